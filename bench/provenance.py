@@ -56,9 +56,9 @@ def obstacle(version, commit, top=TOP):
         return f"{top} is no git repository, so it is not known whether commit {commit} is published"
     if version.endswith(".dirty"):
         return f"weir {version} was built from changed files: commit them and build it again"
-    changed = git("status", "--porcelain", "--", "bench", "results/**/*.toml", top=top)[1]
+    changed = git("status", "--porcelain", "--", "bench", "results/**/*.py", "results/**/*.toml", top=top)[1]
     if changed:
-        return f"bench/ or a .toml of results/ has changes that are not committed:\n{changed}"
+        return f"bench/, or a study or .toml of results/, has changes that are not committed:\n{changed}"
     if not is_published(commit, top):
         more = "; this clone is shallow, `git fetch --unshallow` gets the rest" if is_shallow(top) else ""
         return f"weir {version}: {' or '.join(published_heads(top))} does not contain its commit {commit}: publish it first{more}"

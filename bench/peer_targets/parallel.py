@@ -9,7 +9,7 @@ from . import running
 from .samples import Comparison
 
 CORES = os.cpu_count()
-CASES = {"exploration": "3000 random scenarios (`--explore`)", "groups": "12 groups of 14 x 72, 40 s (`--groups`)",
+CASES = {"exploration": "3000 random scenarios (`explorer`)", "groups": "12 groups of 14 x 72, 40 s (`--groups`)",
          "sweep": "a sweep of two switch settings (`weir-sweep submit --simulate`)"}
 SWEEP = """
 repetitions = 4
@@ -47,7 +47,7 @@ def measure(options, samples):
 
 def line(case, weir, directory, jobs):
     if case == "exploration":
-        return [weir, "simulate", "--explore", 3000, "--jobs", jobs, "--quiet"]
+        return [weir.parent.parent / "tests/explorer/explorer", 3000, "--jobs", jobs, "--quiet"]
     if case == "groups":
         return [weir, "simulate", "--groups", 12, "--producers", 12 * 14, "--consumers", 12 * 72, "--rate", "64Gb/s", "--event-size", "2GB", "--buffer", "16GB",
                 "--consumer-link", "25Gb/s", "--duration", "40s", "--warmup", "0s", "--jobs", jobs, "--quiet", "--out", directory / "run"]

@@ -123,7 +123,7 @@ std::optional<std::string_view> syntax_of(std::string_view name) {
 
 /// Options of a command that are none of a run.
 struct ExtraTexts {
-    std::vector<std::string> explore, jobs, explain, probe, root;
+    std::vector<std::string> jobs, explain, probe, root;
 };
 
 void add_extra(CLI::App& command, const char* name, std::vector<std::string>& values) {
@@ -149,28 +149,16 @@ std::optional<std::string> single(const char* name, const std::vector<std::strin
     return values.front();
 }
 
-std::optional<std::uint64_t> number(const char* name, const std::vector<std::string>& values,
-                                    std::uint64_t most) {
-    const std::optional<std::string> text = single(name, values);
-    if (!text) {
-        return std::nullopt;
-    }
-    try {
-        return config::parse_count(*text, 1, most);
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("{}: {}", name, error.what()));
-    }
-}
-
 void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
     line.explain = single("--explain", texts.explain).value_or("");
     line.probe = single("--probe", texts.probe).value_or("");
     line.root = single("--root", texts.root).value_or("");
-    line.explore = number("--explore", texts.explore, 1000000000000);
-    line.jobs = number("--jobs", texts.jobs, 1024);
-    if (!line.explain.empty() && line.explore) {
-        throw UsageError(
-            "--explain: cannot be combined with --explore, which asks for no cause; leave it out");
+    if (const std::optional<std::string> jobs = single("--jobs", texts.jobs)) {
+        try {
+            line.jobs = config::parse_count(*jobs, 1, 1024);
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("--jobs: {}", error.what()));
+        }
     }
 }
 
@@ -193,7 +181,6 @@ class Parser {
         explain_->add_option("DIR", line_.name);
         add_extra(*check_, "--probe", extra_.probe);
         add_extra(*check_, "--root", extra_.root);
-        add_extra(*simulate_, "--explore", extra_.explore);
         add_extra(*simulate_, "--jobs", extra_.jobs);
         add_extra(*simulate_, "--explain", extra_.explain);
         scenarios_->add_option("NAME", line_.name);

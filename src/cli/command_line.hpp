@@ -20,9 +20,8 @@ struct CommandLine {
     std::string name;  ///< of scenarios, switches and help, empty: list; of explain the directory
 
     // Of simulate.
-    std::optional<std::uint64_t> explore;  ///< number of random scenarios
-    std::optional<std::uint64_t> jobs;     ///< of explore, groups and explaining
-    std::string explain;                   ///< off, fast or full, as written; empty: not said
+    std::optional<std::uint64_t> jobs;  ///< of groups and explaining
+    std::string explain;                ///< off, fast or full, as written; empty: not said
 
     // Of check.
     std::string probe;  ///< how long, as written; empty: not said

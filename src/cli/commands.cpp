@@ -14,16 +14,14 @@ constexpr std::string_view simulate_most_used[] = {
     "scenario",      "producers", "consumers", "rate", "producer-link",
     "consumer-link", "busy",      "duration",  "seed", "out"};
 
-constexpr CommandOption simulate_options[] = {
-    {.name = "explore", .syntax = "N", .help = "check the rules on N random scenarios, from --seed on"},
-    {.name = "jobs",
-     .syntax = "N",
-     .help = "simulations of --explore, --groups, --explain at a time",
-     .default_text = "all cores"},
-    {.name = "explain",
-     .syntax = "off|fast|full",
-     .help = "simulate again to prove what held the run up",
-     .default_text = "fast; off if quiet"}};
+constexpr CommandOption simulate_options[] = {{.name = "jobs",
+                                               .syntax = "N",
+                                               .help = "simulations of --groups and --explain at a time",
+                                               .default_text = "all cores"},
+                                              {.name = "explain",
+                                               .syntax = "off|fast|full",
+                                               .help = "simulate again to prove what held the run up",
+                                               .default_text = "fast; off if quiet"}};
 
 constexpr CommandOption check_options[] = {{.name = "probe",
                                             .syntax = "TIME",
@@ -108,7 +106,7 @@ writes the same run directory; the same seed gives equal files. Default: 3 produ
      .most_used = simulate_most_used,
      .options = simulate_options,
      .exit_status =
-         R"(as for weir run; --explore: 1 if a rule was broken.
+         R"(as for weir run.
 )"},
     {.name = "explain",
      .summary = "what held a run up, and what would help",

@@ -8,14 +8,12 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <thread>
 
 #include "cli/assertion_report.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/explanation.hpp"
-#include "cli/explore.hpp"
 #include "cli/forecast.hpp"
 #include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
@@ -157,32 +155,10 @@ std::uint32_t jobs_of(const CommandLine& line) {
     return static_cast<std::uint32_t>(line.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
 }
 
-int explore_as_asked(const CommandLine& line) {
-    ExploreRequest request;
-    request.scenarios = *line.explore;
-    request.jobs = jobs_of(line);
-    for (const config::GivenOption& option : line.options) {
-        if (option.name == "seed") {
-            request.first_seed = config::resolve(std::span(&option, 1), true).plan.seed;
-        } else if (option.name == "output") {
-            request.quiet = option.value == "quiet";
-        } else {
-            throw UsageError(
-                fmt::format("--{}: cannot be combined with --explore, which draws every option; only --seed "
-                            "(the first one), --jobs and --quiet can",
-                            option.name));
-        }
-    }
-    return explore(request);
-}
-
 }  // namespace
 
 int simulate_command(const CommandLine& line) {
     report_assertions();
-    if (line.explore) {
-        return explore_as_asked(line);
-    }
     RunRequest request = config::resolve(line.options, true);
     const simulation::Explain explain = parse_explain(line.explain, request.output);
     if (!request.injections.empty()) {
@@ -190,7 +166,7 @@ int simulate_command(const CommandLine& line) {
     }
     const bool has_groups = config::number_of_groups(request) > 1;
     if (line.jobs && !has_groups && explain == simulation::Explain::off) {
-        throw UsageError("--jobs: needs --explore, --groups or --explain; one simulation uses one core");
+        throw UsageError("--jobs: needs --groups or --explain; one simulation uses one core");
     }
     if (has_groups && !request.dry_run) {
         return simulate_groups(request, jobs_of(line), explain);

@@ -1,5 +1,4 @@
-// `weir simulate`: a run in virtual time, from options to run directory; an exploration; the search for a
-// limit.
+// `weir simulate`: a run in virtual time, from options to run directory.
 #pragma once
 
 #include "cli/command_line.hpp"

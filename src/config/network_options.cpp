@@ -22,7 +22,8 @@ constexpr Option network_rows[] = {
      .help = "model of the network",
      .default_value = "fluid",
      .set = [](RunRequest& r, Text text) { r.network.model = choose(text, models); },
-     .get = [](const RunRequest& r) { return chosen(r.network.model, models); }},
+     .get = [](const RunRequest& r) { return chosen(r.network.model, models); },
+     .kept_when_shrunk = true},
     {.name = "producer-link",
      .syntax = "RATE[,...]",
      .help = "speed of a producer's link each way (100Gb/s,0-3=25Gb/s)",
@@ -32,7 +33,8 @@ constexpr Option network_rows[] = {
      .get =
          [](const RunRequest& r) {
              return link_speeds_text(r.network.producer_link, r.network.own_producer_links);
-         }},
+         },
+     .kept_when_shrunk = true},
     {.name = "consumer-link",
      .syntax = "RATE[,...]",
      .help = "speed of a consumer's link each way (100Gb/s,0-3=25Gb/s)",
@@ -42,7 +44,8 @@ constexpr Option network_rows[] = {
      .get =
          [](const RunRequest& r) {
              return link_speeds_text(r.network.consumer_link, r.network.own_consumer_links);
-         }},
+         },
+     .kept_when_shrunk = true},
     {.name = "framing",
      .syntax = "roce|tcp|none",
      .help = "protocol headers that go with the payload",

@@ -48,6 +48,9 @@ struct Option {
     bool in_scenario = true;     ///< may stand in a scenario file
     bool in_plan = true;         ///< is part of what a run measures (`plan` in run.json)
     bool only_measured = false;  ///< means nothing in a simulation; a scenario may hold it for both
+    /// Without it a simulation could be larger, or quite another one: tests/explorer does not leave it out
+    /// where it makes a scenario that fails smaller.
+    bool kept_when_shrunk = false;
 
     /// The default as help shows it; empty: none.
     [[nodiscard]] constexpr std::string_view shown_default() const {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
+#include "core/field_sums.hpp"
 #include "core/ids.hpp"
 #include "core/units.hpp"
 
@@ -72,15 +74,7 @@ struct Ledger {
     Tally results;
 
     constexpr Ledger& operator+=(const Ledger& other) {
-        generated += other.generated;
-        sent += other.sent;
-        lost += other.lost;
-        received += other.received;
-        corrupt += other.corrupt;
-        incomplete += other.incomplete;
-        duplicate_events += other.duplicate_events;
-        results += other.results;
-        return *this;
+        return *this = combined_fields(*this, other, std::plus{});
     }
     constexpr bool operator==(const Ledger&) const = default;
 };

@@ -1,7 +1,10 @@
 // Receiving hosts of a PacketNetwork: rings, sockets, and what becomes of packets that are dropped.
 #include "packet/packet_network.hpp"
 
+#include <functional>
 #include <utility>
+
+#include "core/field_sums.hpp"
 
 namespace weir::packet {
 
@@ -137,11 +140,8 @@ void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex f
 BackgroundCounts PacketNetwork::background() const {
     BackgroundCounts sum;
     for (const FlowIndex flow : background_) {
-        const BackgroundCounts& one = static_cast<const BackgroundTraffic&>(*flows_[flow.value]).counts();
-        sum.sent += one.sent;
-        sum.arrived += one.arrived;
-        sum.dropped += one.dropped;
-        sum.not_sent += one.not_sent;
+        const auto& traffic = static_cast<const BackgroundTraffic&>(*flows_[flow.value]);
+        sum = core::combined_fields(sum, traffic.counts(), std::plus{});
     }
     return sum;
 }

@@ -46,9 +46,7 @@ class ConsumerNode : public Node {
     /// and since when something of which no chunk has arrived is on its way (Instant::never(): nothing is).
     void record_moving(core::Bytes bytes, core::Instant since);
     /// The rank's socket as it is now, where chunks are datagrams.
-    void record_socket(core::Instant now, const telemetry::SocketCounts& counts) {
-        recorder_.socket(now, counts);
-    }
+    void record_socket(core::Instant now, const core::SocketState& state) { recorder_.socket(now, state); }
     void finish_recording(core::Instant now) override { recorder_.finish(now); }
 
     [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }

@@ -46,9 +46,7 @@ class ProducerNode : public Node {
     /// Simulation, just before the end of a second: what has left of chunks that have not left whole.
     void record_moving(core::Bytes bytes) { recorder_.moving(bytes); }
     /// The rank's socket as it is now, where chunks are datagrams.
-    void record_socket(core::Instant now, const telemetry::SocketCounts& counts) {
-        recorder_.socket(now, counts);
-    }
+    void record_socket(core::Instant now, const core::SocketState& state) { recorder_.socket(now, state); }
     void finish_recording(core::Instant now) override { recorder_.finish(now); }
 
     [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }

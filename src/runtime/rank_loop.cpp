@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/signals.hpp"
-#include "telemetry/row_summary.hpp"
+#include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::runtime {
@@ -89,7 +89,8 @@ void RankLoop::turn(core::Instant now) {
             parts_.on_look();
         }
         node_due_ = now;
-        next_look_ = now + core::Duration::milliseconds(parts_.detector.signal() != 0 ? 10 : 100);
+        const bool soon = parts_.detector.signal() != 0 || gone_seen_;
+        next_look_ = now + core::Duration::milliseconds(soon ? 10 : 100);
     }
 }
 
@@ -156,26 +157,14 @@ void RankLoop::feed_chunks(core::Instant now) {
 }
 
 void RankLoop::record_socket(core::Instant now) const {
-    const transport::SocketState* const state = parts_.transport.socket_state();
+    const core::SocketState* const state = parts_.transport.socket_state();
     if (state == nullptr) {
         return;
     }
-    const telemetry::SocketCounts counts{.sent = state->sent_datagrams,
-                                         .sent_bytes = state->sent_bytes,
-                                         .sent_frames = state->sent_frames,
-                                         .wire_bytes = state->wire_bytes,
-                                         .send_retries = state->send_retries,
-                                         .refused_by_queue = state->refused_by_queue,
-                                         .receive_drops = state->receive_drops,
-                                         .strays = state->strays,
-                                         .occupancy_bytes = state->occupancy_bytes,
-                                         .send_buffer_bytes = state->send_buffer_bytes,
-                                         .receive_buffer_bytes = state->receive_buffer_bytes,
-                                         .mtu_bytes = state->mtu_bytes};
     if (participant::ProducerNode* const producer = parts_.node.producer()) {
-        producer->record_socket(now, counts);
+        producer->record_socket(now, *state);
     } else if (participant::ConsumerNode* const consumer = parts_.node.consumer()) {
-        consumer->record_socket(now, counts);
+        consumer->record_socket(now, *state);
     }
 }
 

@@ -101,8 +101,8 @@ class RankLoop {
     void receive_notice(int from, const Notice& notice);
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection
-    /// may show it before anybody has looked.
-    void look_for_dead_process();
+    /// may show it before anybody has looked. What the rank `has_spoken` has said counts more than its death.
+    void look_for_dead_process(int has_spoken = -1);
     void transport_failed(const transport::TransportError& error);
     // --on-failure continue (rank_loop_losses.cpp).
     void follow_news();
@@ -140,6 +140,7 @@ class RankLoop {
     core::Instant second_ends_;   ///< as of the node's last turn
     core::Duration longest_gap_;  ///< between turns, in that second
     bool found_work_ = false;     ///< in the last turn: other things than heartbeats
+    bool gone_seen_ = false;      ///< at the last look, a process of this host did not exist any more
     std::optional<RunEnd> end_;
 
     std::vector<int> revoked_;  ///< ranks, in this turn

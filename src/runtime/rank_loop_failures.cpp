@@ -14,17 +14,20 @@ void RankLoop::watch_for_failures() {
     if (const int signal = caught_signal(); signal != 0 && detector.signal() == 0) {
         judge({.kind = Evidence::Kind::signal, .signal = signal});
     }
-    // After a signal, all at once: the job is being ended.
-    const auto gone = detector.signal() != 0 ? parts_.processes.gone() : parts_.processes.next_gone();
-    if (gone) {
+    // After a signal, all at once: the job is being ended. Else at the second look: what the process said
+    // of itself before it ended may still be under way.
+    const bool at_once = detector.signal() != 0 || gone_seen_;
+    const auto gone = at_once ? parts_.processes.gone() : parts_.processes.next_gone();
+    if (gone && at_once) {
         judge({.kind = Evidence::Kind::process_gone, .rank = *gone});
     }
+    gone_seen_ = gone.has_value();
     apply(detector.look(clock_now()));
 }
 
 void RankLoop::receive_notice(int from, const Notice& notice) {
     if (notice.kind == Notice::Kind::failure) {
-        look_for_dead_process();
+        look_for_dead_process(from);
     }
     apply(parts_.detector.judge(notice, from, clock_now()));
     if (notice.kind == Notice::Kind::signal) {
@@ -32,8 +35,11 @@ void RankLoop::receive_notice(int from, const Notice& notice) {
     }
 }
 
-void RankLoop::look_for_dead_process() {
+void RankLoop::look_for_dead_process(int has_spoken) {
     const auto gone = parts_.processes.gone();
+    if (gone == has_spoken) {
+        return;
+    }
     // Another rank than the leader reports what it has seen itself, unless it can no longer report.
     if (gone && (is_leader() || *gone == parts_.settings.leader_rank())) {
         judge({.kind = Evidence::Kind::process_gone, .rank = *gone});

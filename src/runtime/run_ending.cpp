@@ -76,13 +76,17 @@ void RunEnding::record_signal(int number) const {
 }
 
 void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
-    std::string cause = end.failure.what;
+    telemetry::Failure cause = end.failure;
     bool writes = rule.record == EndRule::Record::yes;
     bool prints = rule.prints_cause;
+    const std::string path = parts_.settings.directory + "/run.json";
     if (writes && end.kind == RunEnd::Kind::failed) {
-        // On a busy machine the deputy may have been sooner.
-        const auto written = telemetry::how_it_ended(parts_.settings.directory + "/run.json");
-        prints = prints && (!written || *written != cause);
+        // On a busy machine the deputy may have been sooner. What it has printed of the same rank stands.
+        const auto written = telemetry::how_it_ended(path);
+        if (written && cause.rank && written->rank == cause.rank) {
+            cause = *written;
+            prints = false;
+        }
     }
     if (rule.record == EndRule::Record::if_leader_did_not) {
         // The leader may be there and this rank cut off, unless its process is gone or the job is being
@@ -94,13 +98,13 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
         }
         // What the leader wrote stays, and is printed again: what a host prints that is cut off reaches no
         // user.
-        const auto written = telemetry::how_it_ended(parts_.settings.directory + "/run.json");
-        cause = written && !written->empty() ? *written : cause;
+        const auto written = telemetry::how_it_ended(path);
+        cause = written && !written->what.empty() ? *written : cause;
         writes = !written;
     }
     // Print first: whoever sent a signal may not leave the time to write.
     if (prints) {
-        fmt::print(stderr, "{}: {}\n", parts_.settings.command, cause);
+        fmt::print(stderr, "{}: {}\n", parts_.settings.command, cause.what);
     }
     if (!writes) {
         return;
@@ -108,7 +112,7 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     remove_abort_message();
     const telemetry::RunRecord record = end.kind == RunEnd::Kind::interrupted
                                             ? parts_.report.interrupted(parts_.collector.get(), end.signal)
-                                            : parts_.report.failed(parts_.collector.get(), end.failure);
+                                            : parts_.report.failed(parts_.collector.get(), cause);
     const std::string cannot_write = write_record(record);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}\n", parts_.settings.command, cannot_write);

@@ -10,7 +10,7 @@ double simulation_seconds(const SimulatedRun& run, const telemetry::RunRecord& r
     constexpr double events_per_second = 5e5;
     constexpr double ticks_per_second = 3e6;  // 10 ms of one node
     const core::Plan& plan = run.run.plan;
-    const telemetry::FlowTotals totals = telemetry::totals_of(record);
+    const telemetry::Counts totals = telemetry::totals_of(record);
     const double ticks = (plan.warmup + plan.duration).in_seconds() * 100 * (plan.producers + plan.consumers);
     double seconds =
         static_cast<double>(totals.generated.events) / events_per_second + ticks / ticks_per_second;

@@ -23,7 +23,6 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "simulation/event_queue.hpp"
-#include "telemetry/datagram_flow.hpp"
 #include "telemetry/producer_recorder.hpp"
 
 namespace weir::simulation {
@@ -183,7 +182,7 @@ class Network {
 
     /// What the socket of a node has counted so far, if it has one; the occupancy is the most since the last
     /// call.
-    virtual std::optional<telemetry::SocketCounts> read_socket(FlatNode /*node*/) { return std::nullopt; }
+    virtual std::optional<core::SocketState> read_socket(FlatNode /*node*/) { return std::nullopt; }
 
     // For networks that report late.
 

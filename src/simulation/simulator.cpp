@@ -255,9 +255,9 @@ void Simulator::close_switch_rows() {
 }
 
 void Simulator::record_socket(FlatNode node) {
-    const std::optional<telemetry::SocketCounts> counts = network_->read_socket(node);
-    if (counts && !nodes_[node]->finished()) {
-        consumer(node).record_socket(now_, *counts);
+    const std::optional<core::SocketState> state = network_->read_socket(node);
+    if (state && !nodes_[node]->finished()) {
+        consumer(node).record_socket(now_, *state);
     }
 }
 

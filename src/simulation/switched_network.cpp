@@ -288,12 +288,12 @@ void SwitchedNetwork::remove(std::uint32_t index) {
     chunks_.remove(index);
 }
 
-std::optional<telemetry::SocketCounts> SwitchedNetwork::read_socket(FlatNode node) {
+std::optional<core::SocketState> SwitchedNetwork::read_socket(FlatNode node) {
     if (!receives_into_sockets_ || !row().is_consumer(node)) {
         return std::nullopt;
     }
-    return telemetry::SocketCounts{.receive_drops = network_.queue_counts({node}).socket_dropped,
-                                   .occupancy_bytes = network_.restart_socket_peak({node})};
+    return core::SocketState{.receive_drops = network_.queue_counts({node}).socket_dropped,
+                             .occupancy_bytes = network_.restart_socket_peak({node})};
 }
 
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {

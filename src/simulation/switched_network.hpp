@@ -33,7 +33,7 @@ class SwitchedNetwork final : public SeparateControl {
 
     [[nodiscard]] SwitchedCounters* counters() override { return &counters_; }
 
-    std::optional<telemetry::SocketCounts> read_socket(FlatNode node) override;
+    std::optional<core::SocketState> read_socket(FlatNode node) override;
 
     void set_link(core::Instant now, FlatNode node, double factor) override;
     void set_flooded(FlatNode consumer, bool on) override { network_.set_flooded({consumer}, on); }

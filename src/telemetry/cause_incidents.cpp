@@ -8,7 +8,7 @@
 
 #include "telemetry/cause_rules.hpp"
 #include "telemetry/formatting.hpp"
-#include "telemetry/row_summary.hpp"
+#include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {

@@ -15,7 +15,7 @@
 
 namespace weir::telemetry {
 
-// Measured on bench/causes: between these values lie few runs, or those that two causes share.
+// Measured on bench/study causes: between these values lie few runs, or those that two causes share.
 inline constexpr double full_link = 0.85;  ///< carried, of what it was seen to carry
 inline constexpr double owner_min = 0.10;  ///< of the time of held-up events
 

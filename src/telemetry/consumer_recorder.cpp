@@ -20,8 +20,7 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
       sink_(std::move(sink)),
       clock_(start),
       datagrams_(plan, plan.producers),
-      builds_(plan.builds()),
-      asks_again_(plan.asks_again()),
+      known_{.builds = plan.builds(), .asks_again = plan.asks_again()},
       paced_(plan.shaping.kind == core::ShapingKind::in_step),
       state_{.free_slots = plan.slots},
       bursts_(plan.row_interval),
@@ -86,7 +85,7 @@ void ConsumerRecorder::received_since(Instant since) {
 /// Likewise of the slot, which the state called free until now. Pattern `build`: only the first fragment of
 /// an event finds it free, and what is counted for the others is bounded by the time that slots were free.
 void ConsumerRecorder::slot_received_since(Instant since) {
-    const Duration free = builds_ ? Duration{} : clock_.position() - std::max(since, clock_.start());
+    const Duration free = known_.builds ? Duration{} : clock_.position() - std::max(since, clock_.start());
     const Duration moved = std::clamp(free, Duration{}, current_.load.free_slots);
     current_.load.free_slots -= moved;
     current_.load.receiving_slots += moved;
@@ -136,7 +135,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
     if (finished_) {
         return;
     }
-    datagrams_.observe(observation);
+    datagrams_.observe(observation, current_.datagrams);
     const bool judged = clock_.position() >= Instant{0};
     const auto add_latency = [&](LogHistogram& histogram) {
         if (judged) {
@@ -179,14 +178,14 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             }
             break;
         case Observation::Kind::event_finished:
-            ++current_.building.finished_events;
+            ++current_.finished_events;
             add_latency(latencies_.building);
             break;
         case Observation::Kind::event_given_up:
-            ++current_.building.given_up_events;
+            ++current_.given_up_events;
             break;
         case Observation::Kind::asked_again:
-            ++current_.building.asked_again;
+            ++current_.asked_again;
             break;
         default:
             break;
@@ -217,11 +216,13 @@ void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std:
     current_.duplicate_events += more(duplicate_events, duplicate_seen_);
 }
 
-void ConsumerRecorder::socket(Instant now, const SocketCounts& counts) {
+void ConsumerRecorder::socket(Instant now, const core::SocketState& state) {
     advance(now);
     if (!finished_) {
-        datagrams_.socket(counts);
-        summary_.socket = datagrams_.socket_summary();
+        known_.datagrams = true;
+        datagrams_.socket(state, current_.datagrams);
+        current_.socket_buffer_max_bytes = std::max(current_.socket_buffer_max_bytes, state.occupancy_bytes);
+        summary_.socket = datagrams_.socket();
     }
 }
 
@@ -237,10 +238,7 @@ void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ &&
-        (current_.received.bytes > Bytes{0} || current_.received.events > 0 ||
-         current_.processed.events > 0 || current_.corrupt_events > 0 || current_.duplicate_events > 0 ||
-         current_.lost.events > 0 || current_.building != BuildingFlow{} || datagrams_.any())) {
+    if (!finished_ && static_cast<const Counts&>(current_) != Counts{}) {
         close(clock_.second(), clock_.covered());
     }
     if (!finished_) {
@@ -255,56 +253,27 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
         received_since(*since);
     }
     waits_.clear();
-    ConsumerRow& row = latest_row_;
+    ConsumerRow& row = current_;
+    const Bytes chunks = row.received.bytes;
     row.start = {second, phase_of(second, duration_), covered};
-    row.received = current_.received;
-    row.received.bytes = moving_.end_second(row.received.bytes);
-    row.received_peak_10ms = peak_bins_.end_second();
-    row.processed = current_.processed;
-    row.lost = current_.lost;
-    row.time = current_.time;
-    row.load = current_.load;
-    row.blocked_samples = current_.blocked_samples;
-    row.free_slots_min = current_.free_slots_min;
-    row.corrupt_events = current_.corrupt_events;
-    row.duplicate_events = current_.duplicate_events;
-    row.building = current_.building;
-    row.builds = builds_;
-    row.asks_again = asks_again_;
-    row.datagrams = datagrams_.end_second();
-    row.poll_gap_max = current_.poll_gaps.largest();
-    row.poll_gap_end = current_.poll_gaps.largest_end();
-    row.bursts.clear();
+    row.received.bytes = moving_.end_second(chunks);
+    row.peak_10ms = peak_bins_.end_second();
+    row.known = known_;
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, ConsumerBurst& burst) {
         burst.start = start;
         row.bursts.push_back(burst);
     });
-    WEIR_ASSERT(bursts_.sum_up(row.bursts, &ConsumerBurst::received, current_.received.bytes, covered));
-
-    RowFacts facts;
-    facts.start = row.start;
-    facts.flow.received = row.received;
-    facts.flow.processed = row.processed;
-    facts.flow.lost = row.lost;
-    facts.flow.corrupt_events = row.corrupt_events;
-    facts.flow.duplicate_events = row.duplicate_events;
-    facts.flow.building = row.building;
-    facts.flow.datagrams = row.datagrams.flow;
-    facts.time = row.time;
-    facts.load = row.load;
-    facts.peak_10ms = row.received_peak_10ms;
-    facts.poll_gaps = current_.poll_gaps;
-    facts.burst = bursts_.largest(row.bursts, &ConsumerBurst::received);
-    facts.blocked_samples = row.blocked_samples;
-    count_row(summary_, facts);
-    lowest_rate_.add(summary_, facts);
+    WEIR_ASSERT(bursts_.sum_up(row.bursts, &ConsumerBurst::received, chunks, covered));
+    row.burst = bursts_.largest(row.bursts, &ConsumerBurst::received);
+    count_row(summary_, row);
+    lowest_rate_.add(summary_, row);
     generation_time_.end_second(second, clock_.position(), row.received.bytes);
     summary_.in_time = generation_time_.moved();
-    current_ = {};
-    current_.free_slots_min = state_.free_slots;
     if (sink_) {
-        sink_(row, live_sample_of(summary_, facts));
+        sink_(row, live_sample_of(summary_, row));
     }
+    row.clear();
+    row.free_slots_min = state_.free_slots;
 }
 
 }  // namespace weir::telemetry

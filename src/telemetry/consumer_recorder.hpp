@@ -12,12 +12,12 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "telemetry/datagram_recorder.hpp"
 #include "telemetry/generation_time.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/transfer_times.hpp"
@@ -74,7 +74,7 @@ class ConsumerRecorder {
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
     /// The rank's socket as it is now, where chunks are datagrams.
-    void socket(core::Instant now, const SocketCounts& counts);
+    void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Of heartbeats that were read since the last call.
@@ -108,26 +108,12 @@ class ConsumerRecorder {
     SecondClock clock_;
     DatagramRecorder datagrams_;
     bool finished_ = false;
-    bool builds_;
-    bool asks_again_;
+    Known known_;  ///< of the rows
     bool paced_;
     std::optional<core::Instant> last_chunk_at_;  ///< shaping in_step
     ConsumerState state_;
 
-    struct Current {
-        Flow received;
-        Flow processed;
-        Flow lost;
-        TimeUse time;
-        Load load;
-        BlockedSamples blocked_samples;
-        std::uint32_t free_slots_min = 0;
-        std::uint64_t corrupt_events = 0;
-        std::uint64_t duplicate_events = 0;
-        BuildingFlow building;
-        PollGaps poll_gaps;
-    };
-    Current current_;
+    ConsumerRow current_;  ///< of the second at hand
 
     /// A transfer that was noticed and is not whole. Of many at a time only the first are followed.
     struct Begun {
@@ -155,7 +141,6 @@ class ConsumerRecorder {
     std::uint64_t corrupt_seen_ = 0;
     std::uint64_t duplicate_seen_ = 0;
 
-    ConsumerRow latest_row_;
     RankSummary summary_;
 };
 

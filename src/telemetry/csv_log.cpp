@@ -6,8 +6,8 @@
 
 #include <cerrno>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
+#include <variant>
 
 #include "telemetry/formatting.hpp"
 #include "telemetry/second_clock.hpp"
@@ -15,30 +15,6 @@
 namespace weir::telemetry {
 
 namespace {
-
-constexpr std::string_view producer_header =
-    "second,phase,wall_time,covered_s,generated_events,generated_bytes,sent_events,sent_bytes,"
-    "sent_peak_10ms_bits_per_second,lost_events,lost_bytes,backlog_bytes,occupancy_mean,occupancy_peak,"
-    "grants,"
-    "transferring_s,waiting_for_slot_s,waiting_for_grant_s,waiting_for_data_s,poll_gap_max_us,"
-    "sent_datagrams,sent_frames,wire_bytes,send_retries,late_sets,backlogged_s,sending_s,all_"
-    "streams_s,poll_gap_end_s\n";
-
-constexpr std::string_view consumer_header =
-    "second,phase,wall_time,covered_s,received_events,received_bytes,received_peak_10ms_bits_per_second,"
-    "processed_events,processing_s,receiving_s,blocked_s,waiting_for_data_s,blocked_samples_50ms,free_slots_"
-    "min,"
-    "corrupt_events,duplicate_events,poll_gap_max_us,"
-    "received_datagrams,duplicate_datagrams,late_datagrams,corrupt_datagrams,socket_drops,socket_buffer_max_"
-    "bytes,finished_events,given_up_events,asked_again,lost_events,lost_bytes,free_slot_s,"
-    "receiving_slot_s,queued_slot_s,withheld_slot_s,poll_gap_end_s\n";
-
-constexpr std::string_view scheduler_header =
-    "second,phase,wall_time,covered_s,ready_messages,offer_messages,done_messages,grants,control_packets,"
-    "events_without_credit,results,result_bytes,waiting_events,free_slots,"
-    "waiting_for_data_s,waiting_for_slot_s,waiting_for_stream_s,idle_s,poll_gap_max_us,handling_s,free_slot_"
-    "s,"
-    "outstanding_event_s,poll_gap_end_s\n";
 
 /// Puts cells together into a line. A simulation writes thousands of lines per second: numbers go in without
 /// a format that would have to be read each time.
@@ -59,12 +35,14 @@ class Line {
         const fmt::format_int digits(value);
         return text({digits.data(), digits.size()});
     }
-    /// Numbers, or as many empty cells.
-    Line& where(bool known, std::initializer_list<std::uint64_t> values) {
-        for (const std::uint64_t value : values) {
-            known ? integer(value) : text("");
+    Line& number(const Number& value, std::string_view unit) {
+        if (const auto* const count = std::get_if<std::int64_t>(&value)) {
+            return integer(*count);
         }
-        return *this;
+        if (const auto* const time = std::get_if<core::Duration>(&value)) {
+            return unit == "us" ? microseconds(*time) : seconds(*time);
+        }
+        return fraction(std::get<double>(value));
     }
     Line& text(std::string_view value) {
         line_ += value;
@@ -83,11 +61,10 @@ class Line {
         return has_exact_digits(value) ? fixed<3>(value.ns) : cell("{:.3f}", value.in_microseconds());
     }
     /// When the longest stall ended, from the second's beginning; empty without one.
-    template <typename Row>
     Line& stall_end(const Row& row) {
         const core::Instant begin{row.start.second * ns_per_second};
-        const bool known = row.poll_gap_max > core::Duration{} && row.poll_gap_end >= begin;
-        return known ? seconds(row.poll_gap_end - begin) : text("");
+        const bool known = row.poll_gaps.largest > core::Duration{} && row.poll_gaps.largest_end >= begin;
+        return known ? seconds(row.poll_gaps.largest_end - begin) : text("");
     }
     Line& fraction(double value) { return std::isfinite(value) ? cell("{:.6f}", value) : text(""); }
 
@@ -128,99 +105,24 @@ std::string rank_file_name(int rank, core::Role role) {
     return fmt::format("rank-{:05}-{}.csv", rank, core::role_name(role));
 }
 
-std::string_view csv_header(core::Role role) {
-    switch (role) {
-        case core::Role::producer:
-            return producer_header;
-        case core::Role::consumer:
-            return consumer_header;
-        case core::Role::scheduler:
-            break;
+std::string csv_header(core::Role role) {
+    std::string header = "second,phase,wall_time,covered_s,";
+    for (const Column& column : columns_of(role)) {
+        header.append(column.name) += ',';
     }
-    return scheduler_header;
+    return header + "poll_gap_end_s\n";
 }
 
-std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns_at_second_0) {
-    return Line(row.start, unix_ns_at_second_0)
-        .integer(row.generated.events)
-        .integer(row.generated.bytes.count)
-        .integer(row.sent.events)
-        .integer(row.sent.bytes.count)
-        .integer(row.sent_peak_10ms.bits_per_second)
-        .integer(row.lost.events)
-        .integer(row.lost.bytes.count)
-        .integer(row.backlog.count)
-        .fraction(row.occupancy_mean)
-        .fraction(row.occupancy_peak)
-        .integer(row.grants)
-        .seconds(row.time.transferring)
-        .seconds(row.time.waiting_for_slot)
-        .seconds(row.time.waiting_for_grant)
-        .seconds(row.time.waiting_for_data)
-        .microseconds(row.poll_gap_max)
-        .where(row.datagrams.known, {row.datagrams.flow.sent, row.datagrams.flow.sent_frames,
-                                     row.datagrams.flow.wire_bytes, row.datagrams.flow.send_retries})
-        .integer(row.late_sets)
-        .seconds(row.load.backlogged)
-        .seconds(row.load.sending)
-        .seconds(row.load.all_streams)
-        .stall_end(row)
-        .line();
-}
-
-std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns_at_second_0) {
-    return Line(row.start, unix_ns_at_second_0)
-        .integer(row.received.events)
-        .integer(row.received.bytes.count)
-        .integer(row.received_peak_10ms.bits_per_second)
-        .integer(row.processed.events)
-        .seconds(row.time.processing)
-        .seconds(row.time.receiving)
-        .seconds(row.time.blocked)
-        .seconds(row.time.waiting_for_data)
-        .integer(row.blocked_samples.bits)
-        .integer(row.free_slots_min)
-        .integer(row.corrupt_events)
-        .integer(row.duplicate_events)
-        .microseconds(row.poll_gap_max)
-        .where(row.datagrams.known,
-               {row.datagrams.flow.received, row.datagrams.flow.duplicate, row.datagrams.flow.late,
-                row.datagrams.flow.corrupt, row.datagrams.flow.socket_drops,
-                static_cast<std::uint64_t>(row.datagrams.occupancy_max_bytes)})
-        .where(row.builds, {row.building.finished_events, row.building.given_up_events})
-        .where(row.asks_again, {row.building.asked_again})
-        .integer(row.lost.events)
-        .integer(row.lost.bytes.count)
-        .seconds(row.load.free_slots)
-        .seconds(row.load.receiving_slots)
-        .seconds(row.load.queued_slots)
-        .seconds(row.load.withheld_slots)
-        .stall_end(row)
-        .line();
-}
-
-std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_ns_at_second_0) {
-    return Line(row.start, unix_ns_at_second_0)
-        .integer(row.ready_messages)
-        .integer(row.offer_messages)
-        .integer(row.done_messages)
-        .integer(row.grants)
-        .where(row.control_packets.has_value(), {row.control_packets.value_or(0)})
-        .integer(row.events_without_credit)
-        .integer(row.results.events)
-        .integer(row.results.bytes.count)
-        .integer(row.waiting_events)
-        .integer(row.free_slots)
-        .seconds(row.time.waiting_for_data)
-        .seconds(row.time.waiting_for_slot)
-        .seconds(row.time.waiting_for_stream)
-        .seconds(row.time.idle)
-        .microseconds(row.poll_gap_max)
-        .seconds(row.load.handling)
-        .seconds(row.load.free_slots)
-        .seconds(row.load.outstanding)
-        .stall_end(row)
-        .line();
+std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t> unix_ns_at_second_0) {
+    Line line(row.start, unix_ns_at_second_0);
+    for (const Column& column : columns_of(role)) {
+        if (column.known == nullptr || row.known.*column.known) {
+            line.number(column.number(row), column.unit);
+        } else {
+            line.text("");
+        }
+    }
+    return line.stall_end(row).line();
 }
 
 CsvLog::CsvLog(CsvLog&& other) noexcept

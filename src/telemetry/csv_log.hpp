@@ -26,13 +26,11 @@ namespace weir::telemetry {
 std::string rank_file_name(int rank, core::Role role);
 
 /// Header line of a role's file, with its line end.
-std::string_view csv_header(core::Role role);
+std::string csv_header(core::Role role);
 
 /// A row as a line with its line end. `unix_ns_at_second_0`: wall time of the common clock's zero; without it
 /// (a simulation) the column wall_time stays empty.
-std::string csv_line(const ProducerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
-std::string csv_line(const ConsumerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
-std::string csv_line(const SchedulerRow& row, std::optional<std::int64_t> unix_ns_at_second_0);
+std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t> unix_ns_at_second_0);
 
 /// Header line and lines of a role's rows of bursts: those that a row holds, at once.
 std::string_view burst_csv_header(core::Role role);
@@ -61,9 +59,9 @@ class CsvLog {
 
     /// Appends one row. After an error the file ends with the last whole line, and later rows return the same
     /// error without another attempt.
-    template <typename Row>
-    MaybeIoError write(const Row& row) {
-        return append(csv_line(row, unix_ns_at_second_0_));
+    template <typename RowOfRole>
+    MaybeIoError write(const RowOfRole& row) {
+        return append(csv_line(RowOfRole::role, row, unix_ns_at_second_0_));
     }
 
     /// Appends one row that is a line already, in the same way.

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "core/field_sums.hpp"
 #include "telemetry/counter_meaning.hpp"
 #include "telemetry/formatting.hpp"
 
@@ -53,12 +55,7 @@ void add_hosts(std::span<const HostCounters> hosts, DatagramAccount& account) {
             ++account.hosts_without_counters;
             continue;
         }
-        const DatagramLosses here = losses_on(host);
-        account.explained.reassembly += here.reassembly;
-        account.explained.udp += here.udp;
-        account.explained.softnet += here.softnet;
-        account.explained.interface += here.interface;
-        account.explained.qdisc += here.qdisc;
+        account.explained = core::combined_fields(account.explained, losses_on(host), std::plus{});
     }
 }
 
@@ -123,7 +120,7 @@ DatagramAccount account_for_datagrams(std::span<const RankRecord> ranks, const D
             account.receive_buffer_bytes =
                 least_known(account.receive_buffer_bytes, summary.socket.receive_buffer_bytes);
             account.occupancy_max_bytes =
-                std::max(account.occupancy_max_bytes, summary.socket.occupancy_max_bytes);
+                std::max(account.occupancy_max_bytes, summary.socket.occupancy_bytes);
         } else if (summary.node.role == core::Role::producer) {
             account.send_buffer_bytes =
                 least_known(account.send_buffer_bytes, summary.socket.send_buffer_bytes);

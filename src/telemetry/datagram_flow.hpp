@@ -1,9 +1,10 @@
-// What a rank counts of datagrams in a second or in a run, and what it knows of its socket. All zero where
-// chunks are not datagrams.
+// What a rank counts of datagrams in a second or in a run. All zero where chunks are not datagrams.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
+
+#include "core/field_sums.hpp"
 
 namespace weir::telemetry {
 
@@ -23,46 +24,9 @@ struct DatagramFlow {
     std::uint64_t socket_drops = 0;  ///< what it could not: the receive buffer was full
 
     constexpr DatagramFlow& operator+=(const DatagramFlow& other) {
-        sent += other.sent;
-        sent_bytes += other.sent_bytes;
-        sent_frames += other.sent_frames;
-        wire_bytes += other.wire_bytes;
-        send_retries += other.send_retries;
-        received += other.received;
-        duplicate += other.duplicate;
-        late += other.late;
-        corrupt += other.corrupt;
-        strays += other.strays;
-        socket_drops += other.socket_drops;
-        return *this;
+        return *this = core::combined_fields(*this, other, std::plus{});
     }
     constexpr bool operator==(const DatagramFlow&) const = default;
-    [[nodiscard]] constexpr bool any() const { return *this != DatagramFlow{}; }
-};
-
-/// A rank's socket as it is now: counts since the warm-up, and sizes.
-struct SocketCounts {
-    std::uint64_t sent = 0;
-    std::uint64_t sent_bytes = 0;
-    std::uint64_t sent_frames = 0;
-    std::uint64_t wire_bytes = 0;
-    std::uint64_t send_retries = 0;
-    std::uint64_t refused_by_queue = 0;  ///< of them, by a queue of this host that was full
-    std::uint64_t receive_drops = 0;
-    std::uint64_t strays = 0;
-    std::int64_t occupancy_bytes = 0;  ///< of the receive buffer, as the kernel charges it
-    std::int64_t send_buffer_bytes = 0;
-    std::int64_t receive_buffer_bytes = 0;
-    std::int64_t mtu_bytes = 0;  ///< producer: the least on the way to any consumer, as far as it is known
-};
-
-/// The same for the account of a run.
-struct SocketSummary {
-    std::int64_t send_buffer_bytes = 0;  ///< what the kernel gave; 0: there is no socket
-    std::int64_t receive_buffer_bytes = 0;
-    std::int64_t occupancy_max_bytes = 0;  ///< of the receive buffer, whole run
-    std::int64_t mtu_bytes = 0;
-    std::uint64_t refused_by_queue = 0;
 };
 
 }  // namespace weir::telemetry

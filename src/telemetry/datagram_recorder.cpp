@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace weir::telemetry {
 
@@ -15,7 +14,7 @@ DatagramRecorder::DatagramRecorder(const core::Plan& plan, std::uint32_t peers) 
     }
 }
 
-void DatagramRecorder::count(const Observation& observation) {
+void DatagramRecorder::count(const Observation& observation, DatagramFlow& second) {
     if (observation.peer.index >= by_peer_.size()) {
         return;
     }
@@ -29,46 +28,36 @@ void DatagramRecorder::count(const Observation& observation) {
             break;
         case Observation::Kind::chunk_received:
             peer.received += observation.chunks;
-            current_.flow.received += observation.chunks;
+            second.received += observation.chunks;
             break;
         case Observation::Kind::chunk_duplicate:
             peer.duplicate += observation.chunks;
-            current_.flow.duplicate += observation.chunks;
+            second.duplicate += observation.chunks;
             break;
         case Observation::Kind::chunk_late:
             peer.late += observation.chunks;
-            current_.flow.late += observation.chunks;
+            second.late += observation.chunks;
             break;
         case Observation::Kind::chunk_corrupt:
             peer.corrupt += observation.chunks;
-            current_.flow.corrupt += observation.chunks;
+            second.corrupt += observation.chunks;
             break;
         default:
             break;
     }
 }
 
-void DatagramRecorder::socket(const SocketCounts& counts) {
-    current_.known = true;
-    DatagramFlow& flow = current_.flow;
-    flow.sent += counts.sent - seen_.sent;
-    flow.sent_bytes += counts.sent_bytes - seen_.sent_bytes;
-    flow.sent_frames += counts.sent_frames - seen_.sent_frames;
-    flow.wire_bytes += counts.wire_bytes - seen_.wire_bytes;
-    flow.send_retries += counts.send_retries - seen_.send_retries;
-    flow.strays += counts.strays - seen_.strays;
-    flow.socket_drops += counts.receive_drops - seen_.receive_drops;
-    seen_ = counts;
-    current_.occupancy_max_bytes = std::max(current_.occupancy_max_bytes, counts.occupancy_bytes);
-    summary_ = {.send_buffer_bytes = counts.send_buffer_bytes,
-                .receive_buffer_bytes = counts.receive_buffer_bytes,
-                .occupancy_max_bytes = std::max(summary_.occupancy_max_bytes, counts.occupancy_bytes),
-                .mtu_bytes = counts.mtu_bytes,
-                .refused_by_queue = counts.refused_by_queue};
-}
-
-DatagramSecond DatagramRecorder::end_second() {
-    return std::exchange(current_, {.known = current_.known, .flow = {}, .occupancy_max_bytes = 0});
+void DatagramRecorder::socket(const core::SocketState& state, DatagramFlow& second) {
+    second.sent += state.sent_datagrams - seen_.sent_datagrams;
+    second.sent_bytes += state.sent_bytes - seen_.sent_bytes;
+    second.sent_frames += state.sent_frames - seen_.sent_frames;
+    second.wire_bytes += state.wire_bytes - seen_.wire_bytes;
+    second.send_retries += state.send_retries - seen_.send_retries;
+    second.strays += state.strays - seen_.strays;
+    second.socket_drops += state.receive_drops - seen_.receive_drops;
+    const std::int64_t most_bytes = std::max(seen_.occupancy_bytes, state.occupancy_bytes);
+    seen_ = state;
+    seen_.occupancy_bytes = most_bytes;
 }
 
 std::vector<PeerDatagrams> DatagramRecorder::entries() const {

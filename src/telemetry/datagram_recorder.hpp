@@ -7,48 +7,39 @@
 
 #include "core/actions.hpp"
 #include "core/plan.hpp"
+#include "core/socket_state.hpp"
 #include "telemetry/datagram_flow.hpp"
 #include "telemetry/datagram_matrix.hpp"
 
 namespace weir::telemetry {
-
-/// One second.
-struct DatagramSecond {
-    bool known = false;  ///< there is a socket
-    DatagramFlow flow;
-    std::int64_t occupancy_max_bytes = 0;  ///< of the receive buffer
-};
 
 class DatagramRecorder {
   public:
     /// `peers`: how many consumers or producers there are at the other end.
     DatagramRecorder(const core::Plan& plan, std::uint32_t peers);
 
-    void observe(const core::Observation& observation) {
+    /// Counts are added to `second`, that of the second at hand, and kept by peer.
+    void observe(const core::Observation& observation, DatagramFlow& second) {
         using Kind = core::Observation::Kind;
         const Kind kind = observation.kind;
         const bool counts = kind == Kind::chunk_sent || kind == Kind::chunk_sent_again ||
                             (kind >= Kind::chunk_received && kind <= Kind::chunk_corrupt);
         if (counts && !by_peer_.empty()) {
-            count(observation);
+            count(observation, second);
         }
     }
-    void socket(const SocketCounts& counts);
-    /// What was counted since the last call.
-    DatagramSecond end_second();
-    /// Whether something was.
-    [[nodiscard]] bool any() const { return current_.flow.any(); }
+    /// Adds what has come since the last call.
+    void socket(const core::SocketState& state, DatagramFlow& second);
 
-    [[nodiscard]] const SocketSummary& socket_summary() const { return summary_; }
+    /// As it was last, but for occupancy_bytes, which is the most that it was.
+    [[nodiscard]] const core::SocketState& socket() const { return seen_; }
     /// By peer; those of which nothing was counted are left out.
     [[nodiscard]] std::vector<PeerDatagrams> entries() const;
 
   private:
-    void count(const core::Observation& observation);
+    void count(const core::Observation& observation, DatagramFlow& second);
 
-    DatagramSecond current_;
-    SocketCounts seen_;
-    SocketSummary summary_;
+    core::SocketState seen_;
     std::vector<PeerDatagrams> by_peer_;  ///< empty where chunks are not datagrams
 };
 

@@ -272,11 +272,9 @@ constexpr double ms_from_us = 10'000;
 
 void add_latencies(Page& page, const LatencyDigests& latencies) {
     std::vector<std::pair<std::string, const LatencyDigest*>> shown;
-    for (const auto& [name, digest] : latencies.all()) {
-        const std::string_view what = name;
-        const bool of_pacing = what == "send_gap" || what == "pacing_error" || what == "receive_gap";
-        if (digest->count > 0 && !of_pacing) {
-            shown.emplace_back(latency_label(name), digest);
+    for (const LatencyDigests::Latency& one : LatencyDigests::all()) {
+        if (const LatencyDigest& digest = latencies.*one.item; digest.count > 0 && !one.of_shaping) {
+            shown.emplace_back(latency_label(one.name), &digest);
         }
     }
     if (shown.empty()) {
@@ -299,7 +297,7 @@ double built_per_second(const RunRecord& record) {
     std::uint64_t events = 0;
     core::Duration time;
     for (const RankRecord& rank : record.ranks) {
-        events += rank.summary.measured.building.finished_events;
+        events += rank.summary.measured.finished_events;
         time = std::max(time, rank.summary.covered);
     }
     time = std::min(time, record.plan.generated_until() - core::Instant{});
@@ -321,7 +319,7 @@ void add_pacing(Page& page, const RunRecord& record) {
 /// How many packets of control messages a grant cost the scheduler, where they were counted.
 void add_control(Page& page, const RunRecord& record) {
     for (const RankRecord& rank : record.ranks) {
-        const FlowTotals& run = rank.summary.run;
+        const Counts& run = rank.summary.run;
         if (rank.summary.node.role == core::Role::scheduler && run.control_packets > 0 && run.grants > 0) {
             page.line("control messages", "{:.2f} packets per grant, to and from the scheduler",
                       static_cast<double>(run.control_packets) / static_cast<double>(run.grants));
@@ -334,7 +332,7 @@ void add_integrity(Page& page, const RunRecord& record) {
         page.line("integrity check", "not made");
     } else if (record.ledger_differences.empty()) {
         // It says that both sides agree, also on what is missing.
-        const FlowTotals totals = totals_of(record);
+        const Counts totals = totals_of(record);
         const bool whole = totals.received.events >= totals.generated.events;
         page.line("integrity check", "passed (count, bytes and hash of all events{})",
                   whole ? "" : ": of those that are missing, too");
@@ -352,7 +350,7 @@ void add_integrity(Page& page, const RunRecord& record) {
 }
 
 void add_account(Page& page, const RunRecord& record) {
-    const FlowTotals totals = totals_of(record);
+    const Counts totals = totals_of(record);
     page.line("events", "generated {}, sent {}, received {}; lost {}{}, corrupt {}, duplicate {}",
               totals.generated.events, totals.sent.events, totals.received.events, totals.lost.events,
               totals.lost.events > 0
@@ -362,11 +360,11 @@ void add_account(Page& page, const RunRecord& record) {
     page.line("data", "generated {}, sent {}, received {}", readable(totals.generated.bytes),
               readable(totals.sent.bytes), readable(totals.received.bytes));
     if (record.plan.builds()) {
-        page.line("events built", "{}, {:.0f} per second; {} given up", totals.building.finished_events,
-                  built_per_second(record), totals.building.given_up_events);
+        page.line("events built", "{}, {:.0f} per second; {} given up", totals.finished_events,
+                  built_per_second(record), totals.given_up_events);
     }
     if (record.plan.asks_again()) {
-        page.line("requested again", "{}", counted(totals.building.asked_again, "fragment"));
+        page.line("requested again", "{}", counted(totals.asked_again, "fragment"));
     }
     if (totals.results.events > 0) {
         page.line("results", "{} received by the scheduler, {}", totals.results.events,

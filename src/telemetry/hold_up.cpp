@@ -193,9 +193,7 @@ struct Sums {
     bool any_late = false;  ///< some producer overflowed, was late or lost events; else all count as held up
     TimeUse time;           ///< of producers that were held up, as are the following
     std::int64_t counted = 0;
-    Duration backlogged;
-    Duration all_streams;
-    Duration transfers;
+    LoadTimes load;
     Duration all_transfers;  ///< also of those that were not
     Duration covered;
     double sent_bits = 0;
@@ -203,7 +201,7 @@ struct Sums {
     std::vector<Link> producers;
     std::vector<Link> all_producers;  ///< also those that were not
     std::vector<Link> consumers;
-    Load slots;  ///< of consumers
+    LoadTimes slots;  ///< of consumers
     TimeUse consumer_time;
     Duration consumer_covered;
     std::uint64_t received_events = 0;
@@ -233,9 +231,7 @@ void add_producer(const core::Plan& plan, const RankRecord& rank, core::BitRate 
     held.held_up += is_held_up(summary) ? 1 : 0;
     ++sums.counted;
     sums.time += summary.time;
-    sums.backlogged += summary.load.backlogged;
-    sums.all_streams += summary.load.all_streams;
-    sums.transfers += summary.load.transfers;
+    sums.load += summary.load;
     sums.covered += summary.covered;
     sums.sent_bits += bits_of(summary.measured.sent.bytes);
     sums.generated_bits += bits_of(summary.measured.generated.bytes);
@@ -360,14 +356,14 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const RankRecord> ranks,
     held.grant_share = fraction(sums.time.waiting_for_grant, active);
     held.owners = owners_of(plan, sums, held);
     held.shortfall = std::max(0.0, 1 - fraction(sums.sent_bits, sums.generated_bits));
-    held.backlogged_share = fraction(sums.backlogged, sums.covered);
+    held.backlogged_share = fraction(sums.load.backlogged, sums.covered);
     if (plan.consumers > 0 && sums.counted > 0) {
-        held.transfers_to_consumer =
-            fraction(sums.transfers, sums.backlogged) * static_cast<double>(sums.counted) / plan.consumers;
+        held.transfers_to_consumer = fraction(sums.load.transfers, sums.load.backlogged) *
+                                     static_cast<double>(sums.counted) / plan.consumers;
     }
-    held.all_streams_share = fraction(sums.all_streams, sums.backlogged);
+    held.all_streams_share = fraction(sums.load.all_streams, sums.load.backlogged);
     held.needed_bits = static_cast<double>(plan.rate.bits_per_second);
-    const Duration with_work{sums.counted > 0 ? sums.backlogged.ns / sums.counted : 0};
+    const Duration with_work{sums.counted > 0 ? sums.load.backlogged.ns / sums.counted : 0};
     held.producers = use_of(plan, sums.producers, with_work);
     held.consumers = use_of(plan, sums.consumers, with_work);
     const Way to = &HeartbeatDelays::to_leader;

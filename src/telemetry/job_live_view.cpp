@@ -60,7 +60,7 @@ GroupLine line_of(std::uint32_t group, const ClusterSecond& second) {
             .occupancy = second.max_occupancy,
             .overflowed = second.overflowed,
             .late_sets = second.late_sets,
-            .lost_events = second.lost_events,
+            .lost_events = second.counts.lost.events,
             .missing_ranks = second.missing_ranks};
 }
 

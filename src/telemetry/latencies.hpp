@@ -6,7 +6,9 @@
 // rank summary, which for 4500 ranks would be hundreds of megabytes of nearly empty buckets.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -16,40 +18,56 @@
 
 namespace weir::telemetry {
 
-/// From second 0 on, the drain included (a late event counts however late it is); the warm-up is left out.
-struct Latencies {
-    LogHistogram offer_to_grant;  ///< producer: an event was offered -> it was granted; 0 if the grant was
-                                  ///< there before the event (policy `none`)
-    LogHistogram grant_to_first_byte;  ///< producer: both were there -> first chunk handed to the transport
-    LogHistogram transfer;             ///< producer: first chunk handed over -> last one left
-    LogHistogram delivery;    ///< consumer: generated -> whole at the consumer (across the common clock)
-    LogHistogram processing;  ///< consumer: processing time of one event
-    LogHistogram building;    ///< consumer, pattern build: oldest fragment generated -> event finished
+/// One item for each latency.
+template <typename Item>
+struct OfEachLatency {
+    Item offer_to_grant{};       ///< producer: an event was offered -> it was granted; 0 if the grant was
+                                 ///< there before the event (policy `none`)
+    Item grant_to_first_byte{};  ///< producer: both were there -> first chunk handed to the transport
+    Item transfer{};             ///< producer: first chunk handed over -> last one left
+    Item delivery{};             ///< consumer: generated -> whole at the consumer (across the common clock)
+    Item processing{};           ///< consumer: processing time of one event
+    Item building{};             ///< consumer, pattern build: oldest fragment generated -> event finished
     // Shaping; in_step only, but for pacing_error.
-    LogHistogram send_gap;      ///< producer: from one chunk handed over to the next
-    LogHistogram pacing_error;  ///< producer: a chunk could have gone -> it was handed over
-    LogHistogram receive_gap;   ///< consumer: from one chunk found to the next, of any producer
+    Item send_gap{};      ///< producer: from one chunk handed over to the next
+    Item pacing_error{};  ///< producer: a chunk could have gone -> it was handed over
+    Item receive_gap{};   ///< consumer: from one chunk found to the next, of any producer
 
-    void merge(const Latencies& other) {
-        offer_to_grant.merge(other.offer_to_grant);
-        grant_to_first_byte.merge(other.grant_to_first_byte);
-        transfer.merge(other.transfer);
-        delivery.merge(other.delivery);
-        processing.merge(other.processing);
-        building.merge(other.building);
-        send_gap.merge(other.send_gap);
-        pacing_error.merge(other.pacing_error);
-        receive_gap.merge(other.receive_gap);
-    }
-
-    /// See LogHistogram::adds_up.
-    [[nodiscard]] bool adds_up() const {
-        return offer_to_grant.adds_up() && grant_to_first_byte.adds_up() && transfer.adds_up() &&
-               delivery.adds_up() && processing.adds_up() && building.adds_up() && send_gap.adds_up() &&
-               pacing_error.adds_up() && receive_gap.adds_up();
+    struct Latency {
+        const char* name;  ///< as in run.json
+        Item OfEachLatency::* item;
+        bool of_shaping = false;
+    };
+    static constexpr std::size_t number = 9;
+    static constexpr std::array<Latency, number> all() {
+        return {{{"offer_to_grant", &OfEachLatency::offer_to_grant},
+                 {"grant_to_first_byte", &OfEachLatency::grant_to_first_byte},
+                 {"transfer", &OfEachLatency::transfer},
+                 {"delivery", &OfEachLatency::delivery},
+                 {"processing", &OfEachLatency::processing},
+                 {"building", &OfEachLatency::building},
+                 {"send_gap", &OfEachLatency::send_gap, true},
+                 {"pacing_error", &OfEachLatency::pacing_error, true},
+                 {"receive_gap", &OfEachLatency::receive_gap, true}}};
     }
 };
-static_assert(std::is_trivially_copyable_v<Latencies>);
+
+/// From second 0 on, the drain included (a late event counts however late it is); the warm-up is left out.
+struct Latencies : OfEachLatency<LogHistogram> {
+    void merge(const Latencies& other) {
+        for (const Latency& latency : all()) {
+            (this->*latency.item).merge(other.*latency.item);
+        }
+    }
+    /// See LogHistogram::adds_up.
+    [[nodiscard]] bool adds_up() const {
+        constexpr auto latencies = all();
+        return std::all_of(latencies.begin(), latencies.end(),
+                           [this](const Latency& latency) { return (this->*latency.item).adds_up(); });
+    }
+};
+static_assert(std::is_trivially_copyable_v<Latencies> &&
+              sizeof(Latencies) == Latencies::number * sizeof(LogHistogram));
 
 /// The buckets of a histogram that are not empty, in ascending order. Parallel lists, as run.json has them.
 struct LatencyBuckets {
@@ -94,40 +112,14 @@ inline LatencyDigest digest(const LogHistogram& histogram) {
             filled_buckets(histogram)};
 }
 
-struct LatencyDigests {
-    LatencyDigest offer_to_grant;
-    LatencyDigest grant_to_first_byte;
-    LatencyDigest transfer;
-    LatencyDigest delivery;
-    LatencyDigest processing;
-    LatencyDigest building;
-    LatencyDigest send_gap;
-    LatencyDigest pacing_error;
-    LatencyDigest receive_gap;
-
-    struct Named {
-        const char* name;  ///< as in run.json
-        const LatencyDigest* digest;
-    };
-    [[nodiscard]] std::array<Named, 9> all() const {
-        return {{{"offer_to_grant", &offer_to_grant},
-                 {"grant_to_first_byte", &grant_to_first_byte},
-                 {"transfer", &transfer},
-                 {"delivery", &delivery},
-                 {"processing", &processing},
-                 {"building", &building},
-                 {"send_gap", &send_gap},
-                 {"pacing_error", &pacing_error},
-                 {"receive_gap", &receive_gap}}};
-    }
-};
+using LatencyDigests = OfEachLatency<LatencyDigest>;
 
 inline LatencyDigests digest(const Latencies& latencies) {
-    return {digest(latencies.offer_to_grant), digest(latencies.grant_to_first_byte),
-            digest(latencies.transfer),       digest(latencies.delivery),
-            digest(latencies.processing),     digest(latencies.building),
-            digest(latencies.send_gap),       digest(latencies.pacing_error),
-            digest(latencies.receive_gap)};
+    LatencyDigests digests;
+    for (std::size_t i = 0; i < Latencies::number; ++i) {
+        digests.*LatencyDigests::all()[i].item = digest(latencies.*Latencies::all()[i].item);
+    }
+    return digests;
 }
 
 }  // namespace weir::telemetry

@@ -108,15 +108,15 @@ void LiveView::show_text(const ClusterSecond& second) {
                     fmt::format("{}/{}", second.blocked_at_once, consumers_),
                     cell(9, has_sets ? fmt::format("{:.3f}", second.max_occupancy) : "-", second.overflowed),
                     cell(7, has_sets ? std::to_string(second.late_sets) : "-", second.late_sets > 0),
-                    cell(8, std::to_string(second.lost_events), second.lost_events > 0));
+                    cell(8, std::to_string(second.counts.lost.events), second.counts.lost.events > 0));
     if (row_interval_.ns > 0) {
         line += fmt::format(" |{:>8}", in_unit(second.consumer_burst, unit));
     }
-    if (second.corrupt_events > 0) {
-        line += fmt::format("  {} corrupt", second.corrupt_events);
+    if (second.counts.corrupt_events > 0) {
+        line += fmt::format("  {} corrupt", second.counts.corrupt_events);
     }
-    if (second.duplicate_events > 0) {
-        line += fmt::format("  {} duplicate", second.duplicate_events);
+    if (second.counts.duplicate_events > 0) {
+        line += fmt::format("  {} duplicate", second.counts.duplicate_events);
     }
     if (second.missing_ranks > 0) {
         line += fmt::format("  {} missing", counted(second.missing_ranks, "rank"));
@@ -156,14 +156,13 @@ void LiveView::show_json(const ClusterSecond& second) {
         {"fullest_producer", nullptr},
         {"overflow", second.overflowed},
         {"late_sets", nullptr},
-        {"lost_events", second.lost_events},
-        {"corrupt_events", second.corrupt_events},
-        {"duplicate_events", second.duplicate_events},
-        {"waiting_events", nullptr},
-        {"free_slots", nullptr},
-        {"poll_gap_max_us", second.poll_gap_max.in_microseconds()},
-        {"missing_ranks", second.missing_ranks},
     };
+    each_total(second.counts, SumsIn::totals_and_live,
+               [&](const Column& column, std::int64_t sum) { line[std::string(column.name)] = sum; });
+    line["waiting_events"] = nullptr;
+    line["free_slots"] = nullptr;
+    line["poll_gap_max_us"] = second.poll_gap_max.in_microseconds();
+    line["missing_ranks"] = second.missing_ranks;
     if (std::isfinite(second.max_occupancy)) {
         line["max_occupancy"] = second.max_occupancy;
         line["fullest_producer"] = second.fullest_producer;

@@ -59,10 +59,10 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
     note_backlog(from);
     deadlines_.advance(from + length);
     trend_.over(from, length, state_.backlog);
-    current_.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(length.ns);
-    current_.transferring_ns += state_.transferring * length.ns;
-    current_.unattributed_ns += state_.waiting_for_grant * length.ns;
-    current_.data_ns += state_.waiting_for_data * length.ns;
+    integrals_.backlog_ns += static_cast<double>(state_.backlog.count) * static_cast<double>(length.ns);
+    integrals_.transferring_ns += state_.transferring * length.ns;
+    integrals_.unattributed_ns += state_.waiting_for_grant * length.ns;
+    integrals_.data_ns += state_.waiting_for_data * length.ns;
     current_.load.backlogged += state_.waiting_for_data < streams_ ? length : Duration{};
     current_.load.sending += state_.transferring > 0 ? length : Duration{};
     current_.load.transfers += length * state_.transferring;
@@ -79,7 +79,7 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
     if (finished_) {
         return;
     }
-    datagrams_.observe(observation);
+    datagrams_.observe(observation, current_.datagrams);
     const bool judged = clock_.position() >= Instant{0};
     const auto add_latency = [&](LogHistogram& histogram) {
         if (judged) {
@@ -196,10 +196,10 @@ void ProducerRecorder::no_credit(Instant now, Duration cumulative) {
 }
 
 void ProducerRecorder::attribute_wait() {
-    const std::int64_t for_slot = std::llround(static_cast<double>(current_.unattributed_ns) * slot_share_);
-    current_.slot_ns += for_slot;
-    current_.grant_ns += current_.unattributed_ns - for_slot;
-    current_.unattributed_ns = 0;
+    const std::int64_t for_slot = std::llround(static_cast<double>(integrals_.unattributed_ns) * slot_share_);
+    integrals_.slot_ns += for_slot;
+    integrals_.grant_ns += integrals_.unattributed_ns - for_slot;
+    integrals_.unattributed_ns = 0;
 }
 
 void ProducerRecorder::paced(Instant now, Instant due) {
@@ -214,11 +214,12 @@ void ProducerRecorder::paced(Instant now, Instant due) {
     last_chunk_at_ = now;
 }
 
-void ProducerRecorder::socket(Instant now, const SocketCounts& counts) {
+void ProducerRecorder::socket(Instant now, const core::SocketState& state) {
     advance(now);
     if (!finished_) {
-        datagrams_.socket(counts);
-        summary_.socket = datagrams_.socket_summary();
+        known_.datagrams = true;
+        datagrams_.socket(state, current_.datagrams);
+        summary_.socket = datagrams_.socket();
     }
 }
 
@@ -238,9 +239,8 @@ void ProducerRecorder::finish(Instant now) {
     advance(now);
     deadlines_.end();
     summary_.sets_in_time = deadlines_.account();
-    if (!finished_ && (current_.generated.events > 0 || current_.sent.bytes > Bytes{0} ||
-                       current_.sent.events > 0 || current_.lost.events > 0 || current_.grants > 0 ||
-                       deadlines_.newly_late() > 0 || datagrams_.any())) {
+    const bool counted = static_cast<const Counts&>(current_) != Counts{};
+    if (!finished_ && (counted || deadlines_.newly_late() > 0)) {
         close(clock_.second(), clock_.covered());
     }
     if (!finished_) {
@@ -265,76 +265,54 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
         return Duration{until_ns - std::exchange(given_ns, until_ns)};
     };
 
-    ProducerRow& row = latest_row_;
+    ProducerRow& row = current_;
     row.start = {second, phase_of(second, duration_), covered};
-    row.generated = current_.generated;
-    row.sent = current_.sent;
+    end_bursts(covered);
     row.sent.bytes = moving_.end_second(row.sent.bytes);
-    row.lost = current_.lost;
-    row.sent_peak_10ms = peak_bins_.end_second();
+    row.peak_10ms = peak_bins_.end_second();
     row.backlog = state_.backlog;
     if (has_occupancy_) {
         const auto buffer = static_cast<double>(buffer_.count);
-        row.occupancy_mean = current_.backlog_ns / static_cast<double>(covered.ns) / buffer;
-        row.occupancy_peak = static_cast<double>(current_.backlog_peak.count) / buffer;
+        row.occupancy_mean = integrals_.backlog_ns / static_cast<double>(covered.ns) / buffer;
+        row.occupancy_peak = static_cast<double>(integrals_.backlog_peak.count) / buffer;
     } else {
         row.occupancy_mean = row.occupancy_peak = std::numeric_limits<double>::quiet_NaN();
     }
-    row.grants = current_.grants;
-    row.time = {};
-    row.time.transferring = share(current_.transferring_ns);
-    row.time.waiting_for_slot = share(current_.slot_ns);
-    row.time.waiting_for_grant = share(current_.grant_ns);
-    row.time.waiting_for_data = share(current_.data_ns);
-    row.load = current_.load;
+    row.time.transferring = share(integrals_.transferring_ns);
+    row.time.waiting_for_slot = share(integrals_.slot_ns);
+    row.time.waiting_for_grant = share(integrals_.grant_ns);
+    row.time.waiting_for_data = share(integrals_.data_ns);
     row.late_sets = deadlines_.report_newly_late();
-    row.datagrams = datagrams_.end_second();
-    row.poll_gap_max = current_.poll_gaps.largest();
-    row.poll_gap_end = current_.poll_gaps.largest_end();
-    end_bursts(covered);
-    count_and_send(row);
-    current_ = {};
+    row.known = known_;
+    count_and_send();
+    row.clear();
+    integrals_ = {};
 }
 
 void ProducerRecorder::end_bursts(Duration covered) {
-    latest_row_.bursts.clear();
     bursts_.end_second(clock_.start(), covered, [this](const BurstStart& start, const CurrentBurst& burst) {
         const bool known = has_occupancy_ && start.covered > Duration{};
         const double buffer =
             known ? static_cast<double>(buffer_.count) : std::numeric_limits<double>::quiet_NaN();
-        latest_row_.bursts.push_back(
+        current_.bursts.push_back(
             {.start = start,
              .generated = burst.generated,
              .sent = burst.sent,
              .occupancy_mean = burst.backlog_ns / static_cast<double>(start.covered.ns) / buffer,
              .occupancy_peak = static_cast<double>(burst.backlog_peak.count) / buffer});
     });
-    WEIR_ASSERT(bursts_.sum_up(latest_row_.bursts, &ProducerBurst::sent, current_.sent.bytes, covered));
+    WEIR_ASSERT(bursts_.sum_up(current_.bursts, &ProducerBurst::sent, current_.sent.bytes, covered));
+    current_.burst = bursts_.largest(current_.bursts, &ProducerBurst::sent);
 }
 
-void ProducerRecorder::count_and_send(const ProducerRow& row) {
-    RowFacts facts;
-    facts.start = row.start;
-    facts.flow.generated = row.generated;
-    facts.flow.sent = row.sent;
-    facts.flow.lost = row.lost;
-    facts.flow.grants = row.grants;
-    facts.flow.datagrams = row.datagrams.flow;
-    facts.time = row.time;
-    facts.load = row.load;
-    facts.peak_10ms = row.sent_peak_10ms;
-    facts.poll_gaps = current_.poll_gaps;
-    facts.burst = bursts_.largest(row.bursts, &ProducerBurst::sent);
-    facts.occupancy_peak = row.occupancy_peak;
-    facts.overflowed = current_.overflowed;
-    facts.overflowed_in_measure = current_.overflowed_in_measure;
-    count_row(summary_, facts);
-    lowest_rate_.add(summary_, facts);
+void ProducerRecorder::count_and_send() {
+    count_row(summary_, current_);
+    lowest_rate_.add(summary_, current_);
     summary_.sets_in_time = deadlines_.account();
-    generation_time_.end_second(row.start.second, clock_.position(), row.sent.bytes);
+    generation_time_.end_second(current_.start.second, clock_.position(), current_.sent.bytes);
     summary_.in_time = generation_time_.moved();
     if (sink_) {
-        sink_(row, live_sample_of(summary_, facts));
+        sink_(current_, live_sample_of(summary_, current_));
     }
 }
 

@@ -19,12 +19,12 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/backlog_points.hpp"
+#include "telemetry/datagram_recorder.hpp"
 #include "telemetry/generation_time.hpp"
 #include "telemetry/latencies.hpp"
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
 #include "telemetry/rate_window.hpp"
-#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 #include "telemetry/set_deadlines.hpp"
@@ -78,7 +78,7 @@ class ProducerRecorder {
     /// scheduler.
     void no_credit(core::Instant now, core::Duration cumulative);
     /// The rank's socket as it is now, where chunks are datagrams.
-    void socket(core::Instant now, const SocketCounts& counts);
+    void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
     /// Of heartbeats that were read since the last call.
@@ -100,9 +100,9 @@ class ProducerRecorder {
     void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
     /// Adds the row of the second that ends to the summary, and hands it to the sink.
-    void count_and_send(const ProducerRow& row);
+    void count_and_send();
     void note_backlog(core::Instant now) {
-        current_.backlog_peak = std::max(current_.backlog_peak, state_.backlog);
+        integrals_.backlog_peak = std::max(integrals_.backlog_peak, state_.backlog);
         bursts_.at(now, [this](CurrentBurst& burst) {
             burst.backlog_peak = std::max(burst.backlog_peak, state_.backlog);
         });
@@ -132,6 +132,7 @@ class ProducerRecorder {
 
     SecondClock clock_;
     DatagramRecorder datagrams_;
+    Known known_;  ///< of the rows
     SetDeadlines deadlines_;
     BacklogTrend trend_;
     GenerationTime generation_time_;
@@ -147,12 +148,9 @@ class ProducerRecorder {
     };
     std::vector<Begun> begun_;
 
-    /// Sums of the current second. Stream times are nanoseconds times streams.
-    struct Current {
-        Flow generated;
-        Flow sent;
-        Flow lost;
-        std::uint64_t grants = 0;
+    ProducerRow current_;  ///< of the second at hand
+    /// Sums of it that its row has otherwise. Stream times are nanoseconds times streams.
+    struct Integrals {
         double backlog_ns = 0;  ///< bytes times nanoseconds
         core::Bytes backlog_peak;
         std::int64_t transferring_ns = 0;
@@ -160,12 +158,8 @@ class ProducerRecorder {
         std::int64_t grant_ns = 0;
         std::int64_t data_ns = 0;
         std::int64_t unattributed_ns = 0;  ///< waiting for a grant, cause not yet known
-        bool overflowed = false;
-        bool overflowed_in_measure = false;
-        Load load;
-        PollGaps poll_gaps;
     };
-    Current current_;
+    Integrals integrals_;
     /// The same of each interval of it, with --row-interval.
     struct CurrentBurst {
         core::Bytes generated;
@@ -185,7 +179,6 @@ class ProducerRecorder {
     core::Duration no_credit_cumulative_;
     double slot_share_ = 0;
 
-    ProducerRow latest_row_;
     RankSummary summary_;
 };
 

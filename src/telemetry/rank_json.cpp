@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <variant>
 
 #include "telemetry/json_values.hpp"
 
@@ -35,68 +36,34 @@ Json json_of(const Flow& flow) {
     return std::move(object).json();
 }
 
-Json time_json(const TimeUse& time, Role role) {
-    DistinctFields object(4);
-    const auto add = [&](const char* name, core::Duration value) { object.add(name, value.in_seconds()); };
-    switch (role) {
-        case Role::producer:
-            add("transferring_s", time.transferring);
-            add("waiting_for_slot_s", time.waiting_for_slot);
-            add("waiting_for_grant_s", time.waiting_for_grant);
-            add("waiting_for_data_s", time.waiting_for_data);
-            break;
-        case Role::consumer:
-            add("processing_s", time.processing);
-            add("receiving_s", time.receiving);
-            add("blocked_s", time.blocked);
-            add("waiting_for_data_s", time.waiting_for_data);
-            break;
-        case Role::scheduler:
-            add("waiting_for_data_s", time.waiting_for_data);
-            add("waiting_for_slot_s", time.waiting_for_slot);
-            add("waiting_for_stream_s", time.waiting_for_stream);
-            add("idle_s", time.idle);
-            break;
+/// Adds the columns of a role whose sums stand here. Integrals carry the thing that is counted: "free_slot_s"
+/// is slots times seconds.
+void add_columns(const Row& sums, Role role, SumsIn here, DistinctFields& object) {
+    for (const Column& column : columns_of(role)) {
+        if (column.sums == here) {
+            object.add(column.name.data(), std::get<core::Duration>(column.number(sums)).in_seconds());
+        }
     }
-    return std::move(object).json();
 }
 
-/// Integrals carry the thing that is counted: "free_slot_s" is slots times seconds.
-Json load_json(const Load& load, Role role) {
+Json load_json(const Row& sums, Role role) {
+    const Load& load = sums.load;
     DistinctFields object(9);
-    const auto add = [&](const char* name, core::Duration value) { object.add(name, value.in_seconds()); };
     const auto add_delays = [&](const char* name, const DelayCounts& delays) {
         if (delays.any()) {
             object.add(name, delays.upper_quartile().in_microseconds());
         }
     };
-    const auto add_deviations = [&] {
+    add_delays("heartbeat_to_leader_us_p75", load.heartbeats.to_leader);
+    add_delays("heartbeat_from_leader_us_p75", load.heartbeats.from_leader);
+    add_columns(sums, role, SumsIn::load, object);
+    if (role == Role::producer) {
+        object.add("transfers_s", load.transfers.in_seconds());
+    }
+    if (role != Role::scheduler) {
         object.add("transfer_rate_deviation", load.transfer_rates.relative_deviation());
         object.add("link_share_deviation", load.link_shares.relative_deviation());
         object.add("link_rate_deviation", load.link_rates.relative_deviation());
-    };
-    add_delays("heartbeat_to_leader_us_p75", load.heartbeats.to_leader);
-    add_delays("heartbeat_from_leader_us_p75", load.heartbeats.from_leader);
-    switch (role) {
-        case Role::producer:
-            add("backlogged_s", load.backlogged);
-            add("sending_s", load.sending);
-            add("all_streams_s", load.all_streams);
-            add("transfers_s", load.transfers);
-            add_deviations();
-            break;
-        case Role::consumer:
-            add("free_slot_s", load.free_slots);
-            add("receiving_slot_s", load.receiving_slots);
-            add("queued_slot_s", load.queued_slots);
-            add("withheld_slot_s", load.withheld_slots);
-            add_deviations();
-            break;
-        case Role::scheduler:
-            add("handling_s", load.handling);
-            add("free_slot_s", load.free_slots);
-            add("outstanding_event_s", load.outstanding);
-            break;
     }
     return std::move(object).json();
 }
@@ -168,8 +135,13 @@ Json rank_json(const RankRecord& rank) {
     if (role != Role::scheduler) {
         add_rates(summary, object);
     }
-    add("time", time_json(summary.time, role));
-    add("load", load_json(summary.load, role));
+    Row sums;
+    sums.time = summary.time;
+    sums.load = summary.load;
+    DistinctFields time(4);
+    add_columns(sums, role, SumsIn::time, time);
+    add("time", std::move(time).json());
+    add("load", load_json(sums, role));
     add("poll_gap_max_us", summary.poll_gap_max.in_microseconds());
     add("poll_gap_max_second", second_or_null(summary.poll_gap_second));
     add("stalled_s", summary.stalled.in_seconds());

@@ -11,6 +11,7 @@
 
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
+#include "core/socket_state.hpp"
 #include "core/units.hpp"
 #include "telemetry/backlog_points.hpp"
 #include "telemetry/generation_time.hpp"
@@ -19,45 +20,6 @@
 
 namespace weir::telemetry {
 
-/// Sums of rows. A role leaves what it does not do at 0.
-struct FlowTotals {
-    Flow generated;
-    Flow sent;
-    Flow lost;
-    Flow received;
-    Flow processed;
-    std::uint64_t grants = 0;
-    std::uint64_t control_packets = 0;  ///< scheduler: of control messages, either way; 0: nobody counts them
-    std::uint64_t corrupt_events = 0;
-    std::uint64_t duplicate_events = 0;
-    std::uint64_t events_without_credit = 0;  ///< scheduler: offered when no consumer had a credit for them
-    Flow results;                             ///< scheduler: results of events that arrived
-    BuildingFlow building;
-    DatagramFlow datagrams;
-
-    constexpr FlowTotals& operator+=(const FlowTotals& other) {
-        generated += other.generated;
-        sent += other.sent;
-        lost += other.lost;
-        received += other.received;
-        processed += other.processed;
-        grants += other.grants;
-        control_packets += other.control_packets;
-        corrupt_events += other.corrupt_events;
-        duplicate_events += other.duplicate_events;
-        events_without_credit += other.events_without_credit;
-        results += other.results;
-        building += other.building;
-        datagrams += other.datagrams;
-        return *this;
-    }
-    /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
-    [[nodiscard]] constexpr Flow moved(core::Role role) const {
-        return role == core::Role::producer ? sent : role == core::Role::consumer ? received : Flow{};
-    }
-    constexpr bool operator==(const FlowTotals&) const = default;
-};
-
 /// Bits per second that `bytes` in `time` make; 0 for no time.
 constexpr core::BitRate rate_of(core::Bytes bytes, core::Duration time) {
     return {time.ns <= 0 ? 0
@@ -65,7 +27,22 @@ constexpr core::BitRate rate_of(core::Bytes bytes, core::Duration time) {
                                                      static_cast<double>(time.ns))};
 }
 
-struct RankSummary {
+/// A rank's sums so far, which every live sample of it brings along.
+struct RankSums {
+    std::int64_t rows = 0;           ///< emitted
+    Counts run;                      ///< all rows, warm-up and drain included
+    Counts measured;                 ///< rows of phase `measure`, as are all that follow
+    TimeUse time;                    ///< of these rows
+    core::Duration covered;          ///< time recorded
+    std::int64_t whole_seconds = 0;  ///< complete ones
+    double max_occupancy = 0;        ///< NaN with generation saturate
+    std::int64_t max_occupancy_second = no_second;
+    std::int64_t first_overflow_second = no_second;
+    MovedInTime in_time;      ///< while data was generated; its rate is the mean
+    SetsInTime sets_in_time;  ///< producer: of those generated in phase `measure`
+};
+
+struct RankSummary : RankSums {
     core::NodeId node;
 
     /// The final ledger, which the runtime puts here (`ledger_known`) when the core has closed.
@@ -74,22 +51,10 @@ struct RankSummary {
     /// Set by the runtime: core::Producer::overflowed_at_close().
     bool overflowed_at_close = false;
 
-    std::int64_t rows = 0;                 ///< emitted
     std::int64_t last_second = no_second;  ///< of the last row
-    FlowTotals run;                        ///< all rows, warm-up and drain included
-    FlowTotals measured;                   ///< rows of phase `measure`
-    TimeUse time;                          ///< phase `measure`
     Load load;                             ///< phase `measure`
-    core::Duration covered;                ///< time recorded in phase `measure`
-    MovedInTime in_time;                   ///< while data was generated; its rate is the mean
-    std::int64_t whole_seconds = 0;        ///< complete seconds of phase `measure`
-
-    double max_occupancy = 0;  ///< phase `measure`; NaN with generation saturate
-    std::int64_t max_occupancy_second = no_second;
-    std::int64_t first_overflow_second = no_second;  ///< phase `measure`
-    std::int64_t overflow_seconds = 0;               ///< seconds of phase `measure` with an overflow
-    SetsInTime sets_in_time;                         ///< producer: of those generated in phase `measure`
-    BacklogPoints backlog_points;                    ///< producer
+    std::int64_t overflow_seconds = 0;     ///< seconds of phase `measure` with an overflow
+    BacklogPoints backlog_points;          ///< producer
 
     // What was moved (sent or received) in one whole second of phase `measure`.
     core::BitRate slowest;
@@ -102,7 +67,7 @@ struct RankSummary {
 
     core::Duration poll_gap_max;  ///< phase `measure`
     std::int64_t poll_gap_second = no_second;
-    SocketSummary socket;  ///< where chunks are datagrams
+    core::SocketState socket;  ///< where chunks are datagrams; occupancy_bytes: the most
 
     core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
     /// The same from second 0 on with the drain: what stands still at the end of the measured time is known

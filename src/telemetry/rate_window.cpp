@@ -60,12 +60,12 @@ std::int64_t kept_window_s(const core::Plan& plan) {
     return plan.generation == core::Generation::saturate ? 1 : rate_window_s(plan).value_or(0);
 }
 
-void LowestRate::add(RankSummary& summary, const RowFacts& row) {
+void LowestRate::add(RankSummary& summary, const Row& row) {
     const bool whole = row.start.covered >= core::Duration{ns_per_second};
     if (row.start.phase != Phase::measure || !whole || bytes_.empty()) {
         return;
     }
-    const core::Bytes moved = row.flow.moved(summary.node.role).bytes;
+    const core::Bytes moved = row.moved(summary.node.role).bytes;
     sum_ += moved - std::exchange(bytes_[next_], moved);
     next_ = (next_ + 1) % bytes_.size();
     known_ = std::min(known_ + 1, bytes_.size());

@@ -11,7 +11,6 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_summary.hpp"
 
 namespace weir::telemetry {
 
@@ -36,7 +35,7 @@ class LowestRate {
     explicit LowestRate(const core::Plan& plan) : bytes_(static_cast<std::size_t>(kept_window_s(plan))) {}
 
     /// Rows in order, of which `summary` is told.
-    void add(RankSummary& summary, const RowFacts& row);
+    void add(RankSummary& summary, const Row& row);
 
   private:
     std::vector<core::Bytes> bytes_;  ///< of the last seconds, in a ring

@@ -1,21 +1,29 @@
-// The rows that ranks log: one per second and rank, in plain integers, so that sums of rows are exact. The
-// CSV files (csv_log), the live sample for the leader (live_sample) and the summary (rank_summary) are
-// all made from these.
+// The rows that ranks log, one per second and rank, and the table of their columns. Counts are plain
+// integers, so that sums of rows are exact. The CSV files (csv_log), the live sample for the leader
+// (live_sample), the summary (rank_summary) and the sums in run.json are all made from these.
+//
+// Chosen: fields with names and types, which a column of the table refers to, and sums that take in all
+// fields (core/field_sums.hpp). Rejected: arrays by an index, which lose the types.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
-#include <optional>
+#include <span>
+#include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "core/field_sums.hpp"
+#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
-#include "telemetry/building_flow.hpp"
 #include "telemetry/burst_rows.hpp"
-#include "telemetry/datagram_recorder.hpp"
+#include "telemetry/datagram_flow.hpp"
 #include "telemetry/heartbeat_delays.hpp"
 
 namespace weir::telemetry {
@@ -59,6 +67,44 @@ struct Flow {
     constexpr bool operator==(const Flow&) const = default;
 };
 
+/// What is counted in a second, and what sums of rows are made of. A role leaves what it does not do at 0.
+struct Counts {
+    Flow generated;
+    Flow sent;  ///< bytes count when a chunk left (simulated: as they leave), events when their last chunk
+                ///< left
+    Flow lost;  ///< producer: dropped or left over; consumer of a lossy transport: sent, and given up here
+                ///< because it did not become whole
+    Flow received;  ///< bytes count when a chunk arrived (simulated: as they arrive), events when they were
+                    ///< whole
+    Flow processed;
+    std::uint64_t grants = 0;
+    std::uint64_t late_sets = 0;  ///< found late in this second
+    std::uint64_t corrupt_events = 0;
+    std::uint64_t duplicate_events = 0;
+    std::uint64_t finished_events = 0;  ///< pattern build: all fragments came
+    std::uint64_t given_up_events = 0;  ///< pattern build: a fragment was declined or lost
+    std::uint64_t asked_again = 0;      ///< transport datagram: fragments asked for again
+    std::uint64_t ready_messages = 0;
+    std::uint64_t offer_messages = 0;
+    std::uint64_t done_messages = 0;
+    std::uint64_t control_packets = 0;        ///< with control messages, either way
+    std::uint64_t events_without_credit = 0;  ///< offered when no consumer had a credit for them
+    Flow results;                             ///< of events, as they arrived at the scheduler
+    DatagramFlow datagrams;
+
+    constexpr Counts& operator+=(const Counts& other) {
+        return *this = core::combined_fields(*this, other, std::plus{});
+    }
+    constexpr Counts& operator-=(const Counts& other) {
+        return *this = core::combined_fields(*this, other, std::minus{});
+    }
+    /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
+    [[nodiscard]] constexpr Flow moved(core::Role role) const {
+        return role == core::Role::producer ? sent : role == core::Role::consumer ? received : Flow{};
+    }
+    constexpr bool operator==(const Counts&) const = default;
+};
+
 /// Where the time went. Each role fills its own fields, which sum to the time covered (a producer's are
 /// stream time divided by its streams), except `processing`, which goes on beside the others.
 struct TimeUse {
@@ -75,16 +121,7 @@ struct TimeUse {
     core::Duration processing;        ///< consumer: working on an event
 
     constexpr TimeUse& operator+=(const TimeUse& other) {
-        transferring += other.transferring;
-        waiting_for_slot += other.waiting_for_slot;
-        waiting_for_grant += other.waiting_for_grant;
-        waiting_for_stream += other.waiting_for_stream;
-        waiting_for_data += other.waiting_for_data;
-        receiving += other.receiving;
-        blocked += other.blocked;
-        idle += other.idle;
-        processing += other.processing;
-        return *this;
+        return *this = core::combined_fields(*this, other, std::plus{});
     }
     /// Sum of all fields but `processing`: the time covered.
     [[nodiscard]] constexpr core::Duration sum() const {
@@ -124,7 +161,7 @@ struct RateMoments {
 /// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
 /// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
 /// consumers call a free slot and the scheduler does not know as a credit is on its way, or unread.
-struct Load {
+struct LoadTimes {
     core::Duration backlogged{};   ///< producer: something is there to send, or on its way
     core::Duration sending{};      ///< producer: some transfer is under way
     core::Duration all_streams{};  ///< producer: all streams transfer
@@ -136,12 +173,19 @@ struct Load {
                                       ///< consumer is gone
     core::Duration outstanding{};     ///< integral, scheduler: events granted and not done
     core::Duration handling{};        ///< scheduler: handles messages
+    core::Duration transfers{};       ///< integral, producer: transfers under way
 
+    constexpr LoadTimes& operator+=(const LoadTimes& other) {
+        return *this = core::combined_fields(*this, other, std::plus{});
+    }
+    constexpr bool operator==(const LoadTimes&) const = default;
+};
+
+struct Load : LoadTimes {
     /// Producer, consumer: of heartbeats that were read while something was there to send (producer). A
     /// simulation has none.
     HeartbeatDelays heartbeats{};
 
-    core::Duration transfers{};  ///< integral, producer: transfers under way
     // Of each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
     // mean number of transfers under way with it, and the bytes that were counted in that time, which is
     // right also where transfers do not share evenly, and coarse where they have few chunks.
@@ -150,17 +194,8 @@ struct Load {
     RateMoments link_rates{};
 
     constexpr Load& operator+=(const Load& other) {
-        backlogged += other.backlogged;
-        sending += other.sending;
-        all_streams += other.all_streams;
-        free_slots += other.free_slots;
-        receiving_slots += other.receiving_slots;
-        queued_slots += other.queued_slots;
-        withheld_slots += other.withheld_slots;
-        outstanding += other.outstanding;
-        handling += other.handling;
+        LoadTimes::operator+=(other);
         heartbeats += other.heartbeats;
-        transfers += other.transfers;
         transfer_rates += other.transfer_rates;
         link_shares += other.link_shares;
         link_rates += other.link_rates;
@@ -201,64 +236,223 @@ struct BlockedSamples {
     constexpr bool operator==(const BlockedSamples&) const = default;
 };
 
-struct ProducerRow {
-    RowStart start;
-    Flow generated;
-    Flow sent;  ///< bytes count when a chunk left (simulated: as they leave), events when their last chunk
-                ///< left
-    Flow lost;
-    core::BitRate sent_peak_10ms;  ///< the best 10 ms of the second
-    core::Bytes backlog;           ///< at the second's end
-    double occupancy_mean = 0;     ///< NaN where there is no occupancy (generation saturate)
-    double occupancy_peak = 0;
-    std::uint64_t grants = 0;
-    TimeUse time;
-    Load load;
-    std::uint64_t late_sets = 0;  ///< found late in this second
-    DatagramSecond datagrams;
-    core::Duration poll_gap_max;
-    core::Instant poll_gap_end{};       ///< when the longest ended
-    std::vector<ProducerBurst> bursts;  ///< with --row-interval, in order
+/// Poll gaps of one second. A gap counts in the second in which it ended.
+struct PollGaps {
+    /// From here on a gap counts as a stall: the rank was not running when it should have been.
+    static constexpr core::Duration stall = core::Duration::milliseconds(10);
+
+    core::Duration largest;
+    core::Instant largest_end;  ///< means nothing without one
+    core::Duration stalled;     ///< sum of stalls
+
+    /// That ended `now`.
+    constexpr void add(core::Instant now, core::Duration gap) {
+        if (gap > largest) {
+            largest = gap;
+            largest_end = now;
+        }
+        if (gap >= stall) {
+            stalled += gap;
+        }
+    }
 };
 
-struct ConsumerRow {
+/// What a live sample has of a second as well as its row.
+struct LiveState {
     RowStart start;
-    Flow received;  ///< bytes count when a chunk arrived (simulated: as they arrive), events when they were
-                    ///< whole
-    core::BitRate received_peak_10ms;
-    Flow processed;
-    Flow lost;  ///< lossy transports: sent, and given up here because it did not become whole
+    double occupancy_peak = 0;         ///< producer; NaN where there is no occupancy (generation saturate)
+    bool overflowed = false;           ///< producer, in any phase
+    BlockedSamples blocked_samples;    ///< consumer
+    core::Bytes burst;                 ///< most moved in a whole interval of --row-interval; 0 without
+    std::uint64_t waiting_events = 0;  ///< scheduler: offered and not granted, at the second's end
+    std::uint64_t free_slots = 0;      ///< scheduler: credits not spent, at the second's end
+};
+
+/// Which columns say something; the others are empty in rows, and null in `totals`.
+struct Known {
+    bool datagrams = false;  ///< there is a socket
+    bool builds = false;     ///< pattern build
+    bool asks_again = false;
+    bool control_packets = false;  ///< not in a simulation
+    bool credits = true;           ///< totals: false where consumers grant; rows have a 0 there
+};
+
+/// A row of whichever role. Recorders fill in that of the second at hand.
+struct Row : Counts, LiveState {
     TimeUse time;
     Load load;
-    BlockedSamples blocked_samples;
+    Known known;
+    PollGaps poll_gaps;
+    core::BitRate peak_10ms;  ///< producer, consumer: the best 10 ms of the second
+    // Producer.
+    core::Bytes backlog;  ///< at the second's end
+    double occupancy_mean = 0;
+    bool overflowed_in_measure = false;  ///< at an instant in [0, duration)
+    // Consumer.
     std::uint32_t free_slots_min = 0;
-    std::uint64_t corrupt_events = 0;
-    std::uint64_t duplicate_events = 0;
-    BuildingFlow building;
-    bool builds = false;      ///< pattern build; else finished and given up events mean nothing
-    bool asks_again = false;  ///< likewise
-    DatagramSecond datagrams;
-    core::Duration poll_gap_max;
-    core::Instant poll_gap_end{};       ///< when the longest ended
-    std::vector<ConsumerBurst> bursts;  ///< as of a producer
+    std::int64_t socket_buffer_max_bytes = 0;  ///< most in its receive buffer
 };
 
-struct SchedulerRow {
-    RowStart start;
-    std::uint64_t ready_messages = 0;
-    std::uint64_t offer_messages = 0;
-    std::uint64_t done_messages = 0;
-    std::uint64_t grants = 0;
-    std::optional<std::uint64_t> control_packets;  ///< with such messages, either way; none in a simulation
-    std::uint64_t events_without_credit = 0;       ///< offered when no consumer had a credit for them
-    Flow results;                                  ///< of events, as they arrived
-    std::uint64_t waiting_events = 0;              ///< offered and not granted, at the second's end
-    std::uint64_t free_slots = 0;                  ///< credits not spent, at the second's end
-    TimeUse time;
-    Load load;
-    core::Duration poll_gap_max;
-    core::Instant poll_gap_end{};        ///< when the longest ended
-    std::vector<SchedulerBurst> bursts;  ///< as of a producer
+/// A row with what was recorded of each interval of --row-interval.
+template <core::Role its_role, typename Burst>
+struct RowWithBursts : Row {
+    static constexpr core::Role role = its_role;
+    std::vector<Burst> bursts;  ///< in order
+
+    /// For the next second. Keeps the memory of bursts.
+    void clear() {
+        bursts.clear();
+        static_cast<Row&>(*this) = {};
+    }
 };
+using ProducerRow = RowWithBursts<core::Role::producer, ProducerBurst>;
+using ConsumerRow = RowWithBursts<core::Role::consumer, ConsumerBurst>;
+using SchedulerRow = RowWithBursts<core::Role::scheduler, SchedulerBurst>;
+
+/// What stands in a column: a number of things, a time, or a fraction (NaN: not known).
+using Number = std::variant<std::int64_t, core::Duration, double>;
+
+/// Where a column's sums stand besides.
+enum class SumsIn : std::uint8_t {
+    none,
+    totals,           ///< `totals` of run.json
+    totals_and_live,  ///< there, and in the live lines of --json
+    time,             ///< `time` of a rank in run.json, with the other shares of its time
+    load,             ///< `load` of a rank in run.json
+};
+
+struct Column {
+    std::string_view name;  ///< with its unit, if it has one, at the end
+    std::string_view unit;  ///< "1": a fraction
+    Number (*number)(const Row&);
+    SumsIn sums = SumsIn::none;
+    bool Known::* known = nullptr;  ///< nullptr: always
+};
+
+/// Of the field that is reached from a row by these members.
+template <auto... members>
+constexpr Number at(const Row& row) {
+    const auto& field = (row.*....*members);
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (std::is_same_v<Field, core::Bytes>) {
+        return field.count;
+    } else if constexpr (std::is_same_v<Field, core::BitRate>) {
+        return field.bits_per_second;
+    } else if constexpr (std::is_integral_v<Field>) {
+        return static_cast<std::int64_t>(field);
+    } else {
+        return field;
+    }
+}
+
+// The columns between those that all rows begin with, and the one with which they end.
+
+inline constexpr auto producer_columns = std::to_array<Column>({
+    {"generated_events", "events", at<&Row::generated, &Flow::events>, SumsIn::totals},
+    {"generated_bytes", "bytes", at<&Row::generated, &Flow::bytes>, SumsIn::totals},
+    {"sent_events", "events", at<&Row::sent, &Flow::events>, SumsIn::totals},
+    {"sent_bytes", "bytes", at<&Row::sent, &Flow::bytes>, SumsIn::totals},
+    {"sent_peak_10ms_bits_per_second", "b/s", at<&Row::peak_10ms>},
+    {"lost_events", "events", at<&Row::lost, &Flow::events>, SumsIn::totals_and_live},
+    {"lost_bytes", "bytes", at<&Row::lost, &Flow::bytes>, SumsIn::totals},
+    {"backlog_bytes", "bytes", at<&Row::backlog>},
+    {"occupancy_mean", "1", at<&Row::occupancy_mean>},
+    {"occupancy_peak", "1", at<&Row::occupancy_peak>},
+    {"grants", "events", at<&Row::grants>},
+    {"transferring_s", "s", at<&Row::time, &TimeUse::transferring>, SumsIn::time},
+    {"waiting_for_slot_s", "s", at<&Row::time, &TimeUse::waiting_for_slot>, SumsIn::time},
+    {"waiting_for_grant_s", "s", at<&Row::time, &TimeUse::waiting_for_grant>, SumsIn::time},
+    {"waiting_for_data_s", "s", at<&Row::time, &TimeUse::waiting_for_data>, SumsIn::time},
+    {"poll_gap_max_us", "us", at<&Row::poll_gaps, &PollGaps::largest>},
+    {"sent_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::sent>, SumsIn::none,
+     &Known::datagrams},
+    {"sent_frames", "frames", at<&Row::datagrams, &DatagramFlow::sent_frames>, SumsIn::none,
+     &Known::datagrams},
+    {"wire_bytes", "bytes", at<&Row::datagrams, &DatagramFlow::wire_bytes>, SumsIn::none, &Known::datagrams},
+    {"send_retries", "attempts", at<&Row::datagrams, &DatagramFlow::send_retries>, SumsIn::none,
+     &Known::datagrams},
+    {"late_sets", "sets", at<&Row::late_sets>},
+    {"backlogged_s", "s", at<&Row::load, &Load::backlogged>, SumsIn::load},
+    {"sending_s", "s", at<&Row::load, &Load::sending>, SumsIn::load},
+    {"all_streams_s", "s", at<&Row::load, &Load::all_streams>, SumsIn::load},
+});
+
+inline constexpr auto consumer_columns = std::to_array<Column>({
+    {"received_events", "events", at<&Row::received, &Flow::events>, SumsIn::totals},
+    {"received_bytes", "bytes", at<&Row::received, &Flow::bytes>, SumsIn::totals},
+    {"received_peak_10ms_bits_per_second", "b/s", at<&Row::peak_10ms>},
+    {"processed_events", "events", at<&Row::processed, &Flow::events>, SumsIn::totals},
+    {"processing_s", "s", at<&Row::time, &TimeUse::processing>, SumsIn::time},
+    {"receiving_s", "s", at<&Row::time, &TimeUse::receiving>, SumsIn::time},
+    {"blocked_s", "s", at<&Row::time, &TimeUse::blocked>, SumsIn::time},
+    {"waiting_for_data_s", "s", at<&Row::time, &TimeUse::waiting_for_data>, SumsIn::time},
+    {"blocked_samples_50ms", "bits", at<&Row::blocked_samples, &BlockedSamples::bits>},
+    {"free_slots_min", "slots", at<&Row::free_slots_min>},
+    {"corrupt_events", "events", at<&Row::corrupt_events>, SumsIn::totals_and_live},
+    {"duplicate_events", "events", at<&Row::duplicate_events>, SumsIn::totals_and_live},
+    {"poll_gap_max_us", "us", at<&Row::poll_gaps, &PollGaps::largest>},
+    {"received_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::received>, SumsIn::none,
+     &Known::datagrams},
+    {"duplicate_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::duplicate>, SumsIn::none,
+     &Known::datagrams},
+    {"late_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::late>, SumsIn::none,
+     &Known::datagrams},
+    {"corrupt_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::corrupt>, SumsIn::none,
+     &Known::datagrams},
+    {"socket_drops", "datagrams", at<&Row::datagrams, &DatagramFlow::socket_drops>, SumsIn::none,
+     &Known::datagrams},
+    {"socket_buffer_max_bytes", "bytes", at<&Row::socket_buffer_max_bytes>, SumsIn::none, &Known::datagrams},
+    {"finished_events", "events", at<&Row::finished_events>, SumsIn::totals, &Known::builds},
+    {"given_up_events", "events", at<&Row::given_up_events>, SumsIn::totals, &Known::builds},
+    {"asked_again", "fragments", at<&Row::asked_again>, SumsIn::totals, &Known::asks_again},
+    {"lost_events", "events", at<&Row::lost, &Flow::events>},
+    {"lost_bytes", "bytes", at<&Row::lost, &Flow::bytes>},
+    {"free_slot_s", "slots x s", at<&Row::load, &Load::free_slots>, SumsIn::load},
+    {"receiving_slot_s", "slots x s", at<&Row::load, &Load::receiving_slots>, SumsIn::load},
+    {"queued_slot_s", "slots x s", at<&Row::load, &Load::queued_slots>, SumsIn::load},
+    {"withheld_slot_s", "slots x s", at<&Row::load, &Load::withheld_slots>, SumsIn::load},
+});
+
+inline constexpr auto scheduler_columns = std::to_array<Column>({
+    {"ready_messages", "messages", at<&Row::ready_messages>},
+    {"offer_messages", "messages", at<&Row::offer_messages>},
+    {"done_messages", "messages", at<&Row::done_messages>},
+    {"grants", "events", at<&Row::grants>},
+    {"control_packets", "packets", at<&Row::control_packets>, SumsIn::totals, &Known::control_packets},
+    {"events_without_credit", "events", at<&Row::events_without_credit>, SumsIn::totals, &Known::credits},
+    {"results", "results", at<&Row::results, &Flow::events>, SumsIn::totals},
+    {"result_bytes", "bytes", at<&Row::results, &Flow::bytes>, SumsIn::totals},
+    {"waiting_events", "events", at<&Row::waiting_events>},
+    {"free_slots", "slots", at<&Row::free_slots>},
+    {"waiting_for_data_s", "s", at<&Row::time, &TimeUse::waiting_for_data>, SumsIn::time},
+    {"waiting_for_slot_s", "s", at<&Row::time, &TimeUse::waiting_for_slot>, SumsIn::time},
+    {"waiting_for_stream_s", "s", at<&Row::time, &TimeUse::waiting_for_stream>, SumsIn::time},
+    {"idle_s", "s", at<&Row::time, &TimeUse::idle>, SumsIn::time},
+    {"poll_gap_max_us", "us", at<&Row::poll_gaps, &PollGaps::largest>},
+    {"handling_s", "s", at<&Row::load, &Load::handling>, SumsIn::load},
+    {"free_slot_s", "slots x s", at<&Row::load, &Load::free_slots>, SumsIn::load},
+    {"outstanding_event_s", "events x s", at<&Row::load, &Load::outstanding>, SumsIn::load},
+});
+
+constexpr std::span<const Column> columns_of(core::Role role) {
+    return role == core::Role::producer   ? std::span<const Column>(producer_columns)
+           : role == core::Role::consumer ? std::span<const Column>(consumer_columns)
+                                          : std::span<const Column>(scheduler_columns);
+}
+
+/// take(column, sum) of each column, of any role, that stands in `totals`, or also in live lines.
+template <typename Take>
+void each_total(const Counts& counts, SumsIn least, Take&& take) {
+    Row sums;
+    static_cast<Counts&>(sums) = counts;
+    for (const core::Role role : {core::Role::producer, core::Role::consumer, core::Role::scheduler}) {
+        for (const Column& column : columns_of(role)) {
+            if (column.sums == SumsIn::totals_and_live ||
+                (column.sums == SumsIn::totals && column.sums == least)) {
+                take(column, std::get<std::int64_t>(column.number(sums)));
+            }
+        }
+    }
+}
 
 }  // namespace weir::telemetry

@@ -109,28 +109,18 @@ Json fairness_json(const RunRecord& record, Role role) {
 }
 
 Json totals_json(const RunRecord& record) {
-    const FlowTotals totals = totals_of(record);
-    const bool builds = record.plan.builds();
-    return {{"generated_events", totals.generated.events},
-            {"generated_bytes", totals.generated.bytes.count},
-            {"sent_events", totals.sent.events},
-            {"sent_bytes", totals.sent.bytes.count},
-            {"received_events", totals.received.events},
-            {"received_bytes", totals.received.bytes.count},
-            {"processed_events", totals.processed.events},
-            {"lost_events", totals.lost.events},
-            {"lost_bytes", totals.lost.bytes.count},
-            {"corrupt_events", totals.corrupt_events},
-            {"duplicate_events", totals.duplicate_events},
-            {"events_without_credit",
-             record.plan.consumers_grant() ? Json() : Json(totals.events_without_credit)},
-            {"control_packets", totals.control_packets > 0 ? Json(totals.control_packets) : Json()},
-            {"results", totals.results.events},
-            {"result_bytes", totals.results.bytes.count},
-            {"finished_events", builds ? Json(totals.building.finished_events) : Json()},
-            {"given_up_events", builds ? Json(totals.building.given_up_events) : Json()},
-            {"asked_again", record.plan.asks_again() ? Json(totals.building.asked_again) : Json()},
-            {"max_occupancy", finite_or_null(record.verdict.max_occupancy)}};
+    const Counts totals = totals_of(record);
+    const Known known{.builds = record.plan.builds(),
+                      .asks_again = record.plan.asks_again(),
+                      .control_packets = totals.control_packets > 0,
+                      .credits = !record.plan.consumers_grant()};
+    Json json;
+    each_total(totals, SumsIn::totals, [&](const Column& column, std::int64_t sum) {
+        const bool is_known = column.known == nullptr || known.*column.known;
+        json[std::string(column.name)] = is_known ? Json(sum) : Json();
+    });
+    json["max_occupancy"] = finite_or_null(record.verdict.max_occupancy);
+    return json;
 }
 
 /// Columns, because there may be 200 rows; null where the scheduler is not told of events, or they were too
@@ -160,6 +150,17 @@ Json json_of(const Failure& failure) {
             {"rank", failure.rank ? Json(*failure.rank) : Json()},
             {"role", text_or_null(failure.role)},
             {"host", text_or_null(failure.host)}};
+}
+
+Failure failure_from(const Json& json) {
+    const auto text = [&](const char* key) {
+        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string{};
+    };
+    const bool has_rank = json.contains("rank") && json["rank"].is_number_integer();
+    return {.what = text("what"),
+            .rank = has_rank ? std::optional(json["rank"].get<int>()) : std::nullopt,
+            .role = text("role"),
+            .host = text("host")};
 }
 
 Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
@@ -262,8 +263,8 @@ std::string fault_text(const FaultRecord& fault) {
     return detail.empty() ? text : fmt::format("{} ({})", text, detail);
 }
 
-FlowTotals totals_of(const RunRecord& record) {
-    FlowTotals totals;
+Counts totals_of(const RunRecord& record) {
+    Counts totals;
     for (const RankRecord& rank : record.ranks) {
         totals += rank.summary.run;
     }
@@ -323,8 +324,8 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["event_series"] = event_series_json(record.event_marks);
 
     Json latency = Json::object();
-    for (const auto& [name, digest] : record.latencies.all()) {
-        latency[name] = json_of(*digest);
+    for (const LatencyDigests::Latency& one : LatencyDigests::all()) {
+        latency[one.name] = json_of(record.latencies.*one.item);
     }
     json["latency"] = std::move(latency);
     json["clock"] = {{"error_us", record.clock_error_us ? finite_or_null(*record.clock_error_us) : Json()}};
@@ -375,17 +376,17 @@ RunRecord unfinished(RunRecord record) {
     return record;
 }
 
-std::optional<std::string> how_it_ended(const std::string& path) {
+std::optional<Failure> how_it_ended(const std::string& path) {
     const Json json = json_of_file(path);
     if (!json.is_object() || !json.contains("failure")) {
         return std::nullopt;
     }
     const Json& failure = json["failure"];
     if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) {
-        return std::string{};
+        return Failure{};
     }
-    const auto what = failure["what"].get<std::string>();
-    return what == has_not_ended ? std::nullopt : std::optional(what);
+    const Failure read = failure_from(failure);
+    return read.what == has_not_ended ? std::nullopt : std::optional(read);
 }
 
 MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure) {

@@ -104,7 +104,7 @@ struct RunRecord {
 };
 
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.
-FlowTotals totals_of(const RunRecord& record);
+Counts totals_of(const RunRecord& record);
 
 /// Judged seconds that every rank has on record; consumers do not count where the run goes on without them.
 std::int64_t seconds_of(const RunRecord& record);
@@ -118,9 +118,9 @@ inline constexpr std::string_view has_not_ended = "the run has not ended";
 /// killed without a chance to write leaves this.
 RunRecord unfinished(RunRecord record);
 
-/// How the run ended according to the run.json at `path`: failure.what, or an empty text if nothing failed.
+/// How the run ended according to the run.json at `path`; `what` is empty if nothing failed.
 /// Nothing if there is none that can be read, or it is still that of unfinished().
-std::optional<std::string> how_it_ended(const std::string& path);
+std::optional<Failure> how_it_ended(const std::string& path);
 
 /// Writes into the run.json at `path`, if it is still that of unfinished(), how the run ended. Else this does
 /// nothing.

@@ -94,43 +94,20 @@ void SchedulerRecorder::finish(Instant now) {
 }
 
 void SchedulerRecorder::close(std::int64_t second, Duration covered) {
-    SchedulerRow& row = latest_row_;
+    SchedulerRow& row = current_;
     row.start = {second, phase_of(second, duration_), covered};
-    row.ready_messages = current_.ready_messages;
-    row.offer_messages = current_.offer_messages;
-    row.done_messages = current_.done_messages;
-    row.grants = current_.grants;
-    row.control_packets = control_packets_ ? std::optional(current_.control_packets) : std::nullopt;
-    row.events_without_credit = current_.events_without_credit;
-    row.results = current_.results;
+    row.known.control_packets = control_packets_.has_value();
     row.waiting_events = state_.offers;
     row.free_slots = state_.credits;
-    row.time = current_.time;
-    row.load = current_.load;
-    row.poll_gap_max = current_.poll_gaps.largest();
-    row.poll_gap_end = current_.poll_gaps.largest_end();
-    row.bursts.clear();
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, SchedulerBurst& burst) {
         burst.start = start;
         row.bursts.push_back(burst);
     });
-
-    RowFacts facts;
-    facts.start = row.start;
-    facts.flow.grants = row.grants;
-    facts.flow.control_packets = current_.control_packets;
-    facts.flow.events_without_credit = row.events_without_credit;
-    facts.flow.results = row.results;
-    facts.time = row.time;
-    facts.load = row.load;
-    facts.poll_gaps = current_.poll_gaps;
-    facts.waiting_events = row.waiting_events;
-    facts.free_slots = row.free_slots;
-    count_row(summary_, facts);
-    current_ = {};
+    count_row(summary_, row);
     if (sink_) {
-        sink_(row, live_sample_of(summary_, facts));
+        sink_(row, live_sample_of(summary_, row));
     }
+    row.clear();
 }
 
 }  // namespace weir::telemetry

@@ -17,7 +17,6 @@
 #include "core/units.hpp"
 #include "telemetry/live_sample.hpp"
 #include "telemetry/rank_summary.hpp"
-#include "telemetry/row_summary.hpp"
 #include "telemetry/rows.hpp"
 #include "telemetry/second_clock.hpp"
 
@@ -72,22 +71,9 @@ class SchedulerRecorder {
     SchedulerState state_;
     std::optional<std::uint64_t> control_packets_;  ///< so far
 
-    struct Current {
-        std::uint64_t ready_messages = 0;
-        std::uint64_t offer_messages = 0;
-        std::uint64_t done_messages = 0;
-        std::uint64_t grants = 0;
-        std::uint64_t control_packets = 0;
-        std::uint64_t events_without_credit = 0;
-        Flow results;
-        TimeUse time;
-        Load load;
-        PollGaps poll_gaps;
-    };
-    Current current_;
+    SchedulerRow current_;              ///< of the second at hand
     BurstSums<SchedulerBurst> bursts_;  ///< of its intervals, with --row-interval
 
-    SchedulerRow latest_row_;
     RankSummary summary_;
 };
 

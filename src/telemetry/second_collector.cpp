@@ -66,11 +66,9 @@ SecondCollector::Open& SecondCollector::open(const RowStart& start) {
 
 void SecondCollector::add(const LiveSample& report) {
     std::optional<LiveSample>& latest = latest_[flat_index(report.node)];
-    const FlowTotals before = latest ? latest->run : FlowTotals{};
+    counts_ -= latest ? latest->run : Counts{};
+    counts_ += report.run;
     late_sets_ += report.sets_in_time.late - (latest ? latest->sets_in_time.late : 0);
-    lost_events_ += report.run.lost.events - before.lost.events;
-    corrupt_events_ += report.run.corrupt_events - before.corrupt_events;
-    duplicate_events_ += report.run.duplicate_events - before.duplicate_events;
     latest = report;
     if (next_second_ && report.start.second < *next_second_) {
         return;
@@ -132,9 +130,7 @@ void SecondCollector::emit_oldest() {
     next_second_ = oldest.collected.second + 1;
     ClusterSecond& collected = oldest.collected;
     collected.late_sets = late_sets_;
-    collected.lost_events = lost_events_;
-    collected.corrupt_events = corrupt_events_;
-    collected.duplicate_events = duplicate_events_;
+    collected.counts = counts_;
     collected.missing_ranks = ranks_ - std::min(ranks_, oldest.reported);
     collected.blocked_at_once = *std::max_element(oldest.blocked.begin(), oldest.blocked.end());
     collected.blocked_mean =

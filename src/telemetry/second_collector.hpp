@@ -42,9 +42,7 @@ struct ClusterSecond {
     std::uint32_t fullest_producer = 0;
     bool overflowed = false;
     std::uint64_t late_sets = 0;                  ///< since the start, as last heard from every rank
-    std::uint64_t lost_events = 0;                ///< since the start
-    std::uint64_t corrupt_events = 0;             ///< since the start
-    std::uint64_t duplicate_events = 0;           ///< since the start
+    Counts counts;                                ///< since the start
     std::optional<std::uint64_t> waiting_events;  ///< at the scheduler
     std::optional<std::uint64_t> free_slots;      ///< at the scheduler
     core::Duration poll_gap_max;
@@ -108,9 +106,7 @@ class SecondCollector {
     std::vector<std::optional<LiveSample>> latest_;
     std::vector<std::optional<RankSummary>> ended_lives_;
     std::uint64_t late_sets_ = 0;
-    std::uint64_t lost_events_ = 0;
-    std::uint64_t corrupt_events_ = 0;
-    std::uint64_t duplicate_events_ = 0;
+    Counts counts_;
     BlockedAtOnce blocked_at_once_;
 };
 

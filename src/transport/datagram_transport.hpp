@@ -45,7 +45,7 @@ class DatagramTransport final : public MpiTransport {
 
     void open_place(core::PlaceId place) override;
     void send_chunk(const core::SendChunk& chunk) override;
-    [[nodiscard]] const SocketState* socket_state() const override {
+    [[nodiscard]] const core::SocketState* socket_state() const override {
         return socket_ == nullptr ? nullptr : &state_;
     }
 
@@ -70,7 +70,7 @@ class DatagramTransport final : public MpiTransport {
     std::vector<bool> unreachable_;  ///< producer: consumers whose host said that nobody listens
     DatagramForm form_;
     std::unique_ptr<DatagramSocket> socket_;  ///< none on the scheduler's rank
-    SocketState state_;
+    core::SocketState state_;
 
     // Producer.
     std::vector<std::size_t> waiting_;                 ///< entries of outgoing_, one for each copy

@@ -65,7 +65,7 @@ class DisturbingTransport final : public Transport {
     void reconnect(Rank rank, const PeerAddress& address) override { inner_.reconnect(rank, address); }
     [[nodiscard]] std::size_t packets_under_way() const override { return inner_.packets_under_way(); }
 
-    [[nodiscard]] const SocketState* socket_state() const override { return inner_.socket_state(); }
+    [[nodiscard]] const core::SocketState* socket_state() const override { return inner_.socket_state(); }
 
     /// Those whose chunk has not been sent so far: a test that ends with some has not tested them.
     [[nodiscard]] const std::vector<Disturbance>& pending() const { return pending_; }

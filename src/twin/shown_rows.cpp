@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "telemetry/row_summary.hpp"
+#include "telemetry/rows.hpp"
 #include "twin/shown_run.hpp"
 
 namespace weir::twin {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from weir_command import CommandTest, weir
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "results/explain"))
 sys.dont_write_bytecode = True
-import explain_remedy  # noqa: E402
+import remedies  # noqa: E402
 
 COMMON = {"producers": 2, "consumers": 2, "duration": "3s", "warmup": "1s", "rate": "800Mb/s", "event-size": "4MB", "producer-link": "3000Mb/s",
           "consumer-link": "3000Mb/s", "fault": []}
@@ -40,7 +40,7 @@ class ExplainTest(CommandTest):
         self.simulate(plan, "late", status=3)
         found = self.explain("late")
         self.assertIn(cause, [one["what"] for one in found["causes"]], found["text"])
-        changed, remedy = explain_remedy.applied(plan, found)
+        changed, remedy = remedies.applied(plan, found)
         self.assertNotEqual(changed, plan, remedy)
         self.simulate(changed, "remedied")
 

@@ -1,4 +1,4 @@
-"""`weir simulate` from outside: the paper's rows, the same files from the same seed, limits, exploration, interruption."""
+"""`weir simulate` from outside: the paper's rows, the same files from the same seed, limits, interruption."""
 
 import csv
 import filecmp
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from weir_command import WEIR, CommandTest, environment, weir
 
-SCENARIOS_EXPLORED = 1000
 
 
 class SimulateTest(CommandTest):
@@ -310,13 +309,6 @@ class Runs(SimulateTest):
         self.assertTrue(all(None not in row.values() for row in rows))
 
 
-class Explorations(SimulateTest):
-    def test_the_rules_hold_in_random_scenarios(self):
-        done = weir("simulate", "--explore", str(SCENARIOS_EXPLORED), "--seed", "1")
-        self.assertEqual(done.returncode, 0, done)
-        self.assertIn(f"{SCENARIOS_EXPLORED} random scenarios from seed 1 on, ", done.stdout)
-
-
 class Causes(SimulateTest):
     SLOW_LINKS = ("--producers", "4", "--consumers", "4", "--duration", "2s", "--warmup", "1s", "--rate", "4Gb/s", "--event-size", "4MB",
                   "--producer-link", "10Gb/s", "--consumer-link", "3.5Gb/s")
@@ -363,11 +355,9 @@ class Refusals(SimulateTest):
         refuse("--fault", "slow:consumer=1", "factor= is missing")
         refuse("--role", "producer", "--role: not for a simulation")
         refuse("--inject", "lose:producer=0,event=1,chunk=0", "--inject: is for `weir run`")
-        refuse("--explore", "0", "--explore: 0 is out of range")
-        refuse("--explore", "5", "--rate", "1Gb/s", "--rate: cannot be combined with --explore")
         refuse("--find", "rate", "--find: limits are looked for by weir-sweep; write weir-sweep find rate --simulate -- OPTIONS")
         refuse("--explain", "some", "--explain: 'some' is not one of: off, fast, full")
-        refuse("--explain", "off", "--jobs", "2", "--jobs: needs --explore, --groups or --explain")
+        refuse("--explain", "off", "--jobs", "2", "--jobs: needs --groups or --explain")
         refuse("--producers", "1000000", "--consumers", "1000000", "--slots", "100", "of memory to simulate")
         refuse("--out", str(self.directory), "exists already")
         refuse("--scenario", "lhcb2021-6", "--scenario: ")

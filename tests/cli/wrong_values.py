@@ -16,7 +16,7 @@ RIGHT = {"--scheduler-rank": {"0"}, "--seed": {"0"}, "--warmup": {"0s"}, "--drai
          "--probe": {"0s"}, "--reasks": {"0"}, "--low-water": {"0"}, "--busy-consumers": {"0"}, "--control-priority": {"0"}}
 WHAT_IS_RIGHT = re.compile(r"write |there are: |there are pause|is not one of: |built in are: ")
 # Without these, an option means nothing, and that would be said of any value.
-COMPANIONS = {"--jobs": ("--explore", "1"), "--low-water": ("--high-water", "3"),
+COMPANIONS = {"--jobs": ("--explain", "fast"), "--low-water": ("--high-water", "3"),
               "--outstanding": ("--pattern", "build"), "--requests": ("--initiation", "pull"), "--reasks": ("--transport", "datagram"),
               "--fragment-timeout": ("--transport", "datagram"), "--socket-buffer": ("--transport", "datagram"),
               "--datagram-network": ("--transport", "datagram"), "--busy-consumers": ("--busy", "1s"), "--busy-cpu": ("--busy", "1s"),
@@ -33,7 +33,7 @@ class WrongValues(CommandTest):
     def check(self, command, option, value):
         name = option["name"]
         companions = COMPANIONS.get(name, ())
-        dry = () if command == "check" or "--explore" in (name, *companions) else ("--dry-run",)
+        dry = () if command == "check" else ("--dry-run",)
         done = weir(command, f"{name}={value}", *companions, *dry)
         report = f"{command} {name} {value[:50]!r}: {done}"
         if done.returncode == 0:
@@ -72,7 +72,7 @@ class WrongValues(CommandTest):
             self.refused([command, f"{flag}=no"], f"{flag}: takes no value; write it alone", command=f"weir {command}")
 
     def test_once_is_enough(self):
-        for command, name, value in (("simulate", "--explore", "1"), ("check", "--probe", "1s")):
+        for command, name, value in (("simulate", "--jobs", "1"), ("check", "--probe", "1s")):
             self.refused([command, name, value, name, value], f"{name}: given more than once; write it once", command=f"weir {command}")
 
 

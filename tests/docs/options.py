@@ -41,8 +41,8 @@ def python_options():
 
 
 def script_options():
-    """Those that the scripts of bench/, slurm/, tests/ and src/manual mention."""
-    scripts = [*(SOURCE / "bench").rglob("*"), *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
+    """Those that the scripts of bench/, results/, slurm/, tests/ and src/manual mention."""
+    scripts = [*(SOURCE / "bench").rglob("*"), *(SOURCE / "results").rglob("*.py"), *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
     return {option for script in scripts if script.is_file() and script.suffix not in (".cpp", ".png")
             for option in re.findall(OPTION, script.read_text(encoding="utf-8", errors="replace"))}
 
@@ -142,6 +142,24 @@ class Files(unittest.TestCase):
                         found |= set(next(csv.reader(file.read_text(encoding="utf-8").splitlines())))
         self.assertGreater(len(found), 150)
         self.assertEqual([name for name in sorted(found) if not re.search(rf"\b{name}\b", page)], [])
+
+    def test_the_tables_of_rows_have_the_columns_of_the_program_with_their_units(self):
+        header = (SOURCE / "src/telemetry/rows.hpp").read_text(encoding="utf-8")
+        page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
+        checked = 0
+        for role, title in (("producer", "a producer"), ("consumer", "a consumer"), ("scheduler", "the scheduler")):
+            table = header.split(f"auto {role}_columns = ")[1].split("});")[0]
+            columns = dict(re.findall(r'\{\s*"(\w+)",\s*"([^"]*)"', table))
+            described = {}
+            for section in ("\n### Rows of every role\n", f"\n### Rows of {title}\n"):
+                self.assertIn(section, page)
+                for names, units in re.findall(r"(?m)^\| (`[^|]*) \| ([^|]*) \|", page.split(section)[1].split("\n#")[0]):
+                    names, units = re.findall(r"`(\w+)`", names), units.split(", ")
+                    described |= dict(zip(names, units if len(units) > 1 else units * len(names), strict=True))
+            own = {"second", "phase", "wall_time", "covered_s", "poll_gap_end_s"}
+            self.assertEqual({name: unit for name, unit in described.items() if name not in own}, columns)
+            checked += len(columns)
+        self.assertGreater(checked, 60)
 
     def test_every_field_of_a_job_with_several_groups_is_described(self):
         schema = json.loads((SOURCE / "src/report/weir_report/groups.schema.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""results/switch-settings: the page is what bench/switch-settings makes of runs.csv, and its runs are complete."""
+"""results/switch-settings: its runs are complete. That the page is what they give, results.switch-settings.replay sees."""
 
 import shlex
 import sys
@@ -8,19 +8,14 @@ from markdown import SOURCE
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "bench"))
-import paper_runs  # noqa: E402
-import switch_settings_page  # noqa: E402
+import studies  # noqa: E402
 
-DIRECTORY = SOURCE / "results/switch-settings"
+DIRECTORY = studies.RESULTS / "switch-settings"
 
 
 class Page(unittest.TestCase):
-    def test_page_and_commands_agree_with_the_runs(self):
-        for name, parts in switch_settings_page.page(DIRECTORY).items():
-            self.assertEqual((DIRECTORY / name).read_text(), switch_settings_page.joined(parts), f"run bench/switch-settings table: {name}")
-
     def test_each_run_is_there_once_and_its_command_is_of_its_setting(self):
-        runs = paper_runs.stored(DIRECTORY / "runs.csv")
+        runs = studies.stored(DIRECTORY / "runs.csv")
         self.assertEqual(len(runs), len({run["command"] for run in runs}))
         for run in runs:
             words = shlex.split(run["command"])

@@ -1,4 +1,4 @@
-"""results/switch-settings-lab: the page is what bench/switch-settings-lab makes of what its campaigns left, and the lines are complete."""
+"""results/switch-settings-lab: the lines are complete. That the page is what they give, results.switch-settings-lab.replay sees."""
 
 import re
 import sys
@@ -8,19 +8,16 @@ from markdown import SOURCE
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "bench"))
-import switch_settings_lab_page as lab_page  # noqa: E402
+import studies  # noqa: E402
 
-DIRECTORY = SOURCE / "results/switch-settings-lab"
-CAMPAIGNS = ("saturated", "soft-roce")
+DIRECTORY = studies.RESULTS / "switch-settings-lab"
+lab = studies.load("switch-settings-lab")
 
 
 class Page(unittest.TestCase):
-    def test_page_agrees_with_the_runs(self):
-        self.assertEqual((DIRECTORY / "README.md").read_text(), lab_page.page(DIRECTORY, CAMPAIGNS), "run bench/switch-settings-lab page")
-
     def test_each_point_is_there_once_and_was_complete(self):
-        for campaign in CAMPAIGNS:
-            rows = lab_page.read_csv(DIRECTORY / f"{campaign}.csv")
+        for campaign in lab.CAMPAIGNS:
+            rows = studies.stored(DIRECTORY / f"{campaign}.csv")
             self.assertEqual(len(rows), len({row["point"] for row in rows}), campaign)
             self.assertEqual({row["state"] for row in rows} - {"complete"}, set(), campaign)
 
@@ -28,7 +25,7 @@ class Page(unittest.TestCase):
         for campaign in ("saturated",):
             text = (DIRECTORY / f"{campaign}.toml").read_text()
             names = re.findall(r'^name = "([^"]*kB[^"]*)"', text, re.MULTILINE)
-            self.assertEqual([name for name in lab_page.SETTINGS if name in names], names, campaign)
+            self.assertEqual([name for name in lab.page.SETTINGS if name in names], names, campaign)
             files = re.findall(r'switch = "\./([^"]+)"', text)
             self.assertEqual([name for name in files if not (DIRECTORY / name).exists()], [], campaign)
 

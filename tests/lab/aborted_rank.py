@@ -1,18 +1,19 @@
 """UCX may end a process by abort() when it loses a peer: not that process is named as the cause, but the peer on another host.
 Skipped where this weir cannot use UCX."""
 
-import importlib.machinery
-import importlib.util
 import signal
+import sys
 import time
 from pathlib import Path
 
 from lab_command import TOP, skip_unless_possible
 from weir_run import WEIR, check, main, skip_without_ucx
 
-LOADER = importlib.machinery.SourceFileLoader("recovery", str(TOP / "bench/recovery"))
-recovery = importlib.util.module_from_spec(importlib.util.spec_from_loader("recovery", LOADER))
-LOADER.exec_module(recovery)
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOP / "bench"))
+import studies  # noqa: E402
+
+recovery = studies.load("recovery")
 
 
 def named_is_the_peer():

@@ -1,5 +1,6 @@
 """A host that is lost in mid-run, or a rank on another host: the run ends, and its message and run.json name the host.
-Arguments: Open MPI's path to TCP; `cut` or `kill`; the host whose link is cut, or whose rank is killed."""
+Arguments: Open MPI's path to TCP; `cut`, `kill`, or `late` (cut, and its rank is stopped for a while, so that it knows
+last); the host whose link is cut, or whose rank is killed."""
 
 import json
 import os
@@ -20,14 +21,25 @@ def cut():
     lab_or_fail("exec", "switch", "--", "ip", "link", "set", "dev", HOST, "down")
 
 
+def cut_and_stop():
+    cut()
+    send(signal.SIGSTOP)
+    time.sleep(1.5)  # after more than a second without its turn, a rank begins to listen anew
+    send(signal.SIGCONT)
+
+
 def kill():
-    """The rank that runs on the host; the lab's names of hosts are those of its processes."""
+    send(signal.SIGKILL)
+
+
+def send(number):
+    """To the rank that runs on the host; the lab's names of hosts are those of its processes."""
     rank = str([host["name"] for host in json.loads(lab_or_fail("status", "--json"))[0]["hosts"]
                 if host["role"] != "login"].index(HOST))
     for pid, words in lab_processes().items():
         with open(f"/proc/{pid}/environ", encoding="utf-8") as environment:
             if " run " in words and f"OMPI_COMM_WORLD_RANK={rank}" in environment.read().split("\0"):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
                 return
     check(False, f"rank {rank} is not among {lab_processes()}")
 
@@ -51,7 +63,7 @@ def run_ends_and_names_the_host():
                                      "20Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "120s", "--warmup",
                                      "0s", "--silence-timeout", f"{SILENCE_S}s"])
         run.wait_for_seconds(1, limit_s=30)
-        {"cut": cut, "kill": kill}[HOW]()
+        {"cut": cut, "kill": kill, "late": cut_and_stop}[HOW]()
         watch_what_is_written(run)
         ended = run.end(ENDS_WITHIN_S)
 
@@ -61,7 +73,7 @@ def run_ends_and_names_the_host():
         check(f" on {HOST})" in failure["what"], f"{HOST} is not named: {failure['what']}")
         check(f"weir run: {failure['what']}" in ended.stderr, f"stderr does not say '{failure['what']}': {ended.stderr}")
         # mpirun reports a killed rank itself.
-        check(ended.status == (1 if HOW == "cut" else 137), f"exit status {ended.status}: {ended.stderr}")
+        check(ended.status == (137 if HOW == "kill" else 1), f"exit status {ended.status}: {ended.stderr}")
         for name, rows in ended.rows().items():
             check(any(row["phase"] == "measure" for row in rows), f"{name} has lost its seconds")
         keeper_only = lab_processes()

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
-import causes_rows  # noqa: E402
+sys.path.append(str(Path(__file__).resolve().parents[2] / "results/causes"))
+import refutation  # noqa: E402
 
 WEIR = os.environ["WEIR"]
 MPIRUN = os.environ["WEIR_MPIRUN"]
@@ -134,7 +134,7 @@ def check_complete(run, ranks):
                       if key.endswith("_s") and key not in NOT_PARTS)
             check(abs(use - float(row["covered_s"])) < 1e-4, f"{name}: the times of second {row['second']} sum to {use}")
     if run.json["verdict"]["on_time"] is not None:
-        against = causes_rows.refuted(run.json, run.directory)
+        against = refutation.refuted(run.json, run.directory)
         check(not against, f"{against}: {run.json['verdict']['text']}")
 
 

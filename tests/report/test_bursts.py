@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from weir_report import burst_charts, burst_rows
+from weir_report import burst_charts, burst_rows, steps
 from weir_report.errors import ReportError
 from weir_report.report_page import write_report
 from weir_report.run import read_run
@@ -42,9 +42,10 @@ def test_steps_are_those_of_the_files(overflowing):
     unit = {"kb/s": 1e3, "Mb/s": 1e6}[chart.panels[0].unit]
     assert together.y[list(together.x).index(300)] * unit == pytest.approx(80 * received)
     assert [panel.title for panel in chart.panels] == [
-        "Throughput of all consumers together", "Buffer occupancy, peak of each step", "Throughput of consumers",
+        "Throughput of all consumers together", "Buffer occupancy, peak of each step of 100 ms", "Throughput of consumers",
         "Blocked consumers", "Events and slots at the scheduler"]
-    assert len(heat.views[0].columns) == 10 and np.shape(heat.views[0].values) == (2, 10)
+    view = next(view for view in heat.views if view.title == "Consumers: throughput")
+    assert list(view.columns) == list(range(0, 1000, 100)) and np.shape(view.values) == (2, 10)
 
 
 def test_long_chunks_are_said(simulate, overflowing):
@@ -65,6 +66,16 @@ def test_they_sum_up_to_the_rows_of_seconds(overflowing):
     assert np.abs(sums - measured).max() <= run.resolved["chunk_size_bytes"] * run.resolved["slots"]
     blocked = np.nansum(table.column("blocked_s").reshape(2, 5, 10), axis=2)
     assert blocked == pytest.approx(seconds.measured("blocked_s"), abs=1e-5)
+
+
+def test_steps_of_a_second_are_not_those_of_a_short_run(simulate):
+    """Both begin at 0 here, and have a second around them."""
+    run = read_run(simulate("--producers", "2", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB", "--duration", "2s", "--warmup", "1s",
+                            "--row-interval", "100ms"))
+    seconds = steps.drawn(run).rows("consumer").seconds
+    chart = next(chart for chart in burst_charts.bursts(run) if chart.name == "burst-second-0")
+    assert (seconds[0], seconds[-1]) == (-1.0, 1.9) and chart.panels[0].lines[0].x[[0, -1]].tolist() == [-1000, 1900]
+    assert chart.measured == (0, 900)
 
 
 def test_runs_without_the_option_have_none(simulate):

@@ -148,12 +148,13 @@ def test_latency_curves_end_at_the_slowest_event(stored):
     directory = stored("measured")
     record = json.loads((directory / "run.json").read_text())
     record["latency"]["transfer"] = {"count": 1000, "p50_us": 10, "p90_us": 10, "p99_us": 20, "p99_9_us": 20, "max_us": 39.5,
-                                     "buckets": {"upper_us": [10, 20, 40], "events": [900, 99, 1]}}
+                                     "buckets": {"upper_us": [10, 19.5, 20, 40], "events": [900, 49, 50, 1]}}
     (directory / "run.json").write_text(json.dumps(record))
-    line = {line.name: line for line in latency_charts.latencies(read_run(directory)).lines}["transfer"]
+    line = {line.name: line for line in latency_charts.latencies(read_run(directory)).panels[0].lines}["transfer"]
     # In milliseconds, as the latest delivery of this run took more than 10 ms.
-    assert 1e3 * line.x == pytest.approx([10 * 31 / 32, 10, 20, 39.5])
-    assert line.y == pytest.approx([1, 0.1, 0.001, 0.001])
+    # Level where no event is; the two buckets between 10 and 20 us that have one are side by side.
+    assert 1e3 * line.x == pytest.approx([10 * 31 / 32, 10, 19.5 * 31 / 32, 19.5, 20, 39.5 * 31 / 32, 39.5])
+    assert line.y == pytest.approx([1, 0.1, 0.1, 0.051, 0.001, 0.001, 0.001])
 
 
 @pytest.mark.parametrize("overflow, words", [("count", "limit: above 1 is overflow"),
@@ -183,8 +184,9 @@ def test_the_slowest_set_of_each_producer_is_drawn_with_its_deadline(stored, sim
     run = read_run(simulate("--scenario", "lhcb2021-2", "--duration", "3s"))
     chart = time_charts.slowest_sets(run)
     slack = [rank["least_slack_s"] for rank in run.ranks("producer")]
-    assert (chart.unit, chart.limit) == ("s", 1.0) and list(chart.values) == pytest.approx([1 - value for value in slack])
-    assert chart.names[3] == "producer 3" and chart.limit_name == "deadline: the next set, after 1 s"
+    bars, deadline = chart.panels[0].lines
+    assert (bars.name, chart.panels[0].unit) == ("in time", "s") and list(bars.y) == pytest.approx([1 - value for value in slack])
+    assert chart.x_names[3] == "producer 3" and (deadline.name, list(deadline.y)) == ("deadline: the next set, after 1 s", [1, 1])
 
 
 def test_line_rates_are_drawn_where_they_are_near(simulate):
@@ -218,7 +220,7 @@ def test_all_latencies_of_a_run_have_one_unit(stored):
     assert latency_charts.latency_unit(run)[0] == "us" and latency_charts.latency_number(run, 12.34) == "12.3"
     run.record["latency"]["delivery"] = {"count": 1, "max_us": 45000.0}
     chart = latency_charts.latencies(run)
-    assert chart.x_title == "ms" and chart.lines[0].x[-1] == 9
+    assert chart.x_title == "ms" and chart.panels[0].lines[0].x[-1] == 9
 
 
 def test_axes_do_not_enlarge_noise():

@@ -197,6 +197,11 @@ def test_what_is_no_run_is_refused(tmp_path):
         run_metrics.families(tmp_path, history=True)
 
 
+def test_metrics_of_ranks_are_columns():
+    header = (ROOT / "src/telemetry/rows.hpp").read_text(encoding="utf-8")
+    assert {*run_metrics.COUNTERS, *run_metrics.GAUGES} <= set(re.findall(r'\{"(\w+)", "', header))
+
+
 def test_the_dashboard_uses_metrics_that_exist(tmp_path, simulate):
     """packaging/grafana: every name, label and matcher value's label is in the metrics of a run that has all."""
     dashboard = json.loads((ROOT / "packaging/grafana/weir.json").read_text())

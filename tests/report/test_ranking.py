@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from weir_report import calibration, known_truth, ranking, statistics
-from weir_report.figure_results import Settings
 from weir_report.key_figures import KEY_FIGURES
 
 FIGURES = {figure.name: figure for figure in KEY_FIGURES}

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from weir_report import counter_charts, latency_charts
 from weir_report.errors import ReportError

@@ -13,11 +13,11 @@ import pytest
 from conftest import ROOT
 
 from weir_report import figure_files, heat_maps, report_command, svg_figures, svg_heat_maps, svg_plots
-from weir_report.charts import Area, BarChart, CurveChart, HeatMap, HeatView, Line, Panel, TimeChart
+from weir_report.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart
 
 
 def chart_of(*panels, **more):
-    return TimeChart("name", "title", list(panels), more.get("measured"), "")
+    return PanelChart("name", "title", list(panels), more.pop("measured", None), "", **more)
 
 
 def values_of(drawn, panel=0):
@@ -28,7 +28,8 @@ def values_of(drawn, panel=0):
     for name, path in re.findall('<path class="line[^"]*" data-name="([^"]*)"[^>]* d="([^"]*)"', area):
         points = []
         for part in path.split("M")[1:]:
-            steps = np.array([int(number) for number in re.findall(r"-?[0-9]+", part)]).reshape(-1, 2)
+            numbers = [int(number) for number in re.findall(r"-?[0-9]+", part)]
+            steps = np.array(numbers[:len(numbers) // 2 * 2]).reshape(-1, 2)
             points.append(np.cumsum(steps, axis=0)[:1 if part.endswith("l0 0") else None])
         points = np.concatenate(points)
         found[name] = points[:, 0] * x_step, points[:, 1] * y_step
@@ -51,11 +52,21 @@ def test_a_path_has_the_values(x, y):
 
 @pytest.mark.parametrize("panel", [
     Panel("no lines", ""), Panel("nothing known", "s", [Line("a", np.arange(3), np.full(3, np.nan), "mean")]),
+    Panel("without end", "s", [Line("a", np.arange(4), [-np.inf, 2.0, np.inf, 1.0], "mean")], [Area("b", np.arange(2), [0, -np.inf], [np.inf, 1], "sky")]),
     Panel("one point", "s", [Line("a", np.array([4]), np.array([1.0]), "mean")], [Area("b", np.array([4]), np.zeros(1), np.ones(1), "sky")])])
 def test_charts_of_little_are_drawn(panel):
     others = [Panel("other", "s", [Line("a", np.array([4, 5]), np.array([2.0, 3.0]), "mean")])]
     drawn = svg_figures.figure(chart_of(panel, *others, measured=(4, 4)))
     assert "nan" not in drawn and "inf" not in drawn and drawn.count('class="plot-area"') == 2
+
+
+def test_what_holds_for_a_time_is_level_for_that_time():
+    """Each pair of numbers is still a step to the next value, and of an area there and back."""
+    line, band = Line("a", [0, 1, 2, 4], [1, 3, np.nan, 2], "mean"), Area("b", [0, 1], [0, 1], [2, 3], "sky")
+    drawn = svg_figures.figure(chart_of(Panel("p", "s", [line, Line("most", [0, 4], [3, 3], "limit")], [band]), holds=1.0, measured=(0, 1)))
+    assert 'd="M0 1h1v2h1M4 2h1"' in drawn and 'd="M0 2h1v1h1v-2h-1v-1h-1z"' in drawn and 'd="M0 3h5"' in drawn
+    assert 'data-holds="1"' in drawn and '<rect class="pale" x="2" width="3"' in drawn and "dots" not in drawn
+    assert values_of(drawn)["a"][0].tolist() == [0, 1, 4] and values_of(drawn)["a"][1].tolist() == [1, 3, 2]
 
 
 def test_what_is_the_same_everywhere_is_a_line_of_text():
@@ -71,15 +82,14 @@ def test_what_is_the_same_everywhere_is_a_line_of_text():
 
 def test_logarithms_of_curves_are_exact_enough():
     x, y = np.array([0.0123, 4.567, 890.1]), np.array([1.0, 0.0345, 1e-6])
-    chart = CurveChart("latencies", "", "ms", [Line("a", x, y, colour="blue")], "")
-    found = values_of(svg_figures.figure(chart))["a"]
+    found = values_of(svg_figures.figure(chart_of(Panel("p", "", [Line("a", x, y, colour="blue")]), log=True)))["a"]
     assert 10 ** found[0] == pytest.approx(x, rel=2e-4) and 10 ** found[1] == pytest.approx(y, rel=2e-4)
 
 
 def test_text_from_outside_stays_text():
     nasty = "<b>\"x\"</b>\nline"
     line = Line(nasty, np.arange(2), np.ones(2), "highest", [nasty, nasty])
-    bars = BarChart("bars", "", "axis", "s", [nasty, "b"], np.array([1.0, 3.0]), 2.0, nasty, "")
+    bars = chart_of(Panel(nasty, "s", [Line(nasty, np.arange(2), [1.0, 3.0], "bar"), Line(nasty, [-0.5, 1.5], [2, 2], "limit")]), x_names=[nasty, "b"])
     heat = HeatMap("heat", "", nasty, [HeatView(nasty, nasty, np.ones((1, 2)), [nasty], [nasty, "b"], 1.0)], "")
     for chart in (chart_of(Panel(nasty, nasty, [line])), bars, heat):
         drawn = svg_figures.figure(chart)

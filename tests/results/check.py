@@ -1,13 +1,9 @@
-"""Runs `check` of a page's program with the weir that is tested: check.py PROGRAM check [--program FILE: tested instead]
-
-Of a page that was measured: check.py PROGRAM ARGUMENT..., which compares its text with its data."""
+"""Compares a page with its data: check.py PROGRAM ARGUMENT..., a Python program of this tree and its words."""
 
 import os
 import pathlib
 import subprocess
 import sys
 
-SOURCE = pathlib.Path(os.environ["WEIR_SOURCE_DIR"])
 program, *words = sys.argv[1:]
-tested = [] if "--program" in words or "check" not in words else ["--weir", os.environ["WEIR"]]
-sys.exit(subprocess.run([sys.executable, SOURCE / program, *words, *tested], check=False).returncode)
+sys.exit(subprocess.run([sys.executable, pathlib.Path(os.environ["WEIR_SOURCE_DIR"]) / program, *words], check=False).returncode)

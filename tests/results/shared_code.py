@@ -15,9 +15,9 @@ SOURCE = pathlib.Path(os.environ["WEIR_SOURCE_DIR"])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "bench"))
 import commits  # noqa: E402
-import paper_runs  # noqa: E402
 import provenance  # noqa: E402
 import replay  # noqa: E402
+import studies  # noqa: E402
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not installed")
@@ -108,10 +108,10 @@ class Store(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory) / "new/runs.csv"
             for row, value in (("a", 1), ("b", 2), ("c", 3.123456789), ("b", 4)):
-                paper_runs.store(file, ("row", "value"), {"row": row, "value": value}, ("row",))
+                studies.store(file, ("row", "value"), {"row": row, "value": value}, ("row",))
             self.assertEqual(file.read_text(), "row,value\na,1\nb,4\nc,3.12346\n")
-            paper_runs.store_lines(file, ("row", "value"), [{"row": "a", "value": value} for value in (7, 8)], ("row",))
-            paper_runs.store_lines(file, ("row", "value"), [{"row": "a", "value": 9}], ("row",))
+            studies.store_lines(file, ("row", "value"), [{"row": "a", "value": value} for value in (7, 8)], ("row",))
+            studies.store_lines(file, ("row", "value"), [{"row": "a", "value": 9}], ("row",))
             self.assertEqual(file.read_text(), "row,value\na,9\nb,4\nc,3.12346\n")
 
 
@@ -132,21 +132,20 @@ class Check(unittest.TestCase):
         self.names = ("row", "late", "weir", "command")
         for row, late in ((1, 0), (2, 7)):
             self.run_row(self.options, row, late, "0.1.0")
-        self.write(self.options)
+        studies.write(studies.Study(self.page), self.options.out)
 
     def run_row(self, options, row, late, version):
-        paper_runs.store(options.out / "runs.csv", self.names,
+        studies.store(options.out / "runs.csv", self.names,
                          {"row": row, "late": late, "weir": version, "command": f"weir simulate --row {row}"}, ("row",))
 
     @staticmethod
-    def write(options):
-        lines = paper_runs.stored(options.out / "runs.csv")
-        paper_runs.write_page(options.out, [f"{sum(int(line['late']) for line in lines)} late"])
+    def page(out):
+        return {"README.md": f"{sum(int(line['late']) for line in studies.stored(out / 'runs.csv'))} late\n"}
 
-    def check(self, rerun):
-        with self.assertRaises(SystemExit) as end, contextlib.redirect_stdout(io.StringIO()) as text:
-            replay.check(self.options, {"runs.csv": ("row",)}, rerun, self.write)
-        return end.exception.code, text.getvalue()
+    def check(self, again):
+        study = studies.Study(self.page, keys={"runs.csv": ("row",)}, replay=again)
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            return replay.check(self.options, study), text.getvalue()
 
     def test_equal_numbers_of_another_program_pass(self):
         status, text = self.check(lambda trial: self.run_row(trial, 2, 7, "0.2.0"))

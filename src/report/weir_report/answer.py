@@ -16,7 +16,6 @@ from .errors import ReportError
 from .key_figures import KEY_FIGURES, SCORED_FIGURES, KeyFigure, key_figures
 from .plan_pressure import PlanPressure
 from .run_groups import Group
-from .run_pairs import PairsOfGroups
 
 # The order in which figures decide at a fixed rate.
 _CHAIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")

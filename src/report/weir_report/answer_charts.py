@@ -108,8 +108,7 @@ def _text(ranked, figure):
         if value.figure is not None and value.figure is not figure and value.figure.kind != "share":
             continue
         interval = "" if value.low is None or value.figure.kind == "share" else answer_lines.interval(value)
-        first, _, last = interval.partition(" .. ")
-        parts.append(value.text if first == last.split(" ")[0] else f"{value.text} ({interval})")
+        parts.append(f"{value.text} ({interval})" if " .. " in interval else value.text)
     return "; ".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import answer_limits, doubts, run_order, statistics, units
+from . import answer_limits, doubts, run_order, statistics
 from .answer_text import difference, listed, plain
 
 RUNS_MOST = 50

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import run_charts, units
 from .charts import Line, Panel, PlotRow
+from .quantities import BYTES, RATES, TIMES_NS
 
 FEWEST_VALUES = 3
 LINES_MAX = len(run_charts.COLOURS)
@@ -18,10 +19,7 @@ LOG_FROM = 12.0
 LETTER_SHARE = 0.022
 LONGEST_UNIT = 5
 _DASHES = ("", "9 6", "3 4")
-_PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)\s*(.*)")
-_UNIT = re.compile(r"(Ki|Mi|Gi|k|M|G|T)?(B|b/s)")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +42,10 @@ def number_of(text):
     if not match:
         return None
     number, unit = float(match[1]), match[2]
-    scaled = _UNIT.fullmatch(unit)
-    if scaled:
-        return number * _PREFIXES[scaled[1] or ""], scaled[2]
-    return (number * _SECONDS[unit], "s") if unit in _SECONDS else (number, unit)
+    for factors, base, step in ((BYTES, "B", 1), (RATES, "b/s", 1), (TIMES_NS, "s", 10**9)):
+        if unit in factors:
+            return number * factors[unit] / step, base
+    return number, unit
 
 
 def numeric_axes(settings):

@@ -1,11 +1,14 @@
 """The worst seconds of a run at the interval of --row-interval: from the run to a burst."""
 
+import dataclasses
+
 import numpy as np
 
-from .charts import HeatMap, Line, Panel, TimeChart
-from .heat_maps import worst_view
-from .series import column, line_rate, target_rate
-from .time_charts import occupancy_panel, rank_panel, target_name
+from .charts import Line, Panel, PanelChart
+from .heat_maps import ranks_by_second
+from .series import column, line_rate, measured_seconds, over_ranks, rates, target_rate
+from .steps import InSteps, length
+from .time_charts import blocked, occupancies, rates_of_ranks
 from .units import scale, text
 
 SECONDS_MAX = 3
@@ -18,16 +21,15 @@ def bursts(run):
     interval = run.resolved.get("row_interval_s")
     if not interval or not chosen or not run.resolved.get("row_interval_asked_for", True):
         return []
-    stretches = [(second - 1, second + 1) for second in chosen]
-    found = {role: run.bursts(role, tuple(stretches)) for role in ("producer", "consumer", "scheduler")}
+    read = tuple((second - 1, second + 1) for second in chosen)
     made = []
-    for number, (second, reasons) in enumerate(chosen.items()):
-        tables = {role: of_role[number] for role, of_role in found.items()}
-        chart = _second(run, second, reasons, tables, interval)
+    for second, reasons in chosen.items():
+        around, alone = (InSteps(run, interval, second, second + 1, seconds, read, in_ms=True) for seconds in (1, 0))
+        chart = _second(around, second, reasons)
         if chart is not None:
             made.append(chart)
             if len(made) == 1:
-                made += _every_rank(run, second, tables, interval)
+                made += _every_rank(alone, second)
     return made
 
 
@@ -49,15 +51,18 @@ def worst_seconds(run):
     return dict(sorted(reasons.items()))
 
 
-def _second(run, second, reasons, tables, interval):
-    x = _milliseconds(tables["consumer"], second)
-    panels = [panel for panel in (_together(run, tables, x), _occupancy(run, tables, x), _consumers(run, tables, x),
-                                  _blocked(run, tables, x), _scheduler(tables, x)) if panel]
+def _second(run, second, reasons):
+    # Lines of single consumers cross in every step: the heat map has them.
+    panels = [*_together(run), *occupancies(run), *rates_of_ranks(run, "consumer", members_max=1), *blocked(run), *_scheduler(run)]
     if not panels:
         return None
-    return TimeChart(f"burst-second-{second}", f"Second {second} in steps of {text(interval, 's')}: {', '.join(reasons)}", panels,
-                     (0, 1000 - 1000 * interval),
-                     "One value for each step, at its beginning. Pale: the seconds before and after. " + _about_chunks(run, interval), f"ms from the beginning of second {second}")
+    return PanelChart(f"burst-second-{second}", f"Second {second} in steps of {text(run.step_s, 's')}: {', '.join(reasons)}", panels,
+                      measured_seconds(run), "One value for each step. Pale: the seconds before and after. "
+                      + _about_chunks(run, run.step_s), _x_title(second), holds=length(run))
+
+
+def _x_title(second):
+    return f"ms from the beginning of second {second}"
 
 
 def _about_chunks(run, interval):
@@ -70,82 +75,30 @@ def _about_chunks(run, interval):
             "show when chunks ended, and not how fast they came. A smaller --chunk-size shows more.")
 
 
-def _milliseconds(table, second):
-    return np.round(1000 * (table.begins - second), 3)
-
-
-def _rates(table, name):
-    """b/s, ranks x steps."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = 8 * table.column(name) / table.column("covered_s")
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _sum(values):
-    return np.where(np.isfinite(values).any(axis=0), np.nansum(values, axis=0), np.nan)
-
-
-def _together(run, tables, x):
-    received = _sum(_rates(tables["consumer"], "received_bytes"))
-    if not np.isfinite(received).any():
-        return None
+def _together(run):
+    received = rates(run, "consumer")
+    if received is None or not np.isfinite(received).any():
+        return []
+    received, x = over_ranks(received, np.nansum), run.rows("consumer").seconds
     target = target_rate(run, "producer")
     needed = target and target * run.resolved["producers"]
     factor, unit = scale("b/s", max(np.nanmax(received), needed or 0))
     lines = [Line("received", x, received / factor, "mean")]
     if needed:
         lines.append(Line(f"generated in the mean {text(needed, 'b/s')}", x[[0, -1]], np.full(2, needed / factor), "target"))
-    return Panel("Throughput of all consumers together", unit, lines=lines)
+    return [Panel("Throughput of all consumers together", unit, lines=lines)]
 
 
-def _occupancy(run, tables, x):
-    peaks = tables["producer"].column("occupancy_peak")
-    return occupancy_panel(run, "Buffer occupancy, peak of each step", x, peaks) if np.isfinite(peaks).any() else None
+def _scheduler(run):
+    waiting, free = (column(run, "scheduler", name) for name in ("waiting_events_max", "free_slots_min"))
+    if waiting is None or free is None or not (np.nansum(waiting) or np.nansum(free)):
+        return []  # with policy none it sees no events
+    x = run.rows("scheduler").seconds
+    return [Panel("Events and slots at the scheduler", "", whole_numbers=True, lines=[
+        Line("most events that waited for a grant", x, over_ranks(waiting, np.nansum), "highest"),
+        Line("fewest free slots", x, over_ranks(free, np.nansum), "lowest")])]
 
 
-def _consumers(run, tables, x):
-    values = _rates(tables["consumer"], "received_bytes")
-    if not np.isfinite(values).any():
-        return None
-    target, link = target_rate(run, "consumer"), line_rate(run, "consumer")
-    return rank_panel(run, "consumer", "Throughput of consumers", x, values, "b/s", ("lowest", "mean", "highest"),
-                      [(target_name("consumer", target), target, "target"),
-                       (f"line rate {text(link, 'b/s')}", link if link and link < 2 * np.nanmax(values) else None, "link")],
-                      members_max=1)  # lines of single ranks cross in every step: the heat map has them
-
-
-def _blocked(run, tables, x):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = tables["consumer"].column("blocked_s") / tables["consumer"].column("covered_s")
-    blocked = _sum(np.where(np.isfinite(shares), shares, np.nan))
-    if not np.nansum(blocked):
-        return None
-    return Panel("Blocked consumers", f"of {run.resolved['consumers']}", least_top=1.0, lines=[
-        Line("mean over the step", x, blocked, "mean")])
-
-
-def _scheduler(tables, x):
-    waiting, free = (_sum(tables["scheduler"].column(name)) for name in ("waiting_events_max", "free_slots_min"))
-    if not np.nansum(waiting) and not np.nansum(free):
-        return None  # with policy none it sees no events
-    return Panel("Events and slots at the scheduler", "", whole_numbers=True, lines=[
-        Line("most events that waited for a grant", x, waiting, "highest"), Line("fewest free slots", x, free, "lowest")])
-
-
-def _every_rank(run, second, tables, interval):
-    """As heat_maps.ranks_by_second, of one second."""
-    inside = np.isin(_milliseconds(tables["consumer"], second), np.arange(0, 1000, 1000 * interval).round(3))
-    x = _milliseconds(tables["consumer"], second)[inside]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        blocked = tables["consumer"].column("blocked_s") / tables["consumer"].column("covered_s")
-    views = []
-    for role, title, values, unit, worst in (
-            ("consumer", "Consumers: throughput", _rates(tables["consumer"], "received_bytes"), "b/s", "low"),
-            ("consumer", "Consumers: blocked share", blocked, "1", "high"),
-            ("producer", "Producers: occupancy", tables["producer"].column("occupancy_peak"), "1", "high")):
-        values = values[:, inside]
-        if not np.isfinite(values).any() or not np.nansum(values):
-            continue
-        views.append(worst_view(title, values, unit, run, role, worst, x))
-    return [HeatMap(f"burst-ranks-{second}", f"Every rank in second {second}", f"ms from the beginning of second {second}", views,
-                    "Dark is more. With many ranks a line is the slowest, fullest or most blocked of a group.")] if views else []
+def _every_rank(run, second):
+    chart = ranks_by_second(run)
+    return [dataclasses.replace(chart, name=f"burst-ranks-{second}", title=f"Every rank in second {second}", x_title=_x_title(second))] if chart else []

@@ -6,14 +6,20 @@ import typing
 import numpy as np
 
 # What a line means. `member`: one of many, in the background; `limit`: what must not be exceeded; `target`: the planned rate; `link`:
-# what the network can carry; `curve`: one of several that differ in colour only.
-Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link", "curve"]
+# what the network can carry; `curve`: one of several that differ in colour only; `bar`: no line, a bar at each point.
+Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link", "curve", "bar"]
 
 
 # What takes less of an axis beside something larger is flat.
 FLAT_BELOW = 0.2
 # Lines that differ by less show nothing.
 FLAT_SHARE = 0.01
+
+
+def _known(values):
+    """As numbers; what is not finite is absent."""
+    values = np.asarray(values, float)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 @dataclasses.dataclass
@@ -32,10 +38,27 @@ class Line:
     points: bool = False
     dashes: str = ""
 
+    def __post_init__(self):
+        self.x, self.y = np.asarray(self.x, float), _known(self.y)
+
+    @property
+    def is_rule(self):
+        """A straight line that something is compared with, and no values."""
+        return self.style in DASHED
+
     @property
     def ink(self):
         """The name of its colour."""
         return self.colour or LINE_COLOURS[self.style]
+
+
+def extreme(name, x, values, name_of, style="highest"):
+    """The line of the largest value of any row of `values` (rows x points), or of style `lowest` the smallest, noting whose it is.
+    `name_of`: the name of a row by its index."""
+    sign = -1.0 if style == "lowest" else 1.0
+    which = np.where(np.isnan(values), -np.inf, sign * values).argmax(axis=0)
+    names = {index: name_of(index) for index in np.unique(which)}
+    return Line(name, x, values[which, np.arange(len(x))], style, [names[index] for index in which])
 
 
 @dataclasses.dataclass
@@ -48,11 +71,14 @@ class Area:
     high: np.ndarray
     colour: str
 
+    def __post_init__(self):
+        self.x, self.low, self.high = np.asarray(self.x, float), _known(self.low), _known(self.high)
+
 
 @dataclasses.dataclass
 class Panel:
     """One plot. `unit`: of the values drawn. `largest`: top of the axis, if fixed; `least_top`: the axis reaches at least so far, so
-    that noise is not drawn as large as the plot; `note` and `colour`: beside its title; `measured`: as of a TimeChart, if it is not the
+    that noise is not drawn as large as the plot; `note` and `colour`: beside its title; `measured`: as of a PanelChart, if it is not the
     same for all plots of a row."""
 
     title: str
@@ -72,20 +98,21 @@ class Panel:
         """A little more than the largest value."""
         if self.largest:
             return self.largest
-        highest = max((float(np.nanmax(values)) for values in self._values() if np.isfinite(values).any()), default=0.0)
+        values = [line.y for line in self.lines] + [area.high for area in self.areas]
+        highest = max((float(np.nanmax(part)) for part in values if np.isfinite(part).any()), default=0.0)
         return max(1.06 * highest, self.least_top) or 1.0
 
     @property
-    def constant(self):
-        """The value of all its lines, in the measured time if that is known, if it is one, so that a plot has no more to tell; else None.
-        Rules, such as limits, are no values."""
-        first, last = self.measured or (-np.inf, np.inf)
-        values = [np.asarray(line.y, float)[(np.asarray(line.x) >= first) & (np.asarray(line.x) <= last)] for line in self.lines
-                  if line.style not in DASHED]
-        return None if self.areas or not values else _one_value(np.concatenate(values))
+    def series(self):
+        """Its lines of values, without rules."""
+        return [line for line in self.lines if not line.is_rule]
 
-    def _values(self):
-        return [np.asarray(line.y, float) for line in self.lines] + [np.asarray(area.high, float) for area in self.areas]
+    @property
+    def constant(self):
+        """The value of all its lines, in the measured time if that is known, if it is one, so that a plot has no more to tell; else None."""
+        first, last = self.measured or (-np.inf, np.inf)
+        values = [line.y[(line.x >= first) & (line.x <= last)] for line in self.series]
+        return None if self.areas or not values else _one_value(np.concatenate(values))
 
 
 def _one_value(values):
@@ -98,9 +125,11 @@ def _one_value(values):
 
 
 @dataclasses.dataclass
-class TimeChart:
+class PanelChart:
     """Panels one below the other that share the axis of seconds, or what `x_title` names. Outside of `measured` (first and
-    last second) is warm-up and drain."""
+    last second) is warm-up and drain. `holds`: how long the last value of a line holds, and others do up to the next one; 0: values are those
+    of instants, between which lines run straight. `x_names`: names of x = 0, 1, ..., in the place of numbers; `log`: both axes are
+    logarithmic."""
 
     name: str
     title: str
@@ -108,21 +137,9 @@ class TimeChart:
     measured: tuple | None
     caption: str
     x_title: str = "second"
-
-
-@dataclasses.dataclass
-class BarChart:
-    """One bar per name. Bars above `limit` are marked. `axis`: what they measure."""
-
-    name: str
-    title: str
-    axis: str
-    unit: str
-    names: list
-    values: np.ndarray
-    limit: float
-    limit_name: str
-    caption: str
+    holds: float = 0.0
+    x_names: list | None = None
+    log: bool = False
 
 
 @dataclasses.dataclass
@@ -148,17 +165,6 @@ class HeatMap:
     title: str
     x_title: str
     views: list
-    caption: str
-
-
-@dataclasses.dataclass
-class CurveChart:
-    """Shares of events that took longer, both axes logarithmic."""
-
-    name: str
-    title: str
-    x_title: str
-    lines: list
     caption: str
 
 
@@ -241,7 +247,7 @@ class RowChart:
 @dataclasses.dataclass
 class PlotRow:
     """Panels on the same scale, side by side. `x_ticks`: where the axis has labels, with their texts; None: round numbers.
-    `limits`: horizontal lines (value, name)."""
+    `points_max`: of each line; `holds`: as of a PanelChart."""
 
     title: str
     unit: str
@@ -250,8 +256,9 @@ class PlotRow:
     x_log: bool = False
     x_ticks: list | None = None
     least_top: float = 0.0
-    limits: list = dataclasses.field(default_factory=list)
     from_zero: bool = True
+    points_max: int = 2000
+    holds: float = 0.0
 
     @property
     def constant(self):
@@ -259,15 +266,14 @@ class PlotRow:
         values = [plot.constant for plot in self.plots if plot.lines]
         return None if not values or None in values else _one_value(np.array(values))
 
-    def x_range(self):
-        values = np.concatenate([np.asarray(line.x, float) for plot in self.plots for line in plot.lines])
-        return float(values.min()), float(values.max())
+    @property
+    def series(self):
+        """The lines of values of all plots."""
+        return [line for plot in self.plots for line in plot.series]
 
     def y_range(self):
         """A little more than all values."""
-        parts = [np.asarray(part, float) for plot in self.plots for line in plot.lines
-                 for part in (line.y, line.low, line.high) if part is not None]
-        values = np.concatenate(parts)
+        values = np.concatenate([part for line in self.series for part in (line.y, line.low, line.high) if part is not None])
         values = values[np.isfinite(values)]
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
         if self.from_zero:
@@ -293,7 +299,7 @@ COLOURS = {
 INK, ORANGE, SKY, GREEN, BLUE, VERMILION, PURPLE, GREY, LIGHT = COLOURS
 
 LINE_COLOURS = {"member": GREY, "mean": INK, "lowest": ORANGE, "highest": BLUE, "limit": VERMILION, "target": GREEN,
-                "link": PURPLE}
+                "link": PURPLE, "bar": BLUE}
 CURVE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, INK)
 DASHED = ("limit", "target", "link")
 # Pale to dark: more is darker, on screens of both kinds.

@@ -12,7 +12,7 @@ from . import compare_text
 from .compare import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare_inputs import compare_campaign, grouped, is_campaign, read_runs, two_groups
 from .compare_record import as_csv, as_record
-from .errors import ReportError, end_quietly_when_interrupted, naming, os_error_text
+from .errors import ReportError, naming, status_of
 from .input_file import shown
 from .key_figures import KEY_FIGURES
 from .quantities import time_ns
@@ -88,23 +88,16 @@ def _share(text):
 
 
 def main(argv=None):
-    end_quietly_when_interrupted()
     options = parser().parse_args(argv)
     options.command_line = _shortened(shlex.join(["weir-compare", *(sys.argv[1:] if argv is None else argv)]))
-    try:
-        fail_on = _names("--fail-on", options.fail_on, FAIL_ON)
-        report = _compare(options)
-        _write(report, options)
-    except ReportError as error:
-        print(f"weir-compare: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader has closed the pipe, as head does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        print(f"weir-compare: {os_error_text(error)}", file=sys.stderr)
-        return 2
-    return 3 if any(_fails(report, name) for name in fail_on) else 0
+    return status_of("weir-compare", lambda: _work(options))
+
+
+def _work(options):
+    fail_on = _names("--fail-on", options.fail_on, FAIL_ON)
+    report = _compare(options)
+    # What is found counts also where nobody reads it to the end.
+    return status_of("weir-compare", lambda: _write(report, options)) or (3 if any(_fails(report, name) for name in fail_on) else 0)
 
 
 def _shortened(text, most=400):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .capacity import FILE_NAME, read_capacity
-from .compare import compare, compare_capacities
+from .compare import compare_capacities
 from .errors import ReportError
 from .run import read_run
 from .run_groups import Group

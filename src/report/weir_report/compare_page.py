@@ -64,7 +64,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, sweep=N
         VICTIMS_MAX=VICTIMS_MAX,
         side_by_side=side_by_side,
         how_typical=shown.how,
-        dashed=", ".join(dict.fromkeys(name for row in side_by_side for _, name in row.limits)),
+        dashed=", ".join(dict.fromkeys(line.name for row in side_by_side for plot in row.plots for line in plot.lines if line.is_rule)),
         every_run=run_charts.every_run(KEY_FIGURES, shown.groups, shown.figures, shown.colours),
         footer=footer)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import host_counters
-from .charts import Line, Panel, TimeChart
+from .charts import Line, Panel, PanelChart
 from .series import measured_seconds, rates
 from .units import scale, text
 
@@ -43,9 +43,9 @@ def counters(run):
         panels.append(Panel(f"{name} ({_counted(name, in_measure)})", "per second",
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
-    return TimeChart("counters", "Network counters", panels, measured_seconds(run),
-                     "Sums over hosts; counters that stayed at 0 are left out"
-                     + (f", and {left} more that moved." if left else ".") + _families(run))
+    return PanelChart("counters", "Network counters", panels, measured_seconds(run),
+                      "Sums over hosts; counters that stayed at 0 are left out"
+                      + (f", and {left} more that moved." if left else ".") + _families(run), holds=1.0)
 
 
 def _families(run):

@@ -1,8 +1,9 @@
-"""Errors of files and options that come from outside, and what Ctrl-C does."""
+"""Errors of files and options that come from outside, and how commands end."""
 
 import contextlib
 import os
 import signal
+import sys
 from pathlib import Path
 
 
@@ -11,11 +12,27 @@ class ReportError(Exception):
     right. Commands print it after their name and exit with status 2."""
 
 
-def end_quietly_when_interrupted():
-    """Ctrl-C ends the command as it ends any other program. Python's own way, an exception, comes out of the libraries
-    as other errors (pandas: ParserError), and there is nothing to tidy up: files are written at the end. What has temporary
-    files meanwhile (proofs.py) removes them itself."""
+def status_of(command, work, of_files=2):
+    """Exit status of a command: what `work` returns, or 0. What comes from outside and is wrong is a message and 2, or `of_files` if a file
+    could not be read or written. That a reader has closed the pipe, as head does, is no error.
+
+    Ctrl-C ends the command as it ends any other program. Python's own way, an exception, comes out of the libraries as other errors
+    (pandas: ParserError), and there is nothing to tidy up: files are written at the end. What has temporary files meanwhile (proofs.py)
+    removes them itself."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        status = work() or 0
+        sys.stdout.flush()
+        return status
+    except ReportError as error:
+        print(f"{command}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f"{command}: {_os_error_text(error)}", file=sys.stderr)
+        return of_files
 
 
 @contextlib.contextmanager
@@ -29,7 +46,7 @@ def naming(path):
         raise
 
 
-def os_error_text(error):
+def _os_error_text(error):
     """An OSError as a message: the file, or the directory that it lacks, and the reason."""
     if isinstance(error, FileNotFoundError) and error.filename:
         directory = Path(os.fsdecode(error.filename)).parent

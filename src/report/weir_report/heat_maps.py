@@ -3,8 +3,8 @@
 import numpy as np
 
 from .charts import HeatMap, HeatView
-from .series import column, compared_rates, over_window
-from .steps import each, length_s
+from .series import column, compared_rates, over_window, per_second
+from .steps import InSteps, each
 from .time_charts import group_edges, group_names
 from .units import scale, text
 
@@ -12,6 +12,7 @@ from .units import scale, text
 CELLS_MAX = 240
 # Longer runs have a column for several seconds.
 COLUMNS_MAX = 600
+_WORST = {"low": np.fmin, "high": np.fmax}  # of what is known
 
 
 def ranks_by_second(run):
@@ -22,7 +23,7 @@ def ranks_by_second(run):
             ("producer", "Producers: occupancy", column(run, "producer", "occupancy_peak"), "1", "high"),
             ("producer", over_window(run, "Producers: throughput"), compared_rates(run, "producer"), "b/s", "low"),
             ("consumer", over_window(run, "Consumers: throughput"), compared_rates(run, "consumer"), "b/s", "low"),
-            ("consumer", "Consumers: blocked share", _blocked_shares(run), "1", "high")):
+            ("consumer", "Consumers: blocked share", per_second(run, "consumer", "blocked_s"), "1", "high")):
         if values is None or not np.isfinite(values).any():
             continue
         views.append(worst_view(title, values, unit, run, role, worst, run.rows(role).seconds))
@@ -31,13 +32,8 @@ def ranks_by_second(run):
         return None
     return HeatMap("heat-map", f"Every rank in every {each(run)}", "second", views,
                    ("One line for a group of ranks: the slowest, fullest or most blocked of them. " if grouped else
-                    "One line per rank. ") + about_columns(views[0], run.rows("producer").seconds)
+                    "One line per rank. ") + about_columns(views[0], run.rows("producer").seconds, "steps" if isinstance(run, InSteps) else "seconds")
                    + "Dark is more. A rank that lags is a pale line of throughput; a full or blocked one is a dark line.")
-
-
-def _blocked_shares(run):
-    blocked = column(run, "consumer", "blocked_s")
-    return None if blocked is None else blocked / length_s(run)
 
 
 def worst_view(title, values, unit, run, role, worst, x):
@@ -55,22 +51,18 @@ def _worst_columns(values, x, worst):
     if size == 1:
         return values, x
     begins = np.arange(0, len(x), size)
-    return (np.fmin if worst == "low" else np.fmax).reduceat(values, begins, axis=1), x[begins] + (size - 1) / 2 * (x[1] - x[0])
+    return _WORST[worst].reduceat(values, begins, axis=1), x[begins] + (size - 1) / 2 * (x[1] - x[0])
 
 
-def about_columns(view, seconds):
+def about_columns(view, seconds, what="seconds"):
     size = -(-len(seconds) // COLUMNS_MAX)
-    return f"One column for {size} seconds. " if size > 1 and len(view.columns) < len(seconds) else ""
+    return f"One column for {size} {what}. " if size > 1 and len(view.columns) < len(seconds) else ""
 
 
 def group_worst(values, run, role, worst):
     """At most CELLS_MAX lines, each the lowest or highest of its group, and their names."""
     edges = group_edges(len(values), CELLS_MAX)
-    if worst == "low":
-        reduced = np.minimum.reduceat(np.where(np.isnan(values), np.inf, values), edges[:-1], axis=0)
-    else:
-        reduced = np.maximum.reduceat(np.where(np.isnan(values), -np.inf, values), edges[:-1], axis=0)
-    return np.where(np.isfinite(reduced), reduced, np.nan), group_names(run, role, edges)
+    return _WORST[worst].reduceat(values, edges[:-1], axis=0), group_names(run, role, edges)
 
 
 def traffic(run):

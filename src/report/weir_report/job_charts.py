@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 
-from .charts import VERMILION, Area, HeatMap, Line, Panel, TimeChart
+from .charts import HeatMap, Line, Panel, PanelChart
 from .errors import ReportError
 from .heat_maps import about_columns, worst_view
-from .series import column, measured_seconds, rates, target_rate
-from .time_charts import PALE, rank_panel
+from .series import column, measured_seconds, over_ranks, rates, target_rate
+from .time_charts import PALE, occupancy_panel, rank_panel
 from .units import counted, scale, text
 
 GROUPS = "single groups"
@@ -64,16 +64,8 @@ def _by_second(run):
         return [np.empty(0, int)]
     seconds = np.arange(min(begin for begin, _ in ends), max(end for _, end in ends) + 1)
     lines = [np.full(len(seconds), np.nan) if values is None or not len(run.rows(role).seconds) else
-             _together(seconds, [(run.rows(role).seconds, _over_ranks(values, combine))])[0] for role, values, combine in parts]
+             _together(seconds, [(run.rows(role).seconds, over_ranks(values, combine))])[0] for role, values, combine in parts]
     return [seconds, *lines[:3], np.nansum(lines[3:], axis=0)]
-
-
-def _over_ranks(values, combine):
-    """By second; NaN where no rank has a row."""
-    present = np.isfinite(values).any(axis=0)
-    combined = np.full(values.shape[1], np.nan)
-    combined[present] = combine(values[:, present], axis=0)
-    return combined
 
 
 def _together(seconds, parts):
@@ -89,7 +81,7 @@ def goodput(series):
     if not np.isfinite(series.rates).any():
         return None
     job, x = series.job, series.seconds
-    summed = _over_ranks(series.rates, np.nansum)
+    summed = over_ranks(series.rates, np.nansum)
     targets = _targets(series)
     target = targets[0] if len(set(targets)) == 1 else None  # one line for all
     wanted = sum(targets) if all(targets) else None
@@ -101,8 +93,8 @@ def goodput(series):
                         [(f"target {text(target, 'b/s')}", target, "target")])
     single.members = GROUPS
     _name_extremes(single, "slowest group", "fastest group")
-    return TimeChart("goodput", "Goodput", [total, single], series.measured,
-                     f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}")
+    return PanelChart("goodput", "Goodput", [total, single], series.measured,
+                      f"Payload received by all consumers of a group, by the second. {_absent(series)}{PALE}", holds=1.0)
 
 
 def _targets(series):
@@ -124,21 +116,16 @@ def buffers(series):
                 Line("all groups", series.seconds, np.nansum(values, axis=0), "highest", _leading(series, values))]))
     if not panels:
         return None
-    return TimeChart("buffers", "Buffers of producers", panels, series.measured,
-                     "Worst occupancy: the fullest buffer of any producer of a group in a second. The pointer shows which group it is. "
-                     f"{_absent(series)}{PALE}")
+    return PanelChart("buffers", "Buffers of producers", panels, series.measured,
+                      "Worst occupancy: the fullest buffer of any producer of a group in a second. The pointer shows which group it is. "
+                      f"{_absent(series)}{PALE}", holds=1.0)
 
 
 def _occupancy_panel(series):
     x, values = series.seconds, series.occupancy
-    panel = rank_panel(series.job, "group", "Worst occupancy of any producer", x, values, "1", ("highest",))
+    panel = occupancy_panel(series.job, "group", "Worst occupancy of any producer", x, values, ("highest",))
     panel.members = GROUPS
     _name_extremes(panel, "", "fullest group")
-    highest = np.nanmax(np.nan_to_num(values), axis=0)
-    if (highest > 1).any():
-        panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
-    panel.lines.append(Line("limit: above 1 is overflow", x[[0, -1]], np.ones(2), "limit"))
-    panel.least_top = 1.2
     return panel
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import random
 
 from .capacity import Capacity, Search, Setting, Trial
 from .limit_search import Space

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import CurveChart, Line, Panel, TimeChart, curve_colour
+from .charts import Line, Panel, PanelChart, curve_colour
 from .key_figures import LATENCY_RESOLUTION
 
 LATENCIES = (("offer_to_grant", "scheduling"), ("grant_to_first_byte", "grant to first byte"),
@@ -43,16 +43,8 @@ def latencies(run):
         buckets = entry.get("buckets")
         if not buckets or not entry.get("count"):
             continue
-        x = np.array(buckets["upper_us"], float)
-        events = np.array(buckets["events"], float)
-        longer = 1.0 - np.cumsum(events) / events.sum()
-        # The end of the last bucket would be a share of 0: the slowest event is there instead.
-        keep = (longer > 0.5 / events.sum()) & (x > 0)
-        x = np.append(x[keep], max(entry["max_us"], x[keep][-1] if keep.any() else 0.0))
-        y = np.append(longer[keep], 1.0 / events.sum())
-        if x[-1] > 0:
-            # All events took longer than the lower end of the first bucket.
-            x, y = np.insert(x, 0, x[0] * (1 - LATENCY_RESOLUTION)), np.insert(y, 0, 1.0)
+        x, y = _longer(np.array(buckets["upper_us"], float), np.array(buckets["events"], float), entry["max_us"])
+        if len(x):
             lines.append(Line(title, x / factor, y, colour=curve_colour(len(lines))))
     if not lines:
         return None
@@ -60,9 +52,21 @@ def latencies(run):
     shortest = max(line.x[-1] for line in lines) / RANGE_SHOWN
     for line in lines:
         line.x = np.maximum(line.x, shortest)
-    return CurveChart("latencies", "Latencies", unit, lines,
-                      "Share of events that took longer. 10⁻² is the 99th percentile, 10⁻³ the 99.9th; the curve ends at "
-                      "the slowest event.")
+    return PanelChart("latencies", "Latencies", [Panel("Share of events that took longer", "", lines)], None,
+                      "10⁻² is the 99th percentile, 10⁻³ the 99.9th; the curve ends at the slowest event.", unit, log=True)
+
+
+def _longer(upper, events, longest):
+    """Times, and the share of events that took longer: it falls within a bucket, and is level where those between are empty and not listed."""
+    upper, events = upper[events > 0], events[events > 0]
+    share = 1.0 - np.cumsum(events) / events.sum()
+    before = np.append(1.0, share[:-1])
+    # The end of the last bucket would be a share of 0: the slowest event is there instead.
+    upper[-1], share[-1] = longest, 1.0 / events.sum()
+    lower = np.maximum(upper * (1 - LATENCY_RESOLUTION), np.append(0.0, upper[:-1]))
+    x, y = np.stack([lower, upper], axis=1).ravel(), np.stack([before, share], axis=1).ravel()
+    shown = np.diff(x, prepend=0.0) > 0  # buckets side by side share an end
+    return x[shown], y[shown]
 
 
 def gaps(run):
@@ -84,6 +88,6 @@ def gaps(run):
         panels.append(Panel(title, "%", lines=[Line("of all packets", edges, heights, "mean")]))
     if not panels:
         return None
-    return TimeChart("gaps", "Time from packet to packet", panels, None,
-                     "Share of packets by bucket of the histogram, each 3 % wide. What took longer is in the chart of latencies, "
-                     "which is logarithmic.", "us")
+    return PanelChart("gaps", "Time from packet to packet", panels, None,
+                      "Share of packets by bucket of the histogram, each 3 % wide. What took longer is in the chart of latencies, "
+                      "which is logarithmic.", "us")

@@ -10,10 +10,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from . import charts
-from .charts import COLOURS, DASHED
+from .charts import COLOURS
 
 matplotlib.use("Agg")
 
+NAMES_MAX = 5
 _STYLE = {
     "font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#E5E8EC",
     "axes.axisbelow": True, "legend.frameon": False, "axes.titlesize": 9, "axes.titlelocation": "left",
@@ -25,7 +26,7 @@ _HEAT = LinearSegmentedColormap.from_list("weir", charts.HEAT_COLOURS)
 def draw(chart, title=None):
     """A matplotlib figure of any chart; the caller closes it."""
     with plt.rc_context(_STYLE):
-        figure = {charts.TimeChart: _time, charts.BarChart: _bars, charts.HeatMap: _heat, charts.CurveChart: _curves}[type(chart)](chart)
+        figure = _heat(chart) if isinstance(chart, charts.HeatMap) else _panels(chart)
         if title:
             figure.suptitle(title, fontsize=9, x=0.01, ha="left", color="#444444")
     return figure
@@ -49,53 +50,62 @@ def rendered(chart, formats, title=None):
     return contents
 
 
-def _time(chart):
+def _panels(chart):
     panels = chart.panels
     figure, axes = plt.subplots(len(panels), 1, sharex=True, squeeze=False, layout="constrained",
-                                figsize=(8.2, 0.5 + 1.75 * len(panels)))
+                                figsize=(8.2, 0.5 + (2.9 if chart.log else 1.75) * len(panels)))
     axes = axes[:, 0]
     for axis, panel in zip(axes, panels):
         for area in panel.areas:
-            axis.fill_between(area.x, area.low, area.high, color=COLOURS[area.colour], label=area.name, linewidth=0, step=None)
-        members = [line for line in panel.lines if line.style == "member"]
-        for number, line in enumerate(members):
-            axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=0.5,
-                      alpha=max(0.25, min(0.8, 8 / len(members))), label=panel.members if number == 0 else None,
-                      rasterized=len(members) > 30)
-        for line in panel.lines:
-            if line.style != "member":
-                one_point = np.count_nonzero(np.isfinite(np.asarray(line.y, float))) == 1  # no line goes through it
-                axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
-                          linestyle="--" if line.style in DASHED else "-", label=line.name)
+            axis.fill_between(_held(area.x, chart.holds, 1), _held(area.low, chart.holds), _held(area.high, chart.holds), color=COLOURS[area.colour],
+                              label=area.name, linewidth=0, step="post" if chart.holds else None)
+        _lines(axis, panel, chart.holds)
         axis.set_title(panel.title)
         axis.set_ylabel(panel.unit)
-        axis.set_ylim(0, panel.top)
-        axis.yaxis.set_major_locator(MaxNLocator(4, integer=panel.whole_numbers))
         if axis.get_legend_handles_labels()[1]:
             axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, handlelength=1.2)
+        if chart.log:
+            axis.set(xscale="log", yscale="log")
+            for each in (axis.xaxis, axis.yaxis):
+                each.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            continue
+        axis.set_ylim(0, panel.top)
+        axis.yaxis.set_major_locator(MaxNLocator(4, integer=panel.whole_numbers))
         axis.margins(x=0)
         if chart.measured:
             left, right = axis.get_xlim()
-            for begin, end in ((left, chart.measured[0]), (chart.measured[1], right)):
+            for begin, end in ((left, chart.measured[0]), (chart.measured[1] + chart.holds, right)):
                 if end > begin:
                     axis.axvspan(begin, end, color="white", alpha=0.6, zorder=3, linewidth=0)
     axes[-1].set_xlabel(chart.x_title)
+    if chart.x_names:
+        axes[-1].set_xticks(*zip(*_named(chart.x_names)), fontsize=7)
     return figure
 
 
-def _bars(chart):
-    figure, axis = plt.subplots(layout="constrained", figsize=(8.2, 2.4))
-    axis.bar(range(len(chart.names)), chart.values, width=0.75 if len(chart.names) > 1 else 0.3,
-             color=[COLOURS["vermilion" if value > chart.limit else "blue"] for value in chart.values])
-    axis.axhline(chart.limit, color=COLOURS["ink"], linewidth=1.1, linestyle="--", label=chart.limit_name)
-    axis.set_ylim(0, 1.1 * max(chart.limit, chart.values.max()))
-    axis.set_ylabel(chart.unit)
-    axis.set_title(chart.axis)
-    axis.grid(False, axis="x")
-    ticks = np.unique(np.linspace(0, len(chart.names) - 1, min(len(chart.names), 5)).round().astype(int))
-    axis.set_xticks(ticks, [chart.names[tick] for tick in ticks], fontsize=7)
-    axis.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=8)
-    return figure
+def _held(values, holds, more=0):
+    """With the last of them once more, `more` times `holds` further, if there is a time for which it holds."""
+    return np.append(values, values[-1] + more * holds) if holds else values
+
+
+def _lines(axis, panel, holds):
+    drawn = {"drawstyle": "steps-post" if holds else "default"}
+    members = [line for line in panel.lines if line.style == "member"]
+    for number, line in enumerate(members):
+        axis.plot(_held(line.x, holds, 1), _held(line.y, holds), color=COLOURS[line.ink], linewidth=0.5, alpha=max(0.25, min(0.8, 8 / len(members))),
+                  label=panel.members if number == 0 else None, rasterized=len(members) > 30, **drawn)
+    for line in panel.lines:
+        if line.style == "bar":
+            axis.bar(line.x, line.y, width=0.75 if len(line.x) > 1 else 0.3, color=COLOURS[line.ink], label=line.name)
+        elif line.style != "member":
+            one_point = np.count_nonzero(np.isfinite(line.y)) == 1 and not holds  # no line goes through it
+            axis.plot(_held(line.x, holds, 1), _held(line.y, holds), color=COLOURS[line.ink], linewidth=1.1, marker="." if one_point else None,
+                      linestyle="--" if line.is_rule else "-", label=line.name, **drawn)
+
+
+def _named(names):
+    """[(place, name)] of as many as are told apart."""
+    return [(place, names[place]) for place in np.unique(np.linspace(0, len(names) - 1, min(len(names), NAMES_MAX)).round().astype(int))]
 
 
 def _heat(chart):
@@ -112,11 +122,9 @@ def _heat(chart):
                                 extent=(*extent, len(view.values) - 0.5, -0.5))
         axis.set_title(view.title)
         axis.grid(False)
-        ticks = np.unique(np.linspace(0, len(view.values) - 1, min(len(view.values), 5)).round().astype(int))
-        axis.set_yticks(ticks, [view.row_names[tick] for tick in ticks], fontsize=7)
+        axis.set_yticks(*zip(*_named(view.row_names)), fontsize=7)
         if not numeric:
-            ticks = np.unique(np.linspace(0, len(view.columns) - 1, min(len(view.columns), 5)).round().astype(int))
-            axis.set_xticks(ticks, [view.columns[tick] for tick in ticks], fontsize=7)
+            axis.set_xticks(*zip(*_named(view.columns)), fontsize=7)
         bar = figure.colorbar(image, ax=axis, pad=0.01, aspect=15)
         bar.set_label(view.unit)
         bar.outline.set_visible(False)
@@ -126,18 +134,3 @@ def _heat(chart):
 
 def _height(view):
     return 0.9 + min(2.4, 0.045 * len(view.values))
-
-
-def _curves(chart):
-    figure, axis = plt.subplots(layout="constrained", figsize=(8.2, 3.4))
-    for line in chart.lines:
-        axis.plot(line.x, line.y, color=COLOURS[line.ink], linewidth=1.3, label=line.name)
-    axis.set_xscale("log")
-    axis.set_yscale("log")
-    for each in (axis.xaxis, axis.yaxis):
-        each.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_xlabel(chart.x_title)
-    axis.set_ylabel("share of events that took longer")
-    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
-    axis.set_title(chart.title)
-    return figure

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import BLUE, Line, Mark, Panel, Row, RowChart, TimeChart
+from .charts import BLUE, Line, Mark, Panel, Row, RowChart, PanelChart
 from .phase_times import SHOWN, slowest_first
 from .time_charts import group_edges
 from .units import number, scale, text
@@ -100,8 +100,8 @@ def over_time(run):
                      [str(names[columns["phase"].codes[index]]) for index in furthest]),
                 Line("ideal", x[[0, -1]], np.ones(2), "target")]))
     about = f" Of up to {int(np.diff(edges).max())} phases after each other, the slowest." if grouped else ""
-    return TimeChart("phases", "Phases over time", panels, None,
-                     f"One value for each phase, at its beginning.{about} Phases that are not complete are missing.", "second")
+    return PanelChart("phases", "Phases over time", panels, None,
+                      f"One value for each phase, at its beginning.{about} Phases that are not complete are missing.", "second")
 
 
 def _slowest(values, edges):

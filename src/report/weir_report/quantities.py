@@ -52,7 +52,7 @@ def time_text(value_ns):
 
 def rate_text(bits_per_second):
     """100Gb/s: exact."""
-    unit = next(name for name in ("Tb/s", "Gb/s", "Mb/s", "kb/s", "b/s") if bits_per_second >= RATES[name])
+    unit = next((name for name in reversed(RATES) if bits_per_second >= RATES[name]), "b/s")
     return _decimal(Fraction(bits_per_second, RATES[unit])) + unit
 
 

@@ -2,13 +2,12 @@
 
 import argparse
 import gc
-import os
 import sys
 import time
 from pathlib import Path
 
 from . import openmetrics, run_metrics, switch_counters, whole_file
-from .errors import ReportError, end_quietly_when_interrupted, os_error_text
+from .errors import ReportError, status_of
 from .figure_files import formats_of
 from .job import job_of, worst_first
 from .job_page import GROUP_PAGES, group_verdict, write_job
@@ -60,7 +59,7 @@ def switch_lines(run):
 
 
 def write_metrics(options):
-    """--openmetrics and --prometheus. Exit status."""
+    """--openmetrics and --prometheus."""
     if len(options.runs) != 1:
         raise ReportError(f"--openmetrics and --prometheus: {len(options.runs)} runs were given; they write one")
     if options.every is not None and (not options.prometheus or not 1.0 <= options.every <= 3600.0):
@@ -74,7 +73,6 @@ def write_metrics(options):
         if options.every is None or finished:
             break
         time.sleep(options.every)
-    return 0
 
 
 def _write_lines(name, lines):
@@ -148,28 +146,21 @@ def write_pages(options):
     return report_runs(records, options, formats)
 
 
+def _work(options):
+    if options.openmetrics or options.prometheus or options.every is not None:
+        write_metrics(options)
+        return
+    lines = write_pages(options)
+    if not options.quiet:
+        print(*lines, sep="\n")
+
+
 def main(arguments=None):
-    end_quietly_when_interrupted()
     # Next to nothing that is made from here on is garbage with cycles, and to look for it takes a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000)
     options = parser().parse_args(arguments)
-    try:
-        if options.openmetrics or options.prometheus or options.every is not None:
-            return write_metrics(options)
-        lines = write_pages(options)
-    except ReportError as error:
-        print(f"weir-report: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"weir-report: {os_error_text(error)}", file=sys.stderr)
-        return 2
-    if not options.quiet:
-        print(*lines, sep="\n")
-    return 0
+    return status_of("weir-report", lambda: _work(options))
 
 
 if __name__ == "__main__":

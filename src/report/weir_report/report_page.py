@@ -139,9 +139,7 @@ def _latency_rows(run):
     for name, title in LATENCIES:
         entry = run.record["latency"].get(name) or {}
         if entry.get("count"):
-            rows.append({"title": title, "count": entry["count"],
-                         "quantiles": [latency_number(run, entry.get(f"{key}_us"))
-                                       for key in ("p50", "p90", "p99", "p99_9", "max")]})
+            rows.append([title, *(latency_number(run, entry.get(f"{key}_us")) for key in ("p50", "p90", "p99", "p99_9", "max")), entry["count"]])
     return rows
 
 

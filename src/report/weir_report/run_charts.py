@@ -11,7 +11,7 @@ from .charts import BLUE, FLAT_BELOW, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VER
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
-# Plots are narrow: longer runs are drawn with the worst of each few seconds.
+# Plots are narrow: longer runs are drawn with the lowest and the highest of each few seconds.
 POINTS_MAX = 240
 # Of a whole page; with many settings, lines have fewer points.
 POINTS_OF_PAGE = 60_000
@@ -21,8 +21,6 @@ PALE_MAX = 8
 LEAST_SPAN = 0.1
 # Seconds outside of the measured ones are left out if less than this was covered.
 SHORT_S = 0.5
-# With fewer points, each is drawn as a dot, too.
-FEW_POINTS = 12
 
 
 def colour(index):
@@ -43,48 +41,56 @@ def side_by_side(groups, chosen, colours):
     its colour."""
     lines = sum(min(len(group.runs), PALE_MAX + 1) for group in groups)
     most = max(20, min(POINTS_MAX, POINTS_OF_PAGE // max(1, 4 * lines)))
-    occupancy, rates, blocked = (make(groups, chosen, colours, most) for make in (_occupancy, _rates, _blocked))
-    return [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+    occupancy, rates, blocked = (make(groups, chosen, colours) for make in (_occupancy, _rates, _blocked))
+    rows = [row for row in (occupancy, _closer(occupancy), rates, blocked, _closer(blocked)) if row]
+    return [dataclasses.replace(row, points_max=most) for row in rows]
 
 
 def _closer(row):
     """The plots that the scale of all makes flat, on a scale of their own; None if there are none, or nothing is to be seen in them."""
     if row is None:
         return None
-    tops = [max((float(np.nanmax(line.y)) for line in plot.lines), default=0.0) for plot in row.plots]
+    tops = [max((float(np.nanmax(line.y)) for line in plot.series), default=0.0) for plot in row.plots]
     small = [plot for plot, top in zip(row.plots, tops) if plot.lines and top < FLAT_BELOW * max(tops) and plot.constant is None]
     own = "on a scale of their own" if len(small) > 1 else "on a scale of its own"
     return dataclasses.replace(row, title=f"{row.title}, {own}", plots=small) if small else None
 
 
-def _occupancy(groups, chosen, colours, most):
-    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, most, "producer", _occupancies, "max")
+def _occupancy(groups, chosen, colours):
+    row = _row("Fullest producer: occupancy", "", groups, chosen, colours, "producer", _occupancies, np.nanmax)
     if row:
         row.least_top = 1.1
-        row.limits = [(1.0, "full buffer")]
+        _add_rule(row, 1.0, "full buffer")
     return row
 
 
-def _rates(groups, chosen, colours, most):
+def _rates(groups, chosen, colours):
     # In a short step a consumer may receive nothing and be none the slower.
     in_steps = any(isinstance(steps.drawn(run), steps.InSteps) for group in groups for run in group.runs)
-    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours, most,
+    row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", groups, chosen, colours,
                "consumer", lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")),
-               "mean" if in_steps else "min", "too few events for a rate")
+               np.nanmean if in_steps else np.nanmin, "too few events for a rate")
     if not row:
         return None
     targets = {series.target_rate(group.runs[index], "consumer") for group, index in zip(groups, chosen) if group.runs}
     if len(targets) == 1 and None not in targets:
-        row.limits = [(targets.pop(), "planned rate")]
+        _add_rule(row, targets.pop(), "planned rate")
     return _scaled(row)
 
 
-def _blocked(groups, chosen, colours, most):
-    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, most, "consumer", _blocked_shares, "mean")
-    if not row or not any(np.nan_to_num(line.y).any() for plot in row.plots for line in plot.lines):
+def _blocked(groups, chosen, colours):
+    row = _row("Blocked consumers: share of their time", "%", groups, chosen, colours, "consumer", _blocked_shares, np.nanmean)
+    if not row or not any(np.nan_to_num(line.y).any() for line in row.series):
         return None
     row.least_top = 0.05
     return _scaled(row)
+
+
+def _add_rule(row, value, name):
+    for plot in row.plots:
+        if plot.lines:
+            ends = [end for line in row.series for end in line.x[[0, -1]]]
+            plot.lines.append(Line(name, [min(ends), max(ends)], [value, value], "limit", colour=INK))
 
 
 def _scaled(row):
@@ -93,7 +99,6 @@ def _scaled(row):
     for plot in row.plots:
         for line in plot.lines:
             line.y = line.y / factor
-    row.limits = [(value / factor, name) for value, name in row.limits]
     row.least_top /= factor
     return row
 
@@ -103,11 +108,7 @@ def _occupancies(run):
 
 
 def _blocked_shares(run):
-    rows = run.rows("consumer")
-    if "blocked_s" not in rows:
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _without_short_ends(run, "consumer", rows.column("blocked_s") / rows.column("covered_s"))
+    return _without_short_ends(run, "consumer", series.per_second(run, "consumer", "blocked_s"))
 
 
 def _without_short_ends(run, role, values):
@@ -116,10 +117,10 @@ def _without_short_ends(run, role, values):
     if values is None or ends is None:
         return values
     outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])
-    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length_s(run)), np.nan, values)
+    return np.where(outside & (rows.column("covered_s") < SHORT_S * steps.length(run)), np.nan, values)
 
 
-def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missing="not recorded"):
+def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="not recorded"):
     """The typical run of each group in its colour, others pale behind it; None if no run has such values. `missing`: of a typical run
     without any."""
     plots = []
@@ -134,34 +135,21 @@ def _row(title, unit, groups, chosen, colours, most, role, values_of, how, missi
             values = values_of(shown)
             if values is None or not np.isfinite(values).any():
                 continue
-            x, y = _thinned(shown.rows(role).seconds, _over_ranks(values, how), how, most)
+            x, y = shown.rows(role).seconds, series.over_ranks(values, how)
             is_typical = run is group.runs[middle]
-            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY,
-                              points=is_typical and len(x) <= FEW_POINTS))
+            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY))
         ends = series.measured_seconds(steps.drawn(group.runs[middle]))
         is_drawn = any(line.style != "member" for line in lines)
         plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
                            colour=colour_of, measured=ends))
-    return PlotRow(title, unit, plots) if any(plot.lines for plot in plots) else None
+    lengths = {steps.length(steps.drawn(run)) for group in groups for run in group.runs}
+    return PlotRow(title, unit, plots, holds=lengths.pop() if len(lengths) == 1 else 0.0) if any(plot.lines for plot in plots) else None
 
 
 def _short_name(run):
     """The number of a sweep's run, of which the name repeats the setting; of others the name."""
     match = re.fullmatch(r"(\d{4,})-.*-r\d+", run.directory.name)
     return f"run {match[1] if match else run.directory.name}"
-
-
-def _over_ranks(values, how):
-    """One value per second; seconds that no rank has stay empty."""
-    there = np.isfinite(values).any(axis=0)
-    reduced = np.full(values.shape[1], np.nan)
-    reduced[there] = {"min": np.nanmin, "max": np.nanmax, "mean": np.nanmean}[how](values[:, there], axis=0)
-    return reduced
-
-
-def _thinned(seconds, values, how, most):
-    starts = np.arange(0, len(values), -(-len(values) // most))
-    return seconds[starts], {"min": np.fmin, "max": np.fmax, "mean": np.fmax}[how].reduceat(values, starts)
 
 
 def every_run(figures, groups, values, colours):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,28 +22,28 @@ from .switch_counters import COLUMNS
 from .switch_reading import COUNTER, kind
 
 ROLES = ("scheduler", "producer", "consumer")
-# Columns of ranks' rows: name, unit, help. Sums of all seconds since the run began, the warm-up included.
+# Columns of ranks' rows, and what they are. Sums of all seconds since the run began, the warm-up included.
 COUNTERS = {
-    "generated_events": ("generated_events", "", "Events that producers generated."),
-    "generated_bytes": ("generated_bytes", "bytes", "Payload that producers generated."),
-    "sent_events": ("sent_events", "", "Events that are sent."),
-    "sent_bytes": ("sent_bytes", "bytes", "Payload that is sent."),
-    "lost_events": ("lost_events", "", "Events dropped at overflow, or left over when the drain ended."),
-    "lost_bytes": ("lost_bytes", "bytes", "Payload of these."),
-    "late_sets": ("late_sets", "", "Sets found late."),
-    "received_events": ("received_events", "", "Events that consumers received."),
-    "received_bytes": ("received_bytes", "bytes", "Payload that consumers received."),
-    "processed_events": ("processed_events", "", "Events that consumers have processed."),
-    "corrupt_events": ("corrupt_events", "", "Events with wrong content."),
-    "duplicate_events": ("duplicate_events", "", "Events received twice."),
-    "grants": ("grants", "", "Grants that the scheduler gave, or that a producer received."),
-    "blocked_s": ("blocked_seconds", "seconds", "Time for which all slots of a consumer were busy."),
-    "processing_s": ("processing_seconds", "seconds", "Time for which a consumer worked on events."),
-    "receiving_s": ("receiving_seconds", "seconds", "Time for which a consumer received."),
-    "transferring_s": ("transferring_seconds", "seconds", "Time for which a producer transferred."),
-    "waiting_for_data_s": ("waiting_for_data_seconds", "seconds", "Time without data to move."),
-    "waiting_for_slot_s": ("waiting_for_slot_seconds", "seconds", "Time without a free slot."),
-    "waiting_for_grant_s": ("waiting_for_grant_seconds", "seconds", "Time for which a producer waited for a grant."),
+    "generated_events": "Events that producers generated.",
+    "generated_bytes": "Payload that producers generated.",
+    "sent_events": "Events that are sent.",
+    "sent_bytes": "Payload that is sent.",
+    "lost_events": "Events dropped at overflow, or left over when the drain ended.",
+    "lost_bytes": "Payload of these.",
+    "late_sets": "Sets found late.",
+    "received_events": "Events that consumers received.",
+    "received_bytes": "Payload that consumers received.",
+    "processed_events": "Events that consumers have processed.",
+    "corrupt_events": "Events with wrong content.",
+    "duplicate_events": "Events received twice.",
+    "grants": "Grants that the scheduler gave, or that a producer received.",
+    "blocked_s": "Time for which all slots of a consumer were busy.",
+    "processing_s": "Time for which a consumer worked on events.",
+    "receiving_s": "Time for which a consumer received.",
+    "transferring_s": "Time for which a producer transferred.",
+    "waiting_for_data_s": "Time without data to move.",
+    "waiting_for_slot_s": "Time without a free slot.",
+    "waiting_for_grant_s": "Time for which a producer waited for a grant.",
 }
 # Of the second at whose end they are.
 GAUGES = {
@@ -127,8 +128,15 @@ def _of_run(source):
                          {"offer_to_grant": "Scheduling latency", "delivery": "Delivery latency"}[latency] + " of the whole run.", series)
 
 
+def _counter(column, text):
+    """A family named like its column, with the unit written out."""
+    name = re.sub("_s$", "_seconds", column)
+    unit = next((unit for unit in ("seconds", "bytes") if name.endswith(f"_{unit}")), "")
+    return Family(f"weir_{name}", "counter", unit, text)
+
+
 def _of_ranks(source):
-    found = {column: Family(f"weir_{name}", "counter", unit, text) for column, (name, unit, text) in COUNTERS.items()}
+    found = {column: _counter(column, text) for column, text in COUNTERS.items()}
     found |= {column: Family(f"weir_{name}", "gauge", unit, text) for column, (name, unit, text) in GAUGES.items()}
     for role in ROLES:
         paths = [path for path in sorted((source.directory / "ranks").glob(f"rank-*-{role}.csv")) if RANK_FILE.fullmatch(path.name)]

@@ -1,20 +1,34 @@
 """Series of a run: values of its ranks by second, out of their rows."""
 
-import re
-
 import numpy as np
+
+from . import quantities
 
 SAMPLES_PER_SECOND = 20
 
 
 def rates(run, role):
     """Payload in b/s, ranks x seconds. A second that the run covers only in part counts for its part."""
+    bytes_per_second = per_second(run, role, "sent_bytes" if role == "producer" else "received_bytes")
+    return None if bytes_per_second is None else 8.0 * bytes_per_second
+
+
+def per_second(run, role, name):
+    """A column by the time that each row covers, ranks x seconds; None without it. Of a column of times: its share."""
     rows = run.rows(role)
-    column = "sent_bytes" if role == "producer" else "received_bytes"
-    if column not in rows:
+    if name not in rows:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 8.0 * rows.column(column) / rows.column("covered_s")
+        values = rows.column(name) / rows.column("covered_s")
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def over_ranks(values, combine):
+    """By second; NaN where no rank has a value."""
+    present = np.isfinite(values).any(axis=0)
+    combined = np.full(values.shape[1], np.nan)
+    combined[present] = combine(values[:, present], axis=0)
+    return combined
 
 
 def rate_window(run):
@@ -75,14 +89,13 @@ def target_rate(run, role):
     return rate if role == "producer" else rate * run.resolved["producers"] / run.resolved["consumers"]
 
 
-_RATE = re.compile(r"([0-9.]+)([kMGT]?)b/s")
-
-
 def line_rate(run, role):
     """Speed of the slowest link of a role, b/s; None: unknown, or several ranks of the role share a link."""
     if run.world == "simulation":
-        match = _RATE.fullmatch(str(run.plan.get(f"{role}-link", "")))
-        return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[match[2]] if match else None
+        try:
+            return quantities.rate(str(run.plan.get(f"{role}-link")))
+        except quantities.QuantityError:
+            return None
     names = [rank.get("host") for rank in run.ranks(role)]
     hosts = {host.get("name"): host.get("settings") or {} for host in run.record.get("hosts") or []}
     if not names or len(set(names)) < len(names):
@@ -109,8 +122,7 @@ def column(run, role, name):
 
 def mean(values):
     """Over ranks; NaN where no rank has a row."""
-    counted = np.isfinite(values).sum(axis=0)
-    return np.where(counted > 0, np.nansum(values, axis=0) / np.maximum(counted, 1), np.nan)
+    return over_ranks(values, np.nanmean)
 
 
 def measured_seconds(run):

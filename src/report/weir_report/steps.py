@@ -24,14 +24,17 @@ def drawn(run):
         return run
     steps = (1 + 2 * AROUND) * duration / interval
     ranks = max(run.resolved["producers"], run.resolved["consumers"])
-    return InSteps(run, interval) if steps <= STEPS_MAX and steps * ranks <= VALUES_MAX else run
+    return InSteps(run, interval, 0.0, duration, AROUND * duration) if steps <= STEPS_MAX and steps * ranks <= VALUES_MAX else run
 
 
 class InSteps:
-    """All that a Run has, but rows by the step. Columns that short rows lack are not in them: see by_second()."""
+    """All that a Run has, but rows by the step, those that begin from `begin` to `end` and in the time `around` these (s), which counts as
+    warm-up and drain. Columns that short rows lack are not in them: see by_second(). `read`: stretches of whole seconds that are read
+    together, one of which has all this; `in_ms`: rows have their time from `begin` on in ms, in place of that of the run in s."""
 
-    def __init__(self, run, step_s):
-        self.run, self.step_s = run, step_s
+    def __init__(self, run, step_s, begin, end, around, read=None, in_ms=False):
+        self.run, self.step_s, self.begin, self.end, self.around, self.in_ms = run, step_s, begin, end, around, in_ms
+        self.read = read or ((math.floor(begin - around), math.ceil(end + around) - 1),)
         # Rates are those of each step.
         self.record = {**run.record, "rate_window_s": 1}
 
@@ -39,20 +42,20 @@ class InSteps:
         return getattr(self.run, name)
 
     def rows(self, role):
-        key = ("steps", role)
+        key = ("steps", role, self.begin, self.end, self.around)
         if key not in self.run.known:
             self.run.known[key] = self._rows(role)
         return self.run.known[key]
 
     def _rows(self, role):
-        duration = self.run.resolved["duration_s"]
-        first, end = -AROUND * duration, (1 + AROUND) * duration
-        bursts, = self.run.bursts(role, ((math.floor(first), math.ceil(end) - 1),))
+        first, end = self.begin - self.around, self.end + self.around
+        bursts = next(bursts for stretch, bursts in zip(self.read, self.run.bursts(role, self.read)) if stretch[0] <= first and end <= stretch[1] + 1)
         inside = (bursts.begins > first - self.step_s / 2) & (bursts.begins < end - self.step_s / 2)
         inside &= np.isfinite(bursts.column("covered_s")).any(axis=0)
         begins = np.round(bursts.begins[inside], 3)
-        phases = np.where(begins < 0, "warmup", np.where(begins < duration - 1e-9, "measure", "drain")).astype(object)
-        return Rows(begins, phases, {name: matrix[:, inside] for name, matrix in bursts.columns.items()})
+        phases = np.where(begins < self.begin, "warmup", np.where(begins < self.end - 1e-9, "measure", "drain")).astype(object)
+        times = np.round(1000 * (begins - self.begin), 3) if self.in_ms else begins
+        return Rows(times, phases, {name: matrix[:, inside] for name, matrix in bursts.columns.items()})
 
 
 def by_second(run):
@@ -60,9 +63,9 @@ def by_second(run):
     return run.run if isinstance(run, InSteps) else run
 
 
-def length_s(run):
-    """Of a row."""
-    return run.step_s if isinstance(run, InSteps) else 1.0
+def length(run):
+    """Of a row, in what its rows have as time."""
+    return run.step_s * (1000 if run.in_ms else 1) if isinstance(run, InSteps) else 1.0
 
 
 def each(run):

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from . import charts
-from .svg_plots import Axis, box, constant, head, titled, x_labels
+from .svg_plots import Axis, box, constant, described_as, head, named_ticks, titled, x_labels
 
 # Pixels of the palette: 0 is nothing, so that a value above 0 is told from it, and the last one is a cell that is absent.
 LEVELS = 254
@@ -70,12 +70,10 @@ def _view(chart, view):
     if _is_numeric(view):
         step = float(view.columns[-1] - view.columns[0]) / (columns - 1) if columns > 1 else 1.0
         x = Axis(float(view.columns[0]) - step / 2, float(view.columns[-1]) + step / 2, 1.0)
-        below, names = x_labels(x.ticks(10, 0.0), x, " many"), ""
+        below, names = x_labels(x.ticks(10), x, " many"), ""
     else:
         x, step = Axis(-0.5, columns - 0.5, 1.0), 1.0
-        most = max(2, min(10, 110 // max(map(len, view.columns))))
-        shown = np.unique(np.linspace(0, columns - 1, min(columns, most)).round().astype(int))
-        below, names = x_labels([(index, view.columns[index]) for index in shown], x, " names"), "\n".join(view.columns)
+        below, names = x_labels(named_ticks(view.columns), x, " names"), "\n".join(view.columns)
     shown = np.arange(0, rows, math.ceil(rows / ROWS_NAMED))
     left = "".join(f'<span style="bottom:{100 - 100 * (index + 0.5) / rows:.4g}%">{escape(view.row_names[index])}</span>' for index in shown)
     longest = max(len(view.row_names[index]) for index in shown)
@@ -84,13 +82,11 @@ def _view(chart, view):
     given = {"unit": view.unit, "x-title": chart.x_title, "high": f"{view.high:.8g}", "x": f"{x.low:.8g} {x.high:.8g}",
              "columns": names, "rows": "\n".join(view.row_names)}
     words = f"{titled(view.title, view.unit)}, {rows} lines{extent}"
-    attributes = f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
-        f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
     picture = f'<img class="cells" alt="" src="data:image/png;base64,{base64.b64encode(png(levels(view.values, view.high))).decode()}">'
     title = f'<div class="x-title">{escape(chart.x_title)}</div>' if chart.x_title else ""
     size = f"--labels:{min(220, 10 + math.ceil(LETTER * longest))}px;--height:{min(HEIGHT_MOST, max(HEIGHT_LEAST, LINE_HEIGHT * rows))}px"
     return (f'<div class="panel heat" style="{size}">{head(titled(view.title, view.unit), more=_scale(view))}'
-            + box(picture, f'<div class="y-labels">{left}</div>', below + title, attributes) + "</div>")
+            + box(picture, f'<div class="y-labels">{left}</div>', below + title, described_as(words, given)) + "</div>")
 
 
 def _scale(view):

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from markupsafe import Markup, escape
 
-from .charts import DASHED, Area, Line, Panel
+from .charts import Area
 from .units import number
 
 # Significant digits of the largest value of an axis; x needs more, because it does not begin at 0.
@@ -24,8 +24,10 @@ MEMBER_POINTS = 20_000
 MEMBER_POINTS_LEAST = 60
 # Width of a bar as share of its place, and of a single one.
 BAR_WIDTH, SINGLE_BAR_WIDTH = 0.75, 0.3
-# Height of a plot in pixels, as page.css has it for plots beside each other.
-HEIGHT = 150
+# Height of a plot in pixels, and of one with logarithmic axes.
+HEIGHT, LOG_HEIGHT = 150, 280
+# Letters of names that fit below a plot, and how many names at most.
+NAMES_LETTERS, NAMES_MAX = 110, 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +58,6 @@ class Axis:
         return Axis(low, high, float(f"{max(common, 1) * 10.0**power:.12g}"))
 
     def places(self, values):
-        values = np.asarray(values, float)
         with np.errstate(divide="ignore", invalid="ignore"):
             return (np.log10(values) if self.log else values) / self.step
 
@@ -89,6 +90,13 @@ def nice_ticks(low, high, most=5, least_step=0.0):
     first = math.ceil(low / step - 1e-9)
     ticks = [index * step for index in range(first, int(math.floor(high / step + 1e-9)) + 1)]
     return [0.0 if abs(tick) < step / 1e6 else tick for tick in ticks]
+
+
+def named_ticks(names):
+    """As Axis.ticks() of an axis with `names` at 0, 1, ..., as many as fit."""
+    most = max(2, min(NAMES_MAX, NAMES_LETTERS // max(map(len, names))))
+    shown = np.unique(np.linspace(0, len(names) - 1, min(len(names), most)).round().astype(int))
+    return [(index, names[index]) for index in shown]
 
 
 def tick_text(value):
@@ -124,45 +132,43 @@ def box(area, left, below, attributes=""):
     return f'<div class="plot-box">{left}<div class="plot-area"{attributes}>{area}</div>{below}</div>'
 
 
-def area_of(panel, x, y, limits=(), measured=None, bars=None):
-    """The svg of a panel. `limits`: heights of dashed lines, with names; `measured`: what lies outside is pale; `bars`: their values,
-    and which of them is a bad one."""
+def area_of(panel, x, y, measured=None, holds=0.0, points_max=POINTS_MAX):
+    """The svg of a panel. `measured`: what lies outside is pale; `holds`: as of a PanelChart; `points_max`: of each line."""
     (left, width), (bottom, height) = x.ends, y.ends
-    ticks = "".join(f"M{left:.6g} {value / y.step if not y.log else math.log10(value) / y.step:.8g}h{width:.6g}"
-                    for value, _ in y.ticks(4, 1.0 if panel.whole_numbers else 0.0))
+    ticks = "".join(f"M{left:.6g} {y.places(value):.8g}h{width:.6g}" for value, _ in y.ticks(4, 1.0 if panel.whole_numbers else 0.0))
     parts = [f'<path class="tick" d="{ticks}"/>']
-    if bars:
-        parts += _bars(bars, y)
-    parts += [_area(area, x, y, len(panel.areas) > 1) for area in panel.areas]
+    hold = round(holds / x.step)
+    parts += [_area(area, x, y, hold, len(panel.areas) > 1) for area in panel.areas]
     members = [line for line in panel.lines if line.style == "member"]
-    most = max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members)))
-    parts += [_line(line, x, y, most) for line in members]
-    for line in panel.lines:
-        if line.style != "member":
-            parts.append(_line(line, x, y, POINTS_MAX))
-    parts += [f'<path class="limit" d="M{left:.6g} {value / y.step:.6g}h{width:.6g}"><title>{escape(name)}</title></path>'
-              for value, name in limits if y.low <= value <= y.high]
+    most = min(points_max, max(MEMBER_POINTS_LEAST, MEMBER_POINTS // max(1, len(members))))
+    parts += [_line(line, x, y, hold, most) for line in members]
+    parts += [_rule(line, x, y) if line.is_rule else _bars(line, x, y) if line.style == "bar" else _line(line, x, y, hold, points_max)
+              for line in panel.lines if line.style != "member"]
     if measured:
-        for begin, end in ((x.low, measured[0]), (measured[1], x.high)):
+        for begin, end in ((x.low, measured[0]), (measured[1] + holds, x.high)):
             if end > begin:
                 parts.append(f'<rect class="pale" x="{begin / x.step:.8g}" width="{(end - begin) / x.step:.8g}" y="{bottom:.8g}" height="{height:.8g}"/>')
     return (f'<svg class="scaled" viewBox="{left:.8g} {-bottom - height:.8g} {width:.8g} {height:.8g}" preserveAspectRatio="none" '
             f'aria-hidden="true"><g transform="scale(1 -1)">{"".join(parts)}</g></svg>')
 
 
-def attributes(panel, x, y, x_title, unit, row="", **more):
+def attributes(panel, x, y, x_title, unit, holds=0.0, row="", **more):
     """What the script needs, and what a screen reader reads instead of the picture. `row`: the title of the row that it stands in."""
     log = "x" * x.log + "y" * y.log
-    given = {"steps": f"{x.step:.12g} {y.step:.12g}", "unit": unit, "x-title": x_title, "log": log, **more}
-    described = [f"{line.name}: {_extent(line.y)}" for line in panel.lines if line.style not in ("member", *DASHED)]
-    described += [f"{area.name}: up to {_extent(np.asarray(area.high) - np.asarray(area.low) * (len(panel.areas) > 1))}" for area in panel.areas]
+    given = {"steps": f"{x.step:.12g} {y.step:.12g}", "holds": round(holds / x.step), "unit": unit, "x-title": x_title, "log": log, **more}
+    described = [f"{line.name}: {_extent(line.y)}" for line in panel.series if line.style != "member"]
+    described += [f"{area.name}: up to {_extent(area.high - area.low * (len(panel.areas) > 1))}" for area in panel.areas]
     words = ", ".join(part for part in (row, panel.title, unit) if part) + (": " if described else "") + "; ".join(described[:12])
+    return described_as(words, given)
+
+
+def described_as(words, given):
+    """`words`: for a screen reader; `given`: for the script."""
     return f' role="img" tabindex="0" aria-label="{escape(words)}"' + "".join(
         f' data-{name}="{escape(value)}"' for name, value in given.items() if value)
 
 
 def _extent(values):
-    values = np.asarray(values, float)
     values = values[np.isfinite(values)]
     if not len(values):
         return "no values"
@@ -176,23 +182,20 @@ def _stretches(known):
     return edges.reshape(-1, 2)
 
 
-def _steps(points):
-    """Relative coordinates of each point after the first; of a single one the same again, which is drawn as a dot."""
-    if len(points) < 2:
-        return "l0 0"
-    return "l" + " ".join(map(str, np.diff(points, axis=0).ravel().tolist())).replace(" -", "-")
+def _path(points, hold):
+    """Through `points` (x, y): straight, or level up to the next one and for `hold` at the end. Both hold relative coordinates of each point
+    after the first, which the script reads. A single point is drawn as a dot."""
+    begin = f"M{points[0, 0]} {points[0, 1]}"
+    if not hold and len(points) < 2:
+        return begin + "l0 0"
+    steps = np.diff(points, axis=0).ravel().tolist()
+    if hold:
+        return begin + "".join(f"h{across}v{up}" for across, up in zip(steps[::2], steps[1::2])) + f"h{hold}"
+    return begin + "l" + " ".join(map(str, steps)).replace(" -", "-")
 
 
 def _whole(values):
     return np.where(np.isfinite(values), np.rint(values), 0).astype(np.int64)
-
-
-def _path(x, y, known):
-    parts = []
-    for begin, end in _stretches(known):
-        points = np.stack([x[begin:end], y[begin:end]], axis=1)
-        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}")
-    return "".join(parts)
 
 
 def thinned(values, most):
@@ -209,28 +212,34 @@ def thinned(values, most):
     return np.array(kept)
 
 
-def _line(line, x, y, most):
-    across, down = x.places(line.x), y.places(np.asarray(line.y, float))
+def _rule(line, x, y):
+    (left, width), height = x.ends, y.places(line.y[0])
+    return (f'<path class="line dashed" d="M{left:.8g} {height:.8g}h{width:.8g}" stroke="var(--{line.ink})">'
+            f'<title>{escape(line.name)}</title></path>')
+
+
+def _line(line, x, y, hold, most):
+    across, down = x.places(line.x), y.places(line.y)
     if y.log is False:
         down = np.minimum(down, 2 * y.high / y.step)
     known = np.isfinite(down) & np.isfinite(across)
     kept = thinned(np.where(known, down, np.nan), most)
     across, down, known = _whole(across[kept]), _whole(down[kept]), known[kept]
-    drawn = _path(across, down, known)
-    if not drawn:
+    if not known.any():
         return ""
-    is_rule = line.style in DASHED
-    name = "" if is_rule else f' data-name="{escape(line.name)}"'
-    if line.notes is not None and not is_rule:
+    points = np.stack([across, down], axis=1)
+    drawn = "".join(_path(points[begin:end], hold) for begin, end in _stretches(known))
+    colour = f'stroke="var(--{line.ink})"'
+    name = f'data-name="{escape(line.name)}"'
+    if line.notes is not None:
         shown = [str(line.notes[index]) for index, there in zip(kept, known) if there]
         different = list(dict.fromkeys(shown))
         place = {note: index for index, note in enumerate(different)}
         name += f' data-notes="{_names(different)}" data-note-of="{" ".join(str(place[note]) for note in shown)}"'
-    kind = " member" if line.style == "member" else " dashed" if is_rule else ""
-    colour = f'stroke="var(--{line.ink})"'
+    kind = " member" if line.style == "member" else ""
     dashes = f' stroke-dasharray="{line.dashes}"' if line.dashes else ""
-    parts = [f'<path class="line{kind}"{name} d="{drawn}" {colour}{dashes}/>']
-    if line.points or np.count_nonzero(known) == 1:  # no line goes through one point
+    parts = [f'<path class="line{kind}" {name} d="{drawn}" {colour}{dashes}/>']
+    if line.points or not hold and np.count_nonzero(known) == 1:  # no line goes through one point
         parts += _intervals(line, x, y, colour)
         parts.append(f'<path class="dots" d="{"".join(f"M{one} {other}l0 0" for one, other, there in zip(across, down, known) if there)}" {colour}/>')
     return "".join(parts)
@@ -240,7 +249,7 @@ def _intervals(line, x, y, colour):
     if line.low is None:
         return []
     across = _whole(x.places(line.x))
-    low, high = (y.places(np.clip(np.asarray(end, float), y.low, y.high)) for end in (line.low, line.high))
+    low, high = (y.places(np.clip(end, y.low, y.high)) for end in (line.low, line.high))
     known = np.isfinite(low) & np.isfinite(high)
     low, high = _whole(low), _whole(high)
     drawn = "".join(f"M{across[index]} {low[index]}l0 {high[index] - low[index]}" for index in np.flatnonzero(known))
@@ -252,17 +261,19 @@ def _names(names):
     return escape("\n".join(name.replace("\n", " ") for name in names))
 
 
-def _area(area, x, y, stacked):
-    """There along the upper edge and back along the lower one. Of several, which are stacked, the script shows the difference."""
+def _area(area, x, y, hold, stacked):
+    """There along the upper edge and back along the lower one, at which it is as level. Of several, which are stacked, the script shows the
+    difference."""
     area = _thinned_area(area, stacked)
     across, low, high = x.places(area.x), y.places(area.low), y.places(area.high)
     known = np.isfinite(low) & np.isfinite(high) & np.isfinite(across)
     across, low, high = _whole(across), _whole(low), _whole(high)
     parts = []
     for begin, end in _stretches(known):
-        upper, lower = (np.stack([across[begin:end], edge[begin:end]], axis=1) for edge in (high, low))
-        points = np.concatenate([upper, lower[::-1]])
-        parts.append(f"M{points[0, 0]} {points[0, 1]}{_steps(points)}z")
+        there = across[begin:end]
+        back = np.append(there[1:], there[-1] + hold) if hold else there
+        points = np.concatenate([np.stack([there, high[begin:end]], axis=1), np.stack([back, low[begin:end]], axis=1)[::-1]])
+        parts.append(_path(points, hold and int(there[0] - back[0])) + "z")
     kind = "share" if stacked else "band"
     return f'<path class="area {kind}" data-name="{escape(area.name)}" d="{"".join(parts)}" fill="var(--{area.colour})"/>' if parts else ""
 
@@ -274,22 +285,18 @@ def _thinned_area(area, stacked):
     begins = np.linspace(0, len(area.x), POINTS_MAX + 1).astype(int)[:-1]
     counts = np.diff(np.append(begins, len(area.x)))
     if stacked:
-        low, high = (np.add.reduceat(np.asarray(edge, float), begins) / counts for edge in (area.low, area.high))
+        low, high = (np.add.reduceat(edge, begins) / counts for edge in (area.low, area.high))
     else:
-        low, high = np.fmin.reduceat(np.asarray(area.low, float), begins), np.fmax.reduceat(np.asarray(area.high, float), begins)
-    return Area(area.name, np.asarray(area.x)[begins], low, high, area.colour)
+        low, high = np.fmin.reduceat(area.low, begins), np.fmax.reduceat(area.high, begins)
+    return Area(area.name, area.x[begins], low, high, area.colour)
 
 
-def _bars(bars, y):
-    values, bad = bars
-    heights = _whole(y.places(values))
-    parts = []
-    for chosen, colour in ((~bad, "blue"), (bad, "vermilion")):
-        drawn = "".join(f"M{index} 0l0 {heights[index]}" for index in np.flatnonzero(chosen))
-        if drawn:
-            width = BAR_WIDTH if len(values) > 1 else SINGLE_BAR_WIDTH
-            parts.append(f'<path class="bars" data-name="" d="{drawn}" stroke="var(--{colour})" stroke-width="{width}"/>')
-    return parts
+def _bars(line, x, y):
+    across, heights = x.places(line.x), y.places(line.y)
+    known = np.isfinite(heights)
+    drawn = "".join(f"M{at} 0l0 {height}" for at, height in zip(_whole(across[known]), _whole(heights[known])))
+    width = (BAR_WIDTH if len(line.x) > 1 else SINGLE_BAR_WIDTH) / x.step
+    return f'<path class="bars" data-name="{escape(line.name)}" d="{drawn}" stroke="var(--{line.ink})" stroke-width="{width:g}"/>'
 
 
 def keys(panel):
@@ -298,7 +305,8 @@ def keys(panel):
     members = next((line for line in panel.lines if line.style == "member"), None)
     if members:
         parts.append((members.ink, "line members", panel.members))
-    parts += [(line.ink, "dash" if line.style in DASHED else "line", line.name) for line in panel.lines if line.style != "member"]
+    parts += [(line.ink, "dash" if line.is_rule else "area" if line.style == "bar" else "line", line.name)
+              for line in panel.lines if line.style != "member"]
     return [(colour, sign, name) for colour, sign, name in dict.fromkeys(parts) if name]
 
 
@@ -312,39 +320,34 @@ def titled(title, unit):
     return f"{title}, {unit}" if unit else title
 
 
-def _x_of(panels):
-    return [np.asarray(series.x, float) for panel in panels for series in (*panel.lines, *panel.areas)]
-
-
 def _label_width(texts):
     """Pixels that labels left of a plot take."""
     return max(40, 10 + math.ceil(6.4 * max(map(len, texts), default=0)))
 
 
-def stack(panels, x_title, measured=None, log=False, height=HEIGHT):
-    """Panels one below the other on one x axis. `log`: both axes are. A panel whose values are all the same is a line of text."""
-    said = "" if log else "".join(constant(panel.title, panel.constant, panel.unit, [line.name for line in panel.lines if line.style in DASHED])
-                                  for panel in panels if panel.constant is not None)
-    panels = [panel for panel in panels if log or panel.constant is None]
+def stack(chart):
+    """A PanelChart. A panel whose values are all the same is a line of text."""
+    flat = [] if chart.log or chart.x_names else [panel for panel in chart.panels if panel.constant is not None]
+    said = "".join(constant(panel.title, panel.constant, panel.unit, [line.name for line in panel.lines if line.is_rule]) for panel in flat)
+    panels = [panel for panel in chart.panels if panel not in flat]
     if not panels:
         return Markup(said)
-    values = _x_of(panels)
-    low, high = min(float(part.min()) for part in values), max(float(part.max()) for part in values)
-    if log:  # to whole powers, so that each curve is seen from its beginning
-        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high) + 1e-9)
-    x = Axis.of(low, high, values, X_DIGITS, log)
-    heights = [_y_axis(panel, log) for panel in panels]
+    x = _x_axis(panels, chart.holds, chart.log)
+    if chart.log:  # to whole powers, so that each curve is seen from its beginning
+        x = dataclasses.replace(x, low=math.floor(x.low), high=math.ceil(x.high + 1e-9))
+    heights = [_y_axis(panel, chart.log) for panel in panels]
     ticks = [y.ticks(4, 1.0 if panel.whole_numbers else 0.0) for panel, y in zip(panels, heights)]
-    width = _label_width([text for of_panel in ticks for _, text in of_panel])
-    below = x_labels(x.ticks(10, 0.0), x, " many")
+    below = x_labels(named_ticks(chart.x_names), x, " names") if chart.x_names else x_labels(x.ticks(10), x, " many")
+    names = {"names": "\n".join(chart.x_names)} if chart.x_names else {}
     parts = []
     for panel, y, of_panel in zip(panels, heights, ticks):
-        title = f'<div class="x-title">{escape(x_title)}</div>' if panel is panels[-1] and x_title else ""
-        given = attributes(panel, x, y, x_title, panel.unit)
+        title = f'<div class="x-title">{escape(chart.x_title)}</div>' if panel is panels[-1] and chart.x_title else ""
+        given = attributes(panel, x, y, chart.x_title, panel.unit, chart.holds, **names)
         parts.append(f'<div class="panel">{head(titled(panel.title, panel.unit), keys(panel))}'
-                     + box(area_of(panel, x, y, measured=measured), y_labels(of_panel, y), below + title, given) + "</div>")
-    size = f"--labels:{width}px;--height:{height}px"
-    return Markup(f'<div class="chart{"" if log else " zooms"}" style="{size}">{"".join(parts)}</div>{said}')
+                     + box(area_of(panel, x, y, chart.measured, chart.holds), y_labels(of_panel, y), below + title, given) + "</div>")
+    zooms = "" if chart.log or chart.x_names else " zooms"
+    size = f"--labels:{_label_width([text for of_panel in ticks for _, text in of_panel])}px;--height:{LOG_HEIGHT if chart.log else HEIGHT}px"
+    return Markup(f'<div class="chart{zooms}" style="{size}">{"".join(parts)}</div>{said}')
 
 
 def constant(title, value, unit, rules=()):
@@ -353,37 +356,26 @@ def constant(title, value, unit, rules=()):
     return f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{number(value, 3)} {unit}".rstrip())} throughout{escape(beside)}.</p>'
 
 
+def _x_axis(panels, holds, log):
+    """Of all panels, up to the end of the last value."""
+    values = np.concatenate([one.x for panel in panels for one in (*panel.lines, *panel.areas)])
+    low, high = float(values.min()), float(values.max()) + holds
+    return Axis.of(low, high, [values, high], X_DIGITS, log)
+
+
 def _y_axis(panel, log):
     parts = [line.y for line in panel.lines] + [edge for area in panel.areas for edge in (area.low, area.high)]
     if not log:
         return Axis.of(0.0, panel.top, parts, Y_DIGITS)
-    known = np.concatenate([np.asarray(part, float) for part in parts])
+    known = np.concatenate(parts)
     known = known[np.isfinite(known) & (known > 0)]
     return Axis.of(10.0 ** math.floor(math.log10(known.min()) + 1e-9), 10.0 ** math.ceil(math.log10(known.max()) - 1e-9), parts, Y_DIGITS, True)
 
 
 def plot(panel, row):
     """One panel of a PlotRow: labels of y, the plot, labels of x."""
-    x_low, x_high = row.x_range()
-    x = Axis.of(x_low, x_high, _x_of(row.plots), X_DIGITS, row.x_log)
-    y_low, y_high = row.y_range()
-    y = Axis.of(y_low, y_high, [line.y for one in row.plots for line in one.lines], Y_DIGITS)
-    whole = all((values == np.rint(values)).all() for values in _x_of(row.plots))  # seconds, and not steps
-    ticks = row.x_ticks or [(tick, tick_text(tick)) for tick in nice_ticks(x_low, x_high, 5, 1.0 if whole else 0.0)]
-    given = attributes(panel, x, y, row.x_title, row.unit, row.title)
-    return Markup(box(area_of(panel, x, y, row.limits, panel.measured), y_labels(y.ticks(4), y), x_labels(ticks, x), given))
-
-
-def bars(chart):
-    """A BarChart: one panel of its own."""
-    count = len(chart.names)
-    x, y = Axis(-0.5, count - 0.5, 1.0), Axis.of(0.0, 1.1 * max(chart.limit, float(chart.values.max())), [chart.values], Y_DIGITS)
-    panel = Panel(titled(chart.axis, chart.unit), "", [Line(chart.axis, np.arange(count), chart.values)])
-    given = attributes(panel, x, y, "", chart.unit, names="\n".join(chart.names))
-    panel.lines = []
-    shown = np.unique(np.linspace(0, count - 1, min(count, max(2, min(10, 110 // max(map(len, chart.names)))))).round().astype(int))
-    below = x_labels([(index, chart.names[index]) for index in shown], x, " names")
-    area = area_of(panel, x, y, [(chart.limit, chart.limit_name)], bars=(np.asarray(chart.values), np.asarray(chart.values) > chart.limit))
-    ticks = y.ticks(4)
-    return Markup(f'<div class="chart" style="--labels:{_label_width([text for _, text in ticks])}px;--height:{HEIGHT}px"><div class="panel">'
-                  + head(panel.title, [("ink", "dash", chart.limit_name)]) + box(area, y_labels(ticks, y), below, given) + "</div></div>")
+    x = _x_axis(row.plots, row.holds, row.x_log)
+    y = Axis.of(*row.y_range(), [line.y for line in row.series], Y_DIGITS)
+    ticks = row.x_ticks or x.ticks(5, x.step)
+    given = attributes(panel, x, y, row.x_title, row.unit, row.holds, row.title)
+    return Markup(box(area_of(panel, x, y, panel.measured, row.holds, row.points_max), y_labels(y.ticks(4), y), x_labels(ticks, x), given))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from . import capacity, sweep_find_command, sweep_find_text, sweep_simulate, sweep_slurm, sweep_submit, sweep_text, whole_file
-from .errors import ReportError, end_quietly_when_interrupted, os_error_text
+from .errors import ReportError, status_of
 from .sweep_campaign import FAILED, Campaign
 from .sweep_file import read_sweep_file
 from .units import counted
@@ -105,23 +105,13 @@ def parser():
 
 
 def main(argv=None):
-    end_quietly_when_interrupted()
     words, plan = sweep_find_command.split(list(sys.argv[1:] if argv is None else argv))
     options = parser().parse_args(words)
     if plan:
         options.options = plan
-    try:
-        return {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
-                "find": _find, "pack": _pack, "all": _all, "work": _work}[options.command](options)
-    except ReportError as error:
-        print(f"weir-sweep: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        print(f"weir-sweep: {os_error_text(error)}", file=sys.stderr)
-        return 2 if options.command != "work" else 1
+    chosen = {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
+              "find": _find, "pack": _pack, "all": _all, "work": _work}[options.command]
+    return status_of("weir-sweep", lambda: chosen(options), of_files=1 if options.command == "work" else 2)
 
 
 def _sweep_of(options):

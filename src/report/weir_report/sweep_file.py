@@ -25,7 +25,7 @@ REPETITIONS_MAX = 1000
 SWEEP_BYTES_MAX = 1_000_000
 SETTINGS_MAX = 10000
 # Set by the sweep itself, for each run.
-OWN_OPTIONS = ("out", "label", "output", "json", "quiet", "dry-run", "help", "find", "explore")
+OWN_OPTIONS = ("out", "label", "output", "json", "quiet", "dry-run", "help", "find")
 OWN_TAGS = ("sweep", "point", "repetition")
 
 

@@ -15,16 +15,13 @@ from fractions import Fraction
 from .capacity import CRITERIA, EVENTS, QUANTITIES
 from .errors import ReportError
 from .limit_search import Space
+from .quantities import BYTES, RATES, TIMES_NS, rate_text
 
 # Of what a search does with the same outcomes. Campaigns of others cannot be continued: rounds of two kinds would be compared.
 RULES = 2
 # How far from the value of the sweep file it is looked for, unless the file has a range.
 RANGE = 64.0
 ROUNDS_MAX = 100
-_BITS = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12}
-_TIMES = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000, "h": 3_600_000_000_000}
-_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-          "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _NUMBER = r"(\d+(?:\.\d+)?)"
 
 
@@ -124,7 +121,7 @@ def value_of(quantity, text):
     has none."""
     if quantity.whole:
         return float(text) if re.fullmatch(r"\d{1,9}", text) else None
-    units = _BITS if quantity.name == "rate" else _TIMES
+    units = RATES if quantity.name == "rate" else TIMES_NS
     match = re.fullmatch(rf"(?:[a-z]+:)?{_NUMBER}({'|'.join(units)})(?:,.*)?", text)
     if not match:
         return None
@@ -168,7 +165,7 @@ def options_at(find, plan, value):
     options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]
     if find.events == "scale":
         factor = value / value_of(find.quantity, plan["rate"]) / (scale * time_scale)
-        options += [(name, _scaled(plan[name], factor, _BYTES)[0]) for name in ("event-size", "slot-size") if name in plan]
+        options += [(name, _scaled(plan[name], factor, BYTES)[0]) for name in ("event-size", "slot-size") if name in plan]
     elif find.events == "hold" and _is_cut(plan):
         options.append(("event-size", f"{max(1, math.ceil(_whole_events(plan, value) / (scale * time_scale) - 1e-6))}B"))
     return tuple(options)
@@ -176,10 +173,10 @@ def options_at(find, plan, value):
 
 def _whole_events(plan, rate):
     """Bytes of an event: nearest to its size in the plan, so that a set at this rate has whole events, which fit into a slot."""
-    set_bytes = math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, _TIMES)[1] // (8 * 10**9)
-    count = max(1, round(set_bytes / _scaled(plan["event-size"], 1.0, _BYTES)[1]))
+    set_bytes = math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, TIMES_NS)[1] // (8 * 10**9)
+    count = max(1, round(set_bytes / _scaled(plan["event-size"], 1.0, BYTES)[1]))
     if "slot-size" in plan:
-        count = max(count, -(-set_bytes // _scaled(plan["slot-size"], 1.0, _BYTES)[1]))
+        count = max(count, -(-set_bytes // _scaled(plan["slot-size"], 1.0, BYTES)[1]))
     return -(-set_bytes // count)
 
 
@@ -188,7 +185,7 @@ def rate_of_buffer(find, plan, plan_at_most):
     rate. `plan_at_most`: the options in force at the end of the range, by which a buffer that grows with the rate is told."""
     if find.what != "rate" or plan.get("generation") != "sets" or plan["buffer"] != plan_at_most["buffer"]:
         return None
-    return _scaled(plan["buffer"], 1.0, _BYTES)[1] * 8e9 / _scaled(plan["interval"], 1.0, _TIMES)[1]
+    return _scaled(plan["buffer"], 1.0, BYTES)[1] * 8e9 / _scaled(plan["interval"], 1.0, TIMES_NS)[1]
 
 
 def option_text(find, plan, value):
@@ -196,15 +193,8 @@ def option_text(find, plan, value):
         return rate_text(math.floor(value + 1e-6))
     if find.what == "busy":
         text = plan["busy"]
-        return _scaled(text, value / value_of(find.quantity, text), _TIMES)[0]
+        return _scaled(text, value / value_of(find.quantity, text), TIMES_NS)[0]
     return f"{value:.0f}"
-
-
-def rate_text(rate):
-    """62.5Gb/s"""
-    name = next((name for name in reversed(_BITS) if rate >= _BITS[name]), "b/s")
-    digits = f"{rate / _BITS[name]:.12f}".rstrip("0").rstrip(".")
-    return digits + name
 
 
 def _scaled(text, factor, units):
@@ -217,7 +207,7 @@ def _scaled(text, factor, units):
         exact = float(match[1]) * units[match[2]] * factor
         count = max(1, math.ceil(exact - 1e-6))
         first = count if first is None else first
-        return f"{count}{'B' if units is _BYTES else 'ns'}"
+        return f"{count}{'B' if units is BYTES else 'ns'}"
 
     names = "|".join(sorted(units, key=len, reverse=True))
     scaled = re.sub(rf"{_NUMBER}({names})(?![A-Za-z])", replaced, text)

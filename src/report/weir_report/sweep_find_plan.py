@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import math
 import os
 
 from . import sweep_check, sweep_find, sweep_find_state, sweep_plan
 from .errors import ReportError
+from .quantities import rate_text
 
 
 def spaces(weir, simulated, plan, settings, base_plans, world_options, directory):
@@ -38,7 +40,7 @@ def spaces(weir, simulated, plan, settings, base_plans, world_options, directory
             ends[key] = value
         cap = sweep_find.rate_of_buffer(plan.find, base_plans[setting.index], tried[0]["plan"])
         warning = None if cap is None or cap >= ends["most"] else (
-            f"buffer is kept at {base_plans[setting.index]['buffer']}, which is one set at {sweep_find.rate_text(cap)}: no higher rate is "
+            f"buffer is kept at {base_plans[setting.index]['buffer']}, which is one set at {rate_text(math.floor(cap))}: no higher rate is "
             "sustained, whatever the network does")
         return dataclasses.replace(space, **ends), warning
 

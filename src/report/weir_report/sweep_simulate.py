@@ -8,7 +8,7 @@ import os
 import secrets
 from pathlib import Path
 
-from . import sweep_claims, sweep_find, sweep_plan, sweep_slurm, sweep_submit, whole_file
+from . import sweep_claims, sweep_find, sweep_slurm, sweep_submit, whole_file
 from .errors import ReportError
 from .sweep_campaign import now_text
 from .units import counted

@@ -60,7 +60,6 @@ def plan_lines(prepared, with_points=True, search=None):
     """What the campaign will cost, and in which order it runs. `search`: the same settings prepared with find = "rate", of which the
     cost is told, too."""
     plan, record = prepared.plan, plan_record(prepared, search)
-    runs = record["runs"]
     settings = len(plan.settings)
     lines = [_runs_line(prepared, record)]
     if plan.find:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .charts import LIGHT, Area, Line, Panel, TimeChart
+from .charts import LIGHT, Area, Line, Panel, PanelChart, extreme
 from .series import measured_seconds
 from .units import scale
 
@@ -18,9 +18,9 @@ def switches(run):
     measured = measured_seconds(run)
     if measured is not None:
         measured = (measured[0], measured[1] + 1 - row)  # the last row that begins in the last second
-    return TimeChart("switches", "Switches", panels, measured,
-                     f"One value for {'each second' if row == 1 else f'every {row:g} s'}, at its beginning. Values of ports are of all "
-                     "their priorities together; names are those of what a port leads to.")
+    return PanelChart("switches", "Switches", panels, measured,
+                      f"One value for {'each second' if row == 1 else f'every {row:g} s'}. Values of ports are of all "
+                      "their priorities together; names are those of what a port leads to.", holds=row)
 
 
 class _Ports:
@@ -59,9 +59,7 @@ class _Ports:
 
     def highest(self, shown, values, style="highest"):
         """A line of the largest value of any port, with the port's name at every point."""
-        which = values.argmax(axis=0)
-        return Line(shown, self.times, values[which, np.arange(len(self.times))], style,
-                    [self.names[port] for port in which])
+        return extreme(shown, self.times, values, self.names.__getitem__, style)
 
 
 def _without_gaps(times, row):

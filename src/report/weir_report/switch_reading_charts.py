@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import switch_counters
-from .charts import Line, Panel, TimeChart
+from .charts import Panel, PanelChart, extreme
 from .run_metrics import second_0
 from .series import measured_seconds
 from .switch_reading import COUNTER, KNOWN, kind, title_and_unit
@@ -27,8 +27,8 @@ def readings(run):
     panels = [panel for panel in panels if panel][:PANELS_MAX]
     if not panels:
         return None
-    return TimeChart("switch-readings", "Switch, as it was read", panels, measured_seconds(run),
-                     "The port with the most in each time between two readings, drawn at its end. Counters that did not move are left out.")
+    return PanelChart("switch-readings", "Switch, as it was read", panels, measured_seconds(run),
+                      "The port with the most in each time between two readings, drawn at its end. Counters that did not move are left out.")
 
 
 def _panel(name, ports, begun):
@@ -41,12 +41,9 @@ def _panel(name, ports, begun):
     if kind(name) == COUNTER:
         table, times = np.diff(table, axis=1) / np.diff(times), times[1:]
         table[table < 0] = np.nan
-    known = np.isfinite(table)
     if not np.nansum(np.abs(table)):
         return None
-    which = np.where(known, table, -1.0).argmax(axis=0)
-    highest = table[which, np.arange(len(times))]
     title, unit = title_and_unit(name)
-    factor, unit = scale(unit, np.nanmax(highest))
+    factor, unit = scale(unit, np.nanmax(table))
     return Panel(title, f"{unit} per second" if kind(name) == COUNTER else unit, lines=[
-        Line("port with the most", times - begun, highest / factor, "highest", [ports[port][0] for port in which])])
+        extreme("port with the most", times - begun, table / factor, lambda port: ports[port][0])])

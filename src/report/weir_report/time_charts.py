@@ -3,16 +3,14 @@
 import numpy as np
 
 from . import lost_consumers
-from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, BarChart, Line, Panel, TimeChart
-from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds,
-                     over_window, rates, target_rate)
-from .steps import InSteps, by_second, each
+from .charts import BLUE, GREEN, LIGHT, ORANGE, PURPLE, SKY, VERMILION, Area, Line, Panel, PanelChart, extreme
+from .series import (blocked_at_once, column, compared_rates, fairness_by_second, line_rate, mean, measured_seconds, over_ranks,
+                     over_window, per_second, rates, target_rate)
+from .steps import InSteps, by_second, each, length
 from .units import scale, text
 
 # More ranks than this are drawn as a band: single lines could not be told apart.
 MEMBERS_MAX = 100
-# Fewer seconds than this are drawn as steps.
-FEW_SECONDS = 6
 # More bars than this are grouped.
 BARS_MAX = 240
 
@@ -30,40 +28,46 @@ def slowest_sets(run):
     if len(edges) <= len(longest):
         names = group_names(run, "producer", edges)
         longest = np.maximum.reduceat(longest, edges[:-1])
-    late = run.record["verdict"].get("late_sets")
-    return BarChart("slowest-sets", "How long producers needed for a set", "Slowest set, from generation to delivery", unit,
-                    names, longest / factor, interval / factor, f"deadline: the next set, after {text(interval, 's')}",
-                    "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
-                    + ". What is left to the deadline is the slack"
-                    + (". Sets above the line were late." if late else "; no set was late."))
+    late = longest > interval
+    lines = [Line(name, np.arange(len(names)), np.where(shown, longest / factor, np.nan), "bar", colour=colour)
+             for name, shown, colour in (("in time", ~late, BLUE), ("late", late, VERMILION)) if shown.any()]
+    lines.append(Line(f"deadline: the next set, after {text(interval, 's')}", [-0.5, len(names) - 0.5], np.full(2, interval / factor), "limit"))
+    return PanelChart("slowest-sets", "How long producers needed for a set",
+                      [Panel("Slowest set, from generation to delivery", unit, lines)], None,
+                      "One bar for " + ("each producer" if len(edges) > len(ranks) else "the slowest of a group of producers")
+                      + ". What is left to the deadline is the slack"
+                      + (". Sets above the line were late." if run.record["verdict"].get("late_sets") else "; no set was late."), "", x_names=names)
 
 
 def buffers(run):
     """What decides whether a run is sustained: occupancy, late sets and losses."""
-    producers = run.rows("producer")
-    panels = []
-    if "occupancy_peak" in producers and np.isfinite(producers.column("occupancy_peak")).any():
-        peaks = producers.column("occupancy_peak")
-        panel = occupancy_panel(run, f"Buffer occupancy, peak of each {each(run)}", producers.seconds, peaks)
-        one_set = set_occupancy(run)
-        if one_set is not None and one_set < 0.99:
-            panel.lines.append(Line(f"one new set: {one_set:.3g}", producers.seconds[[0, -1]], np.full(2, one_set), "target"))
-        panels.append(panel)
+    panels = occupancies(run)
     for role, title, name in (("producer", "Late sets", "late_sets"), ("producer", "Events lost at producers", "lost_events"),
                               ("consumer", "Events lost on the way", "lost_events")):
         values = column(by_second(run), role, name)
         if values is not None and np.nansum(values):
             panels.append(Panel(title, "in the second", whole_numbers=True, lines=[
-                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest",
-                     points=isinstance(run, InSteps))]))
+                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest")]))
     if not panels:
         return None
-    return TimeChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE)
+    return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE, holds=length(run))
 
 
-def occupancy_panel(run, title, x, peaks):
-    """`peaks`: producers x times, `x`: those times."""
-    panel = rank_panel(run, "producer", title, x, peaks, "1", ("mean", "highest"))
+def occupancies(run):
+    """A panel of the buffers of all producers, in a list; nothing without values."""
+    peaks, x = column(run, "producer", "occupancy_peak"), run.rows("producer").seconds
+    if peaks is None or not np.isfinite(peaks).any():
+        return []
+    panel = occupancy_panel(run, "producer", f"Buffer occupancy, peak of each {each(run)}", x, peaks, ("mean", "highest"))
+    one_set = set_occupancy(run)
+    if one_set is not None and one_set < 0.99:
+        panel.lines.append(Line(f"one new set: {one_set:.3g}", x[[0, -1]], np.full(2, one_set), "target"))
+    return [panel]
+
+
+def occupancy_panel(run, role, title, x, peaks, styles):
+    """As rank_panel(), with the limit, and what lies above it."""
+    panel = rank_panel(run, role, title, x, peaks, "1", styles)
     highest = np.nanmax(np.nan_to_num(peaks), axis=0)
     if (highest > 1).any():
         panel.areas.insert(0, Area("overflow", x, np.ones(len(x)), np.maximum(highest, 1.0), VERMILION))
@@ -105,26 +109,9 @@ def _full(run):
 def throughput(run):
     """Rates of producers and consumers, blocked consumers, fairness: what figures 3 to 7 of the LHCb 2021 paper show."""
     panels, above = [], []
-    for role, title in (("producer", "Throughput of producers"), ("consumer", "Throughput of consumers")):
-        values, named = compared_rates(run, role), over_window(run, title)
-        if values is not None and not np.isfinite(values).any():
-            values, named = rates(run, role), f"{title}, by the second"  # too few events to compare ranks by
-        if values is None or not np.isfinite(values).any():
-            continue
-        target, link = target_rate(run, role), line_rate(run, role)
-        if link and link > 2 * max(np.nanmax(values), target or 0):
-            above.append(f"{role}s {text(link, 'b/s')}")
-            link = None
-        panels.append(rank_panel(run, role, named, run.rows(role).seconds, values, "b/s", ("lowest", "mean", "highest"),
-                                  [(target_name(role, target), target, "target"),
-                                   (f"line rate {text(link, 'b/s')}", link, "link")]))
-    blocked = blocked_at_once(run)
-    if blocked is None:
-        panels += _blocked_on_average(run)
-    else:
-        x = run.rows("consumer").seconds
-        panels.append(Panel("Blocked consumers", f"of {len(run.rows('consumer'))}", whole_numbers=True, least_top=1.0, lines=[
-            Line("most at one instant", x, blocked[1], "highest"), Line("mean", x, blocked[0], "mean")]))
+    for role in ("producer", "consumer"):
+        panels += rates_of_ranks(run, role, above)
+    panels += blocked(run)
     lost = lost_consumers.panel(by_second(run))
     if lost is not None:
         panels.append(lost)
@@ -139,25 +126,41 @@ def throughput(run):
     if not panels:
         return None
     many = max(len(run.rows("producer")), len(run.rows("consumer"))) > MEMBERS_MAX
-    return TimeChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
-                     f"One value per rank and {each(run)}. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
-                     + ("Bytes count when their chunk is whole. " if isinstance(run, InSteps) else "")
-                     + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE)
+    return PanelChart("over-time", "Throughput and fairness", panels, measured_seconds(run),
+                      f"One value per rank and {each(run)}. Grey: single ranks" + (", or where 80 % of them lie. " if many else ". ")
+                      + ("Bytes count when their chunk is whole. " if isinstance(run, InSteps) else "")
+                      + (f"Line rates are far above: {', '.join(above)}. " if above else "") + PALE, holds=length(run))
 
 
-def target_name(role, target):
-    return f"target {text(target, 'b/s')}" if role == "producer" else f"needed in the mean {text(target, 'b/s')}"
-
-
-def _blocked_on_average(run):
-    """Where rows have no samples of who is blocked at once."""
-    rows = run.rows("consumer")
-    if "blocked_s" not in rows or not np.nansum(rows.column("blocked_s")):
+def rates_of_ranks(run, role, above=None, members_max=MEMBERS_MAX):
+    """A panel of the throughput of a role, in a list; nothing without values. A line rate that lies far above is not drawn, and said in
+    `above`."""
+    title = f"Throughput of {role}s"
+    values, named = compared_rates(run, role), over_window(run, title)
+    if values is not None and not np.isfinite(values).any():
+        values, named = rates(run, role), f"{title}, by the second"  # too few events to compare ranks by
+    if values is None or not np.isfinite(values).any():
         return []
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = rows.column("blocked_s") / rows.column("covered_s")
-    return [Panel("Blocked consumers", f"of {len(rows)}", least_top=1.0, lines=[
-        Line("mean", rows.seconds, np.nansum(np.where(np.isfinite(shares), shares, np.nan), axis=0), "mean")])]
+    target, link = target_rate(run, role), line_rate(run, role)
+    if link and link > 2 * max(np.nanmax(values), target or 0):
+        (above if above is not None else []).append(f"{role}s {text(link, 'b/s')}")
+        link = None
+    needed = "target" if role == "producer" else "needed in the mean"
+    return [rank_panel(run, role, named, run.rows(role).seconds, values, "b/s", ("lowest", "mean", "highest"),
+                       [(f"{needed} {text(target, 'b/s')}", target, "target"), (f"line rate {text(link, 'b/s')}", link, "link")], members_max)]
+
+
+def blocked(run):
+    """A panel of how many consumers are blocked, in a list: at 20 instants of each second, or the mean where rows have no samples; nothing if
+    none ever was."""
+    counts, x, unit = blocked_at_once(run), run.rows("consumer").seconds, f"of {len(run.rows('consumer'))}"
+    if counts is not None:
+        return [Panel("Blocked consumers", unit, whole_numbers=True, least_top=1.0, lines=[
+            Line("most at one instant", x, counts[1], "highest"), Line("mean", x, counts[0], "mean")])]
+    shares = per_second(run, "consumer", "blocked_s")
+    if shares is None or not np.nansum(shares):
+        return []
+    return [Panel("Blocked consumers", unit, least_top=1.0, lines=[Line("mean", x, over_ranks(shares, np.nansum), "mean")])]
 
 
 def _building_panels(run):
@@ -196,8 +199,8 @@ def by_events(run):
         # Offered in the time of a step, and not the ones that were done in it: no share of these.
         panels.append(Panel("Credit stalls: events offered when no consumer had a credit", "events per step",
                             whole_numbers=True, lines=[Line("offered", middle, without, "highest")]))
-    return TimeChart("by-events", "Speed by number of events", panels, None,
-                     "From second 0 on, as events were reported done to the scheduler.", "events done")
+    return PanelChart("by-events", "Speed by number of events", panels, None,
+                      "From second 0 on, as events were reported done to the scheduler.", "events done")
 
 
 def where_the_time_went(run):
@@ -222,28 +225,14 @@ def where_the_time_went(run):
         covered = mean(rows.column("covered_s"))
         for shown, name, colour in parts:
             high = low + np.nan_to_num(mean(rows.column(name)) / covered)
-            areas.append(Area(shown, *_as_steps(rows.seconds, covered, 100 * low, 100 * high), colour))
+            areas.append(Area(shown, rows.seconds, 100 * low, 100 * high, colour))
             low = high
         panels.append(Panel(title, "% of time", areas=areas, largest=100.0))
     if not panels:
         return None
-    measured = measured_seconds(run)
-    if measured and len(run.rows("scheduler").seconds) < FEW_SECONDS:
-        measured = (measured[0], measured[1] + 1)
-    return TimeChart("where-the-time-went", "Where the time went", panels, measured,
-                     "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
-                     "wait for a grant by the scheduler; long transfers point to the network.")
-
-
-def _as_steps(seconds, covered, low, high):
-    """Of a few seconds each is drawn as wide as it is: an area through one point is nothing."""
-    if len(seconds) >= FEW_SECONDS:
-        return seconds, low, high
-    covered = np.clip(np.nan_to_num(covered, nan=1.0), 0.0, 1.0)
-    begins, ends = seconds.astype(float), seconds + covered
-    if len(seconds) > 1:  # of the first one, the end was recorded
-        begins[0], ends[0] = seconds[0] + 1.0 - covered[0], seconds[0] + 1.0
-    return np.stack([begins, ends], axis=1).ravel(), np.repeat(low, 2), np.repeat(high, 2)
+    return PanelChart("where-the-time-went", "Where the time went", panels, measured_seconds(run),
+                      "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those that "
+                      "wait for a grant by the scheduler; long transfers point to the network.", holds=1.0)
 
 
 def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=MEMBERS_MAX):
@@ -260,15 +249,11 @@ def rank_panel(run, role, title, x, values, unit, styles, rules=(), members_max=
         band = np.full((2, len(x)), np.nan)
         band[:, present] = np.nanquantile(values[:, present], (0.1, 0.9), axis=0)
         panel.areas.append(Area(f"80 % of {role}s", x, band[0], band[1], LIGHT))
-    filled = {"lowest": np.where(np.isnan(values), np.inf, values), "highest": np.where(np.isnan(values), -np.inf, values)}
     for style in styles:
         if style == "mean":
             panel.lines.append(Line("mean", x, mean(values), "mean"))
         elif len(values) > 1 or "mean" not in styles:
-            which = filled[style].argmin(axis=0) if style == "lowest" else filled[style].argmax(axis=0)
-            y = np.where(present, values[which, np.arange(len(x))], np.nan)
-            names = {index: run.rank_name(role, index) for index in np.unique(which)}
-            panel.lines.append(Line(style, x, y, style, [names[index] for index in which]))
+            panel.lines.append(extreme(style, x, values, lambda index: run.rank_name(role, index), style))
     panel.lines += [Line(name, x[[0, -1]], np.full(2, value / factor), style) for name, value, style in rules]
     return panel
 

@@ -1,12 +1,11 @@
 """weir-traffic: traffic matrices, sequences and traces for weir, and what they ask of the links."""
 
-import os
 import shlex
 import sys
 
 from . import (sweep_launch, traffic_experts, traffic_files, traffic_flows, traffic_inference, traffic_isolate, traffic_patterns,
                traffic_replay, traffic_slowdown, traffic_summary, units, whole_file)
-from .errors import ReportError, end_quietly_when_interrupted, os_error_text
+from .errors import ReportError, status_of
 from .quantities import rate_text
 from .traffic import INTERVAL_MAX_NS, sums
 from .traffic_options import parse, parser  # noqa: F401: manual pages and completions are made from parser
@@ -16,21 +15,9 @@ from .version import VERSION
 
 
 def main(argv=None):
-    end_quietly_when_interrupted()
     options = parse(sys.argv[1:] if argv is None else map(str, argv))
-    try:
-        {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay}.get(options.command, _generate)(options, argv)
-        sys.stdout.flush()
-    except ReportError as error:
-        print(f"weir-traffic: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader has closed the pipe, as head does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        print(f"weir-traffic: {os_error_text(error)}", file=sys.stderr)
-        return 2
-    return 0
+    chosen = {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay}.get(options.command, _generate)
+    return status_of("weir-traffic", lambda: chosen(options, argv))
 
 
 def _generate(options, argv):

@@ -7,8 +7,8 @@
 #include "catch.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
+#include "explorer/verdict_check.hpp"
 #include "simulation/simulated_run.hpp"
-#include "simulation/verdict_check.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/verdict_cause.hpp"
 
@@ -148,7 +148,7 @@ TEST_CASE("What held a run up is told from its rows, where it is known by hand")
         const simulation::SimulationResult result = simulation::simulate(run);
         INFO(result.end.what);
         REQUIRE(result.end.kind == simulation::SimulationEnd::Kind::regular);
-        CHECK(simulation::contradiction_in(result.record) == "");
+        CHECK(explorer::contradiction_in(result.record) == "");
         telemetry::RunFacts facts;
         facts.recovery = result.record.recovery ? &*result.record.recovery : nullptr;
         facts.network = result.record.network ? &*result.record.network : nullptr;

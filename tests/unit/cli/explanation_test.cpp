@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "cli/random_scenario.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "explorer/random_scenario.hpp"
 #include "simulation/relaxations.hpp"
 
 using namespace weir;
@@ -221,7 +221,7 @@ TEST_CASE("The rules hold for every plan with something relaxed") {
     std::filesystem::create_directories(traces);
     std::size_t simulated = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        config::RunRequest request = config::resolve(cli::random_scenario(seed, traces), true);
+        config::RunRequest request = config::resolve(explorer::random_scenario(seed, traces), true);
         const simulation::SimulatedRun run = cli::simulated_run(request);
         for (const simulation::Relaxation& relaxation : simulation::relaxations_of(run)) {
             for (const simulation::RelaxedStep* step :

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cli/random_scenario.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "explorer/random_scenario.hpp"
+#include "explorer/verdict_check.hpp"
 #include "simulation/simulated_run.hpp"
-#include "simulation/verdict_check.hpp"
 
 using namespace weir;
 
@@ -57,7 +57,7 @@ TEST_CASE("the rules hold in random scenarios in which consumers are lost and co
     std::uint64_t doubtful = 0;
     std::uint64_t refused = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const auto options = cli::random_scenario(seed, traces);
+        const auto options = explorer::random_scenario(seed, traces);
         if (!outlives(options)) {
             continue;
         }
@@ -67,12 +67,12 @@ TEST_CASE("the rules hold in random scenarios in which consumers are lost and co
         if (result.end.kind == simulation::SimulationEnd::Kind::node_died) {
             continue;  // a producer or the scheduler was made to die as well
         }
-        INFO("seed " << seed << ": " << cli::command_of(options));
+        INFO("seed " << seed << ": " << explorer::command_of(options));
         INFO(result.end.what);
         REQUIRE(result.end.kind == simulation::SimulationEnd::Kind::regular);
         REQUIRE(result.record.ledger_differences.empty());
         CHECK(result.record.status == telemetry::RunStatus::complete);
-        CHECK(simulation::contradiction_in(result.record).empty());
+        CHECK(explorer::contradiction_in(result.record).empty());
         REQUIRE(result.record.recovery);
         const telemetry::Recovery& recovery = *result.record.recovery;
         ++runs;

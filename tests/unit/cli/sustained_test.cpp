@@ -13,8 +13,8 @@
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "core/random.hpp"
+#include "explorer/verdict_check.hpp"
 #include "simulation/simulated_run.hpp"
-#include "simulation/verdict_check.hpp"
 
 namespace cli_sustained_test_file {
 
@@ -29,7 +29,7 @@ telemetry::RunRecord simulated(const Options& options) {
     config::RunRequest request = config::resolve(options, true);
     const simulation::SimulationResult result = simulation::simulate(cli::simulated_run(request));
     CHECK(result.end.kind == simulation::SimulationEnd::Kind::regular);
-    CHECK(simulation::contradiction_in(result.record).empty());
+    CHECK(explorer::contradiction_in(result.record).empty());
     return result.record;
 }
 

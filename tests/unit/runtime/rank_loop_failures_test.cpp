@@ -238,6 +238,23 @@ TEST_CASE("A rank that failed because a peer has died is not the one to be named
     CHECK(contains(end.failure.what, "is gone"));
 }
 
+TEST_CASE("What a rank said before it ended is the cause, though its end is seen first") {
+    RunSettings run = rig_settings(never_silent);
+    const pid_t child = start_child();
+    run.set_places({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    Rig rig(scheduler_rank, run);
+    end_child(child);
+    rig.each_poll = [&] {
+        if (rig.polls == 2) {  // the loop has looked for dead processes after the first
+            rig.notice(consumer_rank, make_notice(Notice::Kind::failure, consumer_rank, 0, "disk full"));
+        }
+    };
+    const RunEnd end = rig.loop.run();
+    CHECK(end.kind == Kind::failed);
+    CHECK(end.failure.rank == consumer_rank);
+    CHECK(end.failure.what == "disk full");
+}
+
 TEST_CASE("A rank whose own network breaks does not name the leader") {
     Rig rig(consumer_rank);
     rig.each_poll = [] { throw weir::transport::TransportError("MPI_Testsome", {-1}, "out of order"); };

@@ -195,13 +195,13 @@ TEST_CASE("A consumer's observations and its integrity count in their second") {
     recorder.finish(at(1.8));
     REQUIRE(run.rows.size() == 3);
     CHECK(run.rows[1].received == Flow{1, {100}});
-    CHECK(run.rows[1].received_peak_10ms.bits_per_second == 100 * 8 * 100);
+    CHECK(run.rows[1].peak_10ms.bits_per_second == 100 * 8 * 100);
     CHECK(run.rows[1].corrupt_events == 1);
     CHECK(run.rows[1].duplicate_events == 0);
     CHECK(run.rows[2].processed == Flow{1, {100}});
     CHECK(run.rows[2].corrupt_events == 2);
     CHECK(run.rows[2].duplicate_events == 2);
-    CHECK(run.rows[2].poll_gap_max == Duration::microseconds(70));
+    CHECK(run.rows[2].poll_gaps.largest == Duration::microseconds(70));
     CHECK(run.rows[2].start.covered == Duration::milliseconds(800));
     CHECK(run.latencies.delivery.count() == 1);
     CHECK(run.latencies.delivery.max() == Duration::milliseconds(2));
@@ -274,7 +274,7 @@ TEST_CASE("Chunks that are recorded late are recorded as when they arrived") {
     for (std::size_t second = 0; second < 4; ++second) {
         CAPTURE(second);
         CHECK(early.rows[second].received == late.rows[second].received);
-        CHECK(early.rows[second].received_peak_10ms == late.rows[second].received_peak_10ms);
+        CHECK(early.rows[second].peak_10ms == late.rows[second].peak_10ms);
         CHECK(early.rows[second].time == late.rows[second].time);
         CHECK(early.rows[second].free_slots_min == late.rows[second].free_slots_min);
     }

@@ -37,7 +37,7 @@ PeerDatagrams counted(std::uint32_t peer, std::uint64_t sent, std::uint64_t rece
     return entry;
 }
 
-RankRecord rank_of(core::NodeId node, const SocketSummary& socket, const DatagramFlow& flow) {
+RankRecord rank_of(core::NodeId node, const core::SocketState& socket, const DatagramFlow& flow) {
     RankRecord rank;
     rank.summary.node = node;
     rank.summary.socket = socket;
@@ -71,13 +71,13 @@ DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes a
     received.strays = strays;
     const std::vector<RankRecord> ranks{
         rank_of(core::node_of(core::ProducerId{0}),
-                {.send_buffer_bytes = 8000,
+                {.refused_by_queue = 7,
+                 .send_buffer_bytes = 8000,
                  .receive_buffer_bytes = 8000,
-                 .mtu_bytes = 1500,
-                 .refused_by_queue = 7},
+                 .mtu_bytes = 1500},
                 sent),
         rank_of(core::node_of(core::ConsumerId{0}),
-                {.send_buffer_bytes = 8000, .receive_buffer_bytes = 4000, .occupancy_max_bytes = 3999},
+                {.occupancy_bytes = 3999, .send_buffer_bytes = 8000, .receive_buffer_bytes = 4000},
                 received)};
     return account_for_datagrams(ranks, matrix, hosts, asked);
 }
@@ -86,49 +86,45 @@ DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes a
 
 TEST_CASE("datagrams are counted by peer and by second") {
     DatagramRecorder producer(plan_with_datagrams(), 2);
+    DatagramFlow second;
     const core::NodeId consumer = core::node_of(core::ConsumerId{1});
-    producer.observe(seen(Kind::chunk_sent, consumer));
+    producer.observe(seen(Kind::chunk_sent, consumer), second);
     core::Observation several = seen(Kind::chunk_sent, consumer);
     several.chunks = 3;
-    producer.observe(several);
-    producer.observe(seen(Kind::chunk_sent_again, consumer));
-    CHECK_FALSE(producer.end_second().known);
-    producer.socket({.sent = 3, .wire_bytes = 500, .occupancy_bytes = 40});
-    producer.socket({.sent = 5, .wire_bytes = 700, .occupancy_bytes = 10, .send_buffer_bytes = 9});
-    const DatagramSecond first = producer.end_second();
-    CHECK(first.known);
-    CHECK(first.flow.sent == 5);
-    CHECK(first.flow.wire_bytes == 700);
-    CHECK(first.occupancy_max_bytes == 40);
-    producer.socket({.sent = 6, .wire_bytes = 700, .occupancy_bytes = 10});
-    CHECK(producer.end_second().flow.sent == 1);
-    CHECK(producer.end_second().occupancy_max_bytes == 0);
+    producer.observe(several, second);
+    producer.observe(seen(Kind::chunk_sent_again, consumer), second);
+    producer.socket({.sent_datagrams = 3, .wire_bytes = 500, .occupancy_bytes = 40}, second);
+    producer.socket({.sent_datagrams = 5, .wire_bytes = 700, .occupancy_bytes = 10, .send_buffer_bytes = 9},
+                    second);
+    CHECK(second == DatagramFlow{.sent = 5, .wire_bytes = 700});
+    second = {};
+    producer.socket({.sent_datagrams = 6, .wire_bytes = 700, .occupancy_bytes = 10}, second);
+    CHECK(second == DatagramFlow{.sent = 1});
     REQUIRE(producer.entries().size() == 1);
     CHECK(producer.entries()[0].peer == 1);
     CHECK(producer.entries()[0].sent == 4);
     CHECK(producer.entries()[0].sent_again == 1);
-    CHECK(producer.socket_summary().occupancy_max_bytes == 40);
+    CHECK(producer.socket().occupancy_bytes == 40);
 
     DatagramRecorder receiver(plan_with_datagrams(), 3);
+    DatagramFlow flow;
     for (const Kind kind :
          {Kind::chunk_received, Kind::chunk_duplicate, Kind::chunk_late, Kind::chunk_corrupt}) {
         core::Observation two = seen(kind, core::node_of(core::ProducerId{2}));
         two.chunks = 2;
-        receiver.observe(two);
+        receiver.observe(two, flow);
     }
-    CHECK(receiver.any());
-    const DatagramFlow flow = receiver.end_second().flow;
     CHECK(flow == DatagramFlow{.received = 2, .duplicate = 2, .late = 2, .corrupt = 2});
     REQUIRE(receiver.entries().size() == 1);
     CHECK(receiver.entries()[0].received == 2);
     CHECK(receiver.entries()[0].corrupt == 2);
-    CHECK_FALSE(receiver.any());
     // Chunks of another transport are no datagrams.
     core::Plan other = plan_with_datagrams();
     other.transport = core::TransportKind::send;
     DatagramRecorder none(other, 3);
-    none.observe(seen(Kind::chunk_received, core::node_of(core::ProducerId{2})));
-    CHECK_FALSE(none.any());
+    flow = {};
+    none.observe(seen(Kind::chunk_received, core::node_of(core::ProducerId{2})), flow);
+    CHECK(flow == DatagramFlow{});
     CHECK(none.entries().empty());
 }
 

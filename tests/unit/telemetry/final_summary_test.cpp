@@ -102,8 +102,8 @@ TEST_CASE("Events are built per second of the time that was measured") {
     for (RankRecord& rank : record.ranks) {
         rank.summary.covered = Duration::seconds(4);  // of 10: it was broken off
     }
-    record.ranks[3].summary.measured.building.finished_events = 40;
-    record.ranks[4].summary.measured.building.finished_events = 20;
+    record.ranks[3].summary.measured.finished_events = 40;
+    record.ranks[4].summary.measured.finished_events = 20;
     CHECK(contains(final_summary_text(record, false), ", 15 per second; 0 given up\n"));
 }
 

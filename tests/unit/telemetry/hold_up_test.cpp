@@ -39,10 +39,10 @@ struct Run {
 TEST_CASE("The time of held-up events has owners, and their shares add up to 1") {
     Run run;
     for (std::size_t i = 0; i < 3; ++i) {
-        run.consumer(i) = {.free_slots = Duration::seconds(30),
-                           .receiving_slots = Duration::seconds(20),
-                           .queued_slots = Duration::seconds(10),
-                           .withheld_slots = Duration::seconds(20)};
+        static_cast<LoadTimes&>(run.consumer(i)) = {.free_slots = Duration::seconds(30),
+                                                    .receiving_slots = Duration::seconds(20),
+                                                    .queued_slots = Duration::seconds(10),
+                                                    .withheld_slots = Duration::seconds(20)};
     }
     run.scheduler().load.free_slots = Duration::seconds(60);  // of 90 that consumers call free
     CHECK(run.held().owners.withheld == 0);                   // nobody's without --high-water

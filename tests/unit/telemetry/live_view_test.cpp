@@ -124,9 +124,9 @@ TEST_CASE("Trouble shows, red where there are colours") {
     ClusterSecond bad = second(3);
     bad.overflowed = true;
     bad.max_occupancy = 1.25;
-    bad.lost_events = 12;
+    bad.counts.lost.events = 12;
     bad.late_sets = 5;
-    bad.corrupt_events = 1;
+    bad.counts.corrupt_events = 1;
     bad.missing_ranks = 2;
     const std::string line = shown(test::small_plan(), LiveForm::text, {bad})[2];
     CHECK(contains(line, "    1.250      5      12  1 corrupt  2 ranks missing"));

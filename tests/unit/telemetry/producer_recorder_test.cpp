@@ -130,12 +130,12 @@ TEST_CASE("Observations count in the second in which they were made") {
     CHECK(row.generated == Flow{1, {100}});
     CHECK(row.sent == Flow{1, {100}});
     CHECK(row.grants == 1);
-    CHECK(row.sent_peak_10ms.bits_per_second == 90 * 8 * 100);
+    CHECK(row.peak_10ms.bits_per_second == 90 * 8 * 100);
     CHECK(row.lost == Flow{});
     CHECK(run.rows[2].lost == Flow{1, {7}});
     CHECK(run.rows[2].start.covered == Duration::milliseconds(750));
     CHECK(run.rows[2].time.sum() == Duration::milliseconds(750));
-    CHECK(run.rows[2].poll_gap_max == Duration::milliseconds(30));
+    CHECK(run.rows[2].poll_gaps.largest == Duration::milliseconds(30));
     CHECK(recorder.summary().stalled == Duration::milliseconds(30));
     CHECK(recorder.summary().poll_gap_second == 1);
     // Latencies of the warm-up are not judged.
@@ -425,7 +425,7 @@ TEST_CASE("Chunks that are recorded late are recorded as when they left") {
     for (std::size_t second = 0; second < 4; ++second) {
         CAPTURE(second);
         CHECK(early.rows[second].sent == late.rows[second].sent);
-        CHECK(early.rows[second].sent_peak_10ms == late.rows[second].sent_peak_10ms);
+        CHECK(early.rows[second].peak_10ms == late.rows[second].peak_10ms);
         CHECK(early.rows[second].backlog == late.rows[second].backlog);
         CHECK(early.rows[second].occupancy_mean == late.rows[second].occupancy_mean);
         CHECK(early.rows[second].occupancy_peak == late.rows[second].occupancy_peak);

@@ -18,10 +18,10 @@ Plan plan_of(double event_bytes) {
     return plan;
 }
 
-RowFacts second_of(std::int64_t second, std::int64_t bytes, Duration covered = Duration::seconds(1)) {
-    RowFacts facts;
+Row second_of(std::int64_t second, std::int64_t bytes, Duration covered = Duration::seconds(1)) {
+    Row facts;
     facts.start = {second, phase_of(second, Duration::seconds(100)), covered};
-    facts.flow.received.bytes = {bytes};
+    facts.received.bytes = {bytes};
     return facts;
 }
 

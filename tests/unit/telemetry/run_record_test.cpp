@@ -209,10 +209,11 @@ TEST_CASE("A run.json says how the run ended, or that it has not") {
     REQUIRE_FALSE(write_run_json(path, unfinished(record)));
     CHECK_FALSE(how_it_ended(path));
     REQUIRE_FALSE(write_run_json(path, record));
-    CHECK(how_it_ended(path) == "");
+    CHECK(how_it_ended(path).value().what.empty());
     record.failure = Failure{.what = "rank 3 is gone", .rank = 3, .role = {}, .host = {}};
     REQUIRE_FALSE(write_run_json(path, record));
-    CHECK(how_it_ended(path) == "rank 3 is gone");
+    CHECK(how_it_ended(path).value().what == "rank 3 is gone");
+    CHECK(how_it_ended(path).value().rank == 3);
     for (const char* broken : {"", "{", "[]", "{\"status\": \"failed\"}"}) {
         std::ofstream(path) << broken;
         CHECK_FALSE(how_it_ended(path));

@@ -46,14 +46,14 @@ TEST_CASE("The scheduler's second says who it waited for, and what it was told")
     CHECK(rows[0].grants == 4);
     CHECK(rows[0].waiting_events == 3);
     CHECK(rows[0].free_slots == 0);
-    CHECK(rows[0].poll_gap_max == Duration::microseconds(12));
+    CHECK(rows[0].poll_gaps.largest == Duration::microseconds(12));
     CHECK(rows[1].time.waiting_for_slot == Duration::seconds(1));
     CHECK(rows[1].ready_messages == 0);
     CHECK(reports[0].waiting_events == 3);
     CHECK(reports[1].run.grants == 4);
     CHECK(recorder.summary().time.waiting_for_slot == Duration::milliseconds(1300));
     CHECK(recorder.summary().node == scheduler_node());
-    CHECK_FALSE(rows[0].control_packets.has_value());
+    CHECK_FALSE(rows[0].known.control_packets);
 }
 
 TEST_CASE("Packets of control messages are counted by second") {
@@ -66,6 +66,7 @@ TEST_CASE("Packets of control messages are counted by second") {
     recorder.control_packets(at(1500), 12);
     recorder.advance(at(3000));
     REQUIRE(rows.size() == 3);
+    CHECK(rows[0].known.control_packets);
     CHECK(rows[0].control_packets == 10);
     CHECK(rows[1].control_packets == 2);
     CHECK(rows[2].control_packets == 0);

@@ -68,7 +68,7 @@ TEST_CASE("What a node's processes reported before they ended is summed up") {
     CHECK(run.collector.ended_lives(consumer(0)) == nullptr);
     run.collector.finish();
     // The second process began at 0 again, and what the first had lost is still counted.
-    CHECK(run.seconds.back().lost_events == 2);
+    CHECK(run.seconds.back().counts.lost.events == 2);
 }
 
 TEST_CASE("A second is passed on when its last report arrives") {
@@ -103,7 +103,7 @@ TEST_CASE("A second is passed on when its last report arrives") {
     CHECK(second.blocked_mean == 1.0 / BlockedSamples::per_second);
     CHECK(second.max_occupancy == 0.75);
     CHECK(second.fullest_producer == 1);
-    CHECK(second.lost_events == 2);
+    CHECK(second.counts.lost.events == 2);
     CHECK(second.waiting_events == 9U);
     CHECK(second.free_slots == 4U);
     CHECK(second.poll_gap_max == Duration::milliseconds(3));
@@ -187,8 +187,8 @@ TEST_CASE("Losses of a rank that falls silent are not forgotten") {
     run.collector.add(other);
     run.collector.finish();
     REQUIRE(run.seconds.size() == 2);
-    CHECK(run.seconds[0].lost_events == 5);
-    CHECK(run.seconds[1].lost_events == 7);
+    CHECK(run.seconds[0].counts.lost.events == 5);
+    CHECK(run.seconds[1].counts.lost.events == 7);
     CHECK(run.seconds[0].late_sets == 3);
     CHECK(run.seconds[1].late_sets == 4);
     CHECK(run.collector.latest(scheduler_node()) == nullptr);

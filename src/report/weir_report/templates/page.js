@@ -34,7 +34,7 @@ function axesOf(area) {
   const log = area.dataset.log ?? "", svg = area.querySelector("svg");
   const box = svg ? svg.viewBox.baseVal : null;
   const whole = box ? [box.x, box.x + box.width] : area.dataset.x.split(" ").map(Number);
-  area.axes = {whole, view: whole, yLow: box && -box.y - box.height, yLength: box && box.height,
+  area.axes = {whole, view: whole, holds: Number(area.dataset.holds ?? 0), yLow: box && -box.y - box.height, yLength: box && box.height,
                x: at => log.includes("x") ? 10 ** (at * xStep) : Number((at * xStep).toPrecision(9)), xStep,
                y: at => log.includes("y") ? 10 ** (at * yStep) : at * yStep};
   return area.axes;
@@ -58,7 +58,9 @@ function pointsOf(path) {
   return path.points;
 }
 
-const nearest = (points, x) => points.reduce((best, point) => Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best);
+// The point at x; of values that hold up to the next one, the last before it.
+const pointAt = (points, x, holds) => holds ? points.findLast(point => point.x <= x) ?? points[0] :
+  points.reduce((best, point) => Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best);
 
 // What a plot has at coordinate x: [{text, colour, point}]. Of the lines in the background the one nearest to `y` (share of the height).
 function valuesAt(area, x, y) {
@@ -68,13 +70,13 @@ function valuesAt(area, x, y) {
   for (const path of all(area, "path[data-name]")) {
     const points = pointsOf(path);
     if (path.style.display === "none" || !points.length) continue;
-    const point = nearest(points, x);
-    const inside = point.x >= axes.view[0] && point.x <= axes.view[1];
-    if (!inside || (Math.abs(point.x - x) > margin && (x < points[0].x || x > points[points.length - 1].x))) continue;
+    const point = pointAt(points, x, axes.holds), end = points[points.length - 1].x + axes.holds;
+    const inside = axes.holds || (point.x >= axes.view[0] && point.x <= axes.view[1]);
+    if (!inside || (Math.abs(point.x - x) > margin && (x < points[0].x || x > end))) continue;
     const isBand = path.classList.contains("band");
     const value = path.classList.contains("share") ? numberText(axes.y(point.y - point.low), 3) :
       (isBand ? numberText(axes.y(point.low)) + " to " : "") + numberText(axes.y(point.y));
-    const name = names ? names[point.x] : path.dataset.name;
+    const name = names ? names[axes.x(point.x)] : path.dataset.name;
     const entry = {text: `${name ? name + ": " : ""}${value}${unit}`
                          + (log ? ` (${numberText(axes.x(point.x))} ${area.dataset.xTitle})` : "") + (point.note ? ` (${point.note})` : ""),
                    colour: path.getAttribute("fill") ?? path.getAttribute("stroke"), point};
@@ -135,7 +137,7 @@ function leave(chart) {
 
 // share, y: where in the plot, from the left and from below; clientX, clientY: where on the screen.
 async function point(chart, area, share, y, clientX, clientY) {
-  const {view, x: valueOf} = axesOf(area), x = view[0] + share * (view[1] - view[0]);
+  const {view, holds, x: valueOf} = axesOf(area), x = view[0] + share * (view[1] - view[0]);
   chart.pointed = area;
   if (area.querySelector("img")) {
     const text = await cellAt(area, x, y);
@@ -145,7 +147,7 @@ async function point(chart, area, share, y, clientX, clientY) {
   const entries = valuesAt(area, x, y), exact = entries.length && !area.dataset.log ? entries[0].point.x : x;
   all(chart, ".cross").forEach(line => line.remove());
   for (const other of all(chart, ".plot-area")) {
-    if (other === area || chart.classList.contains("zooms")) element(other, "i", "cross").style.left = 100 * (exact - view[0]) / (view[1] - view[0]) + "%";
+    if (other === area || chart.classList.contains("zooms")) element(other, "i", "cross").style.left = 100 * ((holds ? x : exact) - view[0]) / (view[1] - view[0]) + "%";
   }
   const title = area.dataset.log || !area.dataset.xTitle || !entries.length ? "" : `${area.dataset.xTitle} ${numberText(valueOf(exact), 9)}`;
   showTip(clientX, clientY, title, entries);

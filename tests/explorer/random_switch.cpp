@@ -1,0 +1,113 @@
+// A random switch file of random scenarios.
+#include <fstream>
+#include <stdexcept>
+
+#include "explorer/random_draw.hpp"
+
+namespace weir::explorer {
+
+namespace {
+
+/// The largest packet of random scenarios must fit below every threshold.
+constexpr std::int64_t least_shared_bytes = 48000;
+
+class SwitchDraw {
+  public:
+    SwitchDraw(RandomDraw& draw, std::int64_t hosts) : draw_(draw), hosts_(hosts) {}
+
+    std::string text() {
+        line("base = \"{}\"", draw_.one_of({"shallow", "deep", "dcqcn-tuned"}));
+        topology();
+        memory();
+        marks();
+        nics();
+        connections();
+        return std::move(text_);
+    }
+
+  private:
+    template <typename... Values>
+    void line(fmt::format_string<const Values&...> form, const Values&... values) {
+        text_ += fmt::format(form, values...) + '\n';
+    }
+
+    void topology() {
+        if (draw_.one_in(4)) {
+            line("[topology]\nkind = \"leaf-spine\"\nleaves = {}\nspines = {}\nuplinks = {}",
+                 draw_.number(1, 3), draw_.number(1, 2), draw_.number(1, 2));
+            line("uplink-rate = \"{}Mb/s\"", draw_.number(10, 20000));
+        }
+    }
+
+    void memory() {
+        // Of a slow port a quarter is kept. A switch has at most six uplinks.
+        const std::int64_t headroom = draw_.one_in(3) ? 0 : draw_.number(1000, 100000);
+        const std::int64_t kept = (hosts_ + 6) * (headroom / 4 + 1);
+        line("[switch]\nheadroom = \"{}B\"", headroom);
+        line("pool = \"{}B\"", kept + draw_.number(least_shared_bytes, draw_.one_in(2) ? 100000 : 1000000));
+        if (draw_.one_in(3)) {
+            line("ingress-threshold = \"{}B\"", draw_.number(12000, least_shared_bytes));
+        } else {
+            line("ingress-alpha = {}", draw_.one_of({"0.25", "0.5", "1", "8"}));
+        }
+        line("egress-threshold = \"{}B\"",
+             draw_.one_in(3) ? draw_.number(12000, least_shared_bytes) : std::int64_t{0});
+        line("egress-alpha = {}", draw_.one_of({"0.25", "0.5", "1", "8"}));
+        line("resume-offset = \"{}B\"", draw_.number(0, 12000));
+        line("strict = [{}]\narbitration = \"{}\"", draw_.one_of({"", "3", "0, 6"}),
+             draw_.one_of({"fifo", "ingress-round-robin"}));
+        line("weights = [1, 2, 1, {}, 1, 1, {}, 1]", draw_.number(1, 9), draw_.number(1, 9));
+        line("[pfc]\nwhole-links = {}", draw_.one_in(6));
+    }
+
+    void marks() {
+        const std::int64_t none_below = draw_.number(0, 20000);
+        line("[ecn]\nnone-below = \"{}B\"\nall-above = \"{}B\"\nof-rate = \"0b/s\"", none_below,
+             none_below + draw_.number(0, 100000));
+        line("probability = 0.{}1\nat-enqueue = {}", draw_.number(0, 9), draw_.one_in(3));
+        line("[dcqcn]\nrules = \"{}\"", draw_.one_of({"2015", "hpcc"}));
+        line("on = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"", !draw_.one_in(6),
+             draw_.number(1, 100), draw_.number(1, 100));
+        line("rate-period = \"{}us\"\nfast-stages = {}\nof-rate = \"{}Mb/s\"\nleast-rate = \"{}kb/s\"",
+             draw_.number(10, 500), draw_.number(0, 6), draw_.number(100, 100000), draw_.number(100, 10000));
+    }
+
+    void nics() {
+        line("[nic]\nack-timeout = \"{}ms\"\nnak-spacing = \"{}us\"\npackets-per-ack = {}",
+             draw_.number(5, 70), draw_.number(0, 50), draw_.number(1, 20));
+        const bool window = draw_.one_in(3);
+        line("window = \"{}B\"\nwindow-follows-rate = {}",
+             window ? draw_.number(200000, 400000) : std::int64_t{0}, window && draw_.one_in(2));
+        line("selective-timeout-low = \"{}us\"\nselective-timeout-high = \"{}us\"", draw_.number(50, 1000),
+             draw_.number(1000, 5000));
+        line("[classes]\ndata = {}\ncontrol = \"{}\"\nack = \"{}\"\ncnp = \"{}\"", draw_.number(0, 6),
+             draw_.one_of({"data", "own", "1"}), draw_.one_of({"data", "own", "0"}),
+             draw_.one_of({"data", "own", "6"}));
+    }
+
+    void connections() {
+        line("[tcp]\ncontrol = \"{}\"\nleast-timeout = \"{}ms\"\nmost-packets = {}",
+             draw_.one_of({"newreno", "cubic", "dctcp"}), draw_.number(5, 200), draw_.number(4, 4096));
+    }
+
+    RandomDraw& draw_;
+    std::int64_t hosts_;
+    std::string text_;
+};
+
+}  // namespace
+
+void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::string& file) {
+    if (draw.value("network") != "packet" || draw.value("switch") == "plain" || draw.one_in(2)) {
+        return;
+    }
+    std::ofstream out(file);
+    out << SwitchDraw(draw, 1 + range.producers + range.consumers).text();
+    if (!out.flush()) {
+        throw std::runtime_error(fmt::format("cannot write {}", file));
+    }
+    draw.remove("switch");
+    draw.add("switch", "{}", file);
+}
+
+}  // namespace weir::explorer
