@@ -30,7 +30,7 @@ bool RunTransport::make(const Agree& agree) {
     expose_buffers(agree);
     transport_ = base_.get();
     if (!settings_.faults.empty()) {
-        injection_ = std::make_unique<transport::DisturbingTransport>(*base_, *base_, settings_.faults);
+        injection_ = std::make_unique<transport::DisturbingTransport>(*base_, settings_.faults);
         transport_ = injection_.get();
     }
     return true;

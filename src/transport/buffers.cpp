@@ -98,6 +98,23 @@ std::span<std::byte> ChunkBuffers::at(std::size_t index) const {
     return {memory_ + index * stride_, message_bytes_};
 }
 
+PlaceBuffers::PlaceBuffers(std::uint32_t places, const ChunkBuffers& buffers)
+    : per_place_(buffers.count() / places) {
+    for (std::uint32_t place = 0; place < places; ++place) {
+        places_.push_back(
+            {core::RingQueue<std::size_t>(per_place_), core::RingQueue<std::size_t>(per_place_)});
+        for (std::size_t buffer = 0; buffer < per_place_; ++buffer) {
+            places_.back().idle.push(place * per_place_ + buffer);
+        }
+    }
+}
+
+void PlaceBuffers::open(std::uint32_t place) {
+    while (!places_[place].idle.empty()) {
+        places_[place].available.push(places_[place].idle.pop());
+    }
+}
+
 std::size_t BufferRing::reserve() {
     // Fewer buffers are busy than the window has chunks, so this ends after as many steps.
     for (std::size_t tried = 0; tried < busy_.size(); ++tried) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/plan.hpp"
+#include "core/ring_queue.hpp"
 
 namespace weir::transport {
 
@@ -73,6 +74,28 @@ class ChunkBuffers {
     std::size_t count_ = 0;
     std::size_t stride_ = 0;
     std::size_t message_bytes_ = 0;
+};
+
+/// Which chunk buffers of a consumer's places a chunk may be received into, by index among all.
+class PlaceBuffers {
+  public:
+    PlaceBuffers() = default;
+    PlaceBuffers(std::uint32_t places, const ChunkBuffers& buffers);
+
+    /// Those of the place whose chunks were inspected are for chunks to come.
+    void open(std::uint32_t place);
+    [[nodiscard]] bool has_available(std::uint32_t place) const { return !places_[place].available.empty(); }
+    std::size_t take(std::uint32_t place) { return places_[place].available.pop(); }
+    /// The chunk in it was inspected.
+    void give_back(std::size_t buffer) { places_[buffer / per_place_].idle.push(buffer); }
+
+  private:
+    struct Place {
+        core::RingQueue<std::size_t> idle;       ///< available again when the place is opened
+        core::RingQueue<std::size_t> available;  ///< for chunks to come
+    };
+    std::size_t per_place_ = 0;
+    std::vector<Place> places_;
 };
 
 /// Which buffer of a ring is next. Chunks go through the ring in order; a buffer that is still under way is

@@ -73,9 +73,8 @@ std::string to_string(const Disturbance& spec) {
            ",event=" + std::to_string(spec.event) + ",chunk=" + std::to_string(spec.chunk);
 }
 
-DisturbingTransport::DisturbingTransport(Transport& inner, ChunkDisturber& disturber,
-                                         std::vector<Disturbance> disturbances)
-    : inner_(inner), disturber_(disturber), pending_(std::move(disturbances)) {}
+DisturbingTransport::DisturbingTransport(Transport& inner, std::vector<Disturbance> disturbances)
+    : inner_(inner), pending_(std::move(disturbances)) {}
 
 void DisturbingTransport::send_chunk(const core::SendChunk& chunk) {
     const auto found = std::find_if(pending_.begin(), pending_.end(), [&chunk](const Disturbance& spec) {
@@ -92,7 +91,7 @@ void DisturbingTransport::send_chunk(const core::SendChunk& chunk) {
         lost_.push_back({chunk.stream, chunk.chunk.sequence});
         return;
     }
-    disturber_.disturb_next_chunk(kind);
+    inner_.disturb_next_chunk(kind);
     inner_.send_chunk(chunk);
 }
 

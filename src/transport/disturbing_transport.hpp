@@ -12,13 +12,6 @@
 
 namespace weir::transport {
 
-enum class DisturbanceKind : std::uint8_t {
-    corrupt_header,   ///< one bit of the event id flips after the checksums were made
-    corrupt_payload,  ///< one bit of the payload flips after the checksums were made
-    duplicate,        ///< the chunk is sent twice in a row
-    lose,             ///< the chunk is reported as sent and is not
-};
-
 /// When producer `producer` sends chunk `chunk` of its event number `event`, once.
 struct Disturbance {
     DisturbanceKind kind = DisturbanceKind::lose;
@@ -36,23 +29,10 @@ Disturbance parse_disturbance(std::string_view text);
 /// The form that parse_disturbance() reads.
 std::string to_string(const Disturbance& spec);
 
-/// What the transport that owns the buffers must offer, as only it can reach the bytes.
-class ChunkDisturber {
-  public:
-    ChunkDisturber() = default;
-    ChunkDisturber(const ChunkDisturber&) = delete;
-    ChunkDisturber& operator=(const ChunkDisturber&) = delete;
-    virtual ~ChunkDisturber() = default;
-
-    /// The next send_chunk() is disturbed so. Not for `lose`.
-    virtual void disturb_next_chunk(DisturbanceKind kind) = 0;
-};
-
 class DisturbingTransport final : public Transport {
   public:
-    /// `inner` moves everything, `disturber` damages (both are usually the same object); both must outlive
-    /// this one.
-    DisturbingTransport(Transport& inner, ChunkDisturber& disturber, std::vector<Disturbance> disturbances);
+    /// `inner` moves everything, and damages what it is told to; it must outlive this one.
+    DisturbingTransport(Transport& inner, std::vector<Disturbance> disturbances);
 
     [[nodiscard]] std::size_t packet_limit() const override { return inner_.packet_limit(); }
     void send_packet(Rank to, std::span<const std::byte> packet) override { inner_.send_packet(to, packet); }
@@ -72,7 +52,6 @@ class DisturbingTransport final : public Transport {
 
   private:
     Transport& inner_;
-    ChunkDisturber& disturber_;
     std::vector<Disturbance> pending_;
     std::vector<ChunkSent> lost_;  ///< reported as sent by the next poll
 };

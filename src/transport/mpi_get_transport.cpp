@@ -37,20 +37,9 @@ MpiGetTransport::MpiGetTransport(MPI_Comm comm, const core::RoleMap& roles, core
 
 void MpiGetTransport::set_up_consumer() {
     buffers_ = ChunkBuffers::for_consumer(plan_);
-    const std::size_t per_place = buffers_.count() / plan_.places();
-    for (std::uint32_t place = 0; place < plan_.places(); ++place) {
-        places_.push_back({core::RingQueue<std::size_t>(per_place), core::RingQueue<std::size_t>(per_place)});
-        for (std::size_t buffer = 0; buffer < per_place; ++buffer) {
-            places_.back().idle.push(buffer);
-        }
-    }
-    requests_.assign(std::min(RmaWindow::requests_limit, offers_bound(plan_)), MPI_REQUEST_NULL);
+    places_ = PlaceBuffers(plan_.places(), buffers_);
+    requests_ = RequestPool(std::min(RmaWindow::requests_limit, offers_bound(plan_)));
     readings_.resize(requests_.size());
-    finished_.resize(requests_.size());
-    statuses_.resize(requests_.size());
-    for (std::size_t request = requests_.size(); request-- > 0;) {
-        free_requests_.push_back(request);
-    }
 }
 
 void MpiGetTransport::expose_buffers() {
@@ -75,12 +64,9 @@ MpiGetTransport::~MpiGetTransport() {
 }
 
 void MpiGetTransport::open_place(core::PlaceId place) {
-    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
     WEIR_ASSERT(!closed_);
-    Buffers& buffers = places_[place.value];
-    while (!buffers.idle.empty()) {
-        buffers.available.push(buffers.idle.pop());
-    }
+    places_.open(place.value);
 }
 
 void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
@@ -162,37 +148,26 @@ void MpiGetTransport::begin_reads() {
             answer(offer, RmaNotice::Kind::refused);
             continue;
         }
-        Buffers& buffers = places_[offer.notice.place.value];
-        if (free_requests_.empty() || buffers.available.empty()) {
+        const std::uint32_t place = offer.notice.place.value;
+        if (!requests_.has_free() || !places_.has_available(place)) {
             offers_[kept++] = offer;
             continue;
         }
-        const std::size_t request = free_requests_.back();
-        free_requests_.pop_back();
-        const std::size_t buffer = buffers.available.pop();
+        const std::size_t request = requests_.take();
+        const std::size_t buffer = places_.take(place);
         readings_[request] = {offer, buffer};
-        const std::size_t per_place = buffers_.count() / plan_.places();
-        window_->get(
-            buffers_.at(offer.notice.place.value * per_place + buffer).first(offer.notice.message_bytes),
-            offer.from, std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
-            requests_[request]);
+        window_->get(buffers_.at(buffer).first(offer.notice.message_bytes), offer.from,
+                     std::int64_t{offer.notice.buffer} * core::chunk_stride_bytes(plan_),
+                     requests_.at(request));
     }
     offers_.resize(kept);
 }
 
 void MpiGetTransport::complete_reads(Polled& found) {
-    if (reading() == 0) {
-        return;
-    }
-    const std::size_t finished = complete_some(
-        requests_, finished_, statuses_, "reading a chunk",
-        [this](std::size_t i) { return readings_[static_cast<std::size_t>(finished_[i])].offer.from; });
-    for (std::size_t i = 0; i < finished; ++i) {
-        const auto request = static_cast<std::size_t>(finished_[i]);
-        const auto& [offer, buffer] = readings_[request];
-        const std::size_t per_place = buffers_.count() / plan_.places();
-        const std::span<const std::byte> message =
-            buffers_.at(offer.notice.place.value * per_place + buffer).first(offer.notice.message_bytes);
+    for (const int request : requests_.complete(
+             "reading a chunk", [this](std::size_t reading) { return readings_[reading].offer.from; })) {
+        const auto& [offer, buffer] = readings_[static_cast<std::size_t>(request)];
+        const std::span<const std::byte> message = buffers_.at(buffer).first(offer.notice.message_bytes);
         ChunkArrived arrived =
             inspect_chunk(message, offer.notice.place, Rank{offer.from}, bounds_, plan_.verify);
         // What was read must be what was offered: a producer that had used the buffer again would be at
@@ -202,9 +177,8 @@ void MpiGetTransport::complete_reads(Polled& found) {
         }
         found.chunks.push_back(arrived);
         count_received(payload_bytes(message.size()));
-        places_[offer.notice.place.value].idle.push(buffer);
+        places_.give_back(buffer);
         answer(offer, RmaNotice::Kind::taken);
-        free_requests_.push_back(request);
     }
 }
 

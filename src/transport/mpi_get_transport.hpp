@@ -32,15 +32,10 @@ class MpiGetTransport final : public MpiTransport {
     void send_chunk(const core::SendChunk& chunk) override;
 
   private:
-    /// Chunk buffers of a place, by index in it.
-    struct Buffers {
-        core::RingQueue<std::size_t> idle;       ///< read into; available again when the place is opened
-        core::RingQueue<std::size_t> available;  ///< for chunks to come
-    };
     /// A chunk that is being read.
     struct Reading {
         RmaNotices::Received offer;
-        std::size_t buffer = 0;  ///< in its place
+        std::size_t buffer = 0;
     };
 
     void poll_data(Polled& found) override;
@@ -56,19 +51,16 @@ class MpiGetTransport final : public MpiTransport {
     void begin_reads();
     void complete_reads(Polled& found);
     void answer(const RmaNotices::Received& offer, RmaNotice::Kind kind);
-    [[nodiscard]] std::size_t reading() const { return requests_.size() - free_requests_.size(); }
+    [[nodiscard]] std::size_t reading() const { return requests_.under_way(); }
 
     std::unique_ptr<RmaWindow> window_;
     RmaNotices notices_;
 
     // Consumer.
-    std::vector<Buffers> places_;
+    PlaceBuffers places_;
     std::vector<RmaNotices::Received> offers_;  ///< of chunks that are not being read yet, in order
-    std::vector<MPI_Request> requests_;
-    std::vector<Reading> readings_;  ///< parallel to requests_
-    std::vector<std::size_t> free_requests_;
-    std::vector<int> finished_;         ///< scratch
-    std::vector<MPI_Status> statuses_;  ///< scratch
+    RequestPool requests_;
+    std::vector<Reading> readings_;  ///< by request
 };
 
 }  // namespace weir::transport

@@ -28,14 +28,9 @@ MpiPutTransport::MpiPutTransport(MPI_Comm comm, const core::RoleMap& roles, core
     if (self_.role == core::Role::producer) {
         buffers_ = ChunkBuffers::for_producer(plan_);
         outgoing_ = OutgoingChunks(plan_, buffers_);
-        requests_.assign(std::min(RmaWindow::requests_limit, writes_bound(plan_)), MPI_REQUEST_NULL);
+        requests_ = RequestPool(std::min(RmaWindow::requests_limit, writes_bound(plan_)));
         entry_of_.resize(requests_.size());
-        finished_.resize(requests_.size());
-        statuses_.resize(requests_.size());
         targets_.resize(roles_.consumers());
-        for (std::size_t request = requests_.size(); request-- > 0;) {
-            free_requests_.push_back(request);
-        }
     } else if (self_.role == core::Role::consumer) {
         // Given back at once: the window will be of MPI's memory. But then it is too late for a clear word.
         static_cast<void>(ChunkBuffers::for_consumer(plan_));
@@ -84,17 +79,16 @@ void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
 }
 
 void MpiPutTransport::begin_writes() {
-    while (!waiting_.empty() && !free_requests_.empty()) {
+    while (!waiting_.empty() && requests_.has_free()) {
         const std::size_t entry = waiting_.pop();
-        const std::size_t request = free_requests_.back();
-        free_requests_.pop_back();
+        const std::size_t request = requests_.take();
         const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
         const std::int64_t buffer =
             std::int64_t{chunk.place.value} * core::chunk_buffers_per_place(plan_) + chunk.sequence;
         entry_of_[request] = entry;
         ++targets_[chunk.to.value].writing;
         window_->put(outgoing_.message(entry), rank_of(chunk.to), buffer * core::chunk_stride_bytes(plan_),
-                     requests_[request]);
+                     requests_.at(request));
     }
 }
 
@@ -118,20 +112,16 @@ void MpiPutTransport::poll_data(Polled& found) {
 }
 
 void MpiPutTransport::complete_writes(Polled& found) {
-    const auto chunk_of = [this](std::size_t i) -> const OutgoingChunks::Chunk& {
-        return outgoing_.at(entry_of_[static_cast<std::size_t>(finished_[i])]);
-    };
-    const std::size_t finished = complete_some(requests_, finished_, statuses_, "writing a chunk",
-                                               [&](std::size_t i) { return rank_of(chunk_of(i).to); });
-    for (std::size_t i = 0; i < finished; ++i) {
-        const auto request = static_cast<std::size_t>(finished_[i]);
-        Target& target = targets_[chunk_of(i).to.value];
+    const auto entry_of = [this](auto request) { return entry_of_[static_cast<std::size_t>(request)]; };
+    const auto finished = requests_.complete(
+        "writing a chunk", [&](std::size_t request) { return rank_of(outgoing_.at(entry_of(request)).to); });
+    for (const int request : finished) {
+        Target& target = targets_[outgoing_.at(entry_of(request)).to.value];
         --target.writing;
-        target.written.push_back(entry_of_[request]);
-        free_requests_.push_back(request);
+        target.written.push_back(entry_of(request));
     }
-    for (std::size_t i = 0; i < finished; ++i) {
-        const core::ConsumerId consumer = chunk_of(i).to;
+    for (const int request : finished) {
+        const core::ConsumerId consumer = outgoing_.at(entry_of(request)).to;
         if (targets_[consumer.value].writing == 0) {
             flush(consumer, found);
         }

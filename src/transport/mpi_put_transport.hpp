@@ -60,12 +60,9 @@ class MpiPutTransport final : public MpiTransport {
 
     // Producer.
     core::RingQueue<std::size_t> waiting_;  ///< entries of outgoing_ without a request
-    std::vector<MPI_Request> requests_;
-    std::vector<std::size_t> entry_of_;  ///< parallel to requests_
-    std::vector<std::size_t> free_requests_;
-    std::vector<int> finished_;         ///< scratch
-    std::vector<MPI_Status> statuses_;  ///< scratch
-    std::vector<Target> targets_;       ///< by consumer
+    RequestPool requests_;
+    std::vector<std::size_t> entry_of_;  ///< by request
+    std::vector<Target> targets_;        ///< by consumer
 };
 
 }  // namespace weir::transport

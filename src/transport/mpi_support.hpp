@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/role_map.hpp"
 #include "transport/transport.hpp"
@@ -43,6 +44,49 @@ std::size_t complete_some(std::span<MPI_Request> requests, std::span<int> finish
     }
     return completed;
 }
+
+/// Requests of one kind of operation, of which so many can be under way.
+class RequestPool {
+  public:
+    RequestPool() = default;
+    explicit RequestPool(std::size_t count)
+        : requests_(count, MPI_REQUEST_NULL), finished_(count), statuses_(count) {
+        for (std::size_t request = count; request-- > 0;) {
+            free_.push_back(request);
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const { return requests_.size(); }
+    [[nodiscard]] std::size_t under_way() const { return requests_.size() - free_.size(); }
+    /// One that is free; there must be one.
+    [[nodiscard]] bool has_free() const { return !free_.empty(); }
+    std::size_t take() {
+        const std::size_t request = free_.back();
+        free_.pop_back();
+        return request;
+    }
+    [[nodiscard]] MPI_Request& at(std::size_t request) { return requests_[request]; }
+
+    /// Those that have completed; they are free again. Valid until the next call. Throws TransportError;
+    /// `peer_of(request)` is its peer.
+    template <typename PeerOf>
+    std::span<const int> complete(const char* operation, const PeerOf& peer_of) {
+        const std::size_t count =
+            under_way() == 0 ? 0
+                             : complete_some(requests_, finished_, statuses_, operation, [&](std::size_t i) {
+                                   return peer_of(static_cast<std::size_t>(finished_[i]));
+                               });
+        const auto finished = std::span<const int>(finished_).first(count);
+        free_.insert(free_.end(), finished.begin(), finished.end());
+        return finished;
+    }
+
+  private:
+    std::vector<MPI_Request> requests_;
+    std::vector<std::size_t> free_;
+    std::vector<int> finished_;
+    std::vector<MPI_Status> statuses_;
+};
 
 /// A copy of `comm` whose errors are returned; collective.
 [[nodiscard]] MPI_Comm duplicate(MPI_Comm comm);

@@ -11,7 +11,6 @@
 
 #include "core/plan.hpp"
 #include "transport/buffers.hpp"
-#include "transport/disturbing_transport.hpp"
 #include "transport/payload.hpp"
 #include "transport/transport.hpp"
 

@@ -73,6 +73,14 @@ struct PeerAddress {
     std::uint32_t life = 0;
 };
 
+/// What may be done to a chunk on purpose, for tests (disturbing_transport.hpp).
+enum class DisturbanceKind : std::uint8_t {
+    corrupt_header,   ///< one bit of the event id flips after the checksums were made
+    corrupt_payload,  ///< one bit of the payload flips after the checksums were made
+    duplicate,        ///< the chunk is sent twice in a row
+    lose,             ///< the chunk is reported as sent and is not
+};
+
 /// What one poll found, in order of discovery. Reused between polls.
 struct Polled {
     std::vector<ChunkSent> sent;
@@ -127,6 +135,9 @@ class Transport {
 
     /// Starts sending one chunk (producers only). At most `window` chunks of a stream may be under way.
     virtual void send_chunk(const core::SendChunk& chunk) = 0;
+
+    /// The next send_chunk() is disturbed so, by whoever can reach the bytes. Not for `lose`.
+    virtual void disturb_next_chunk(DisturbanceKind /*kind*/) {}
 
     // --on-failure continue, where a transport has it. Only for ranks of consumers.
 

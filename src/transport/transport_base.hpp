@@ -19,7 +19,6 @@
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/control_channel.hpp"
-#include "transport/disturbing_transport.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/transport.hpp"
 #include "transport/transport_error.hpp"
@@ -43,7 +42,7 @@ struct WarmupProgress {
 
 class Warmup;
 
-class TransportBase : public Transport, public ChunkDisturber {
+class TransportBase : public Transport {
   public:
     TransportBase(const TransportBase&) = delete;
     TransportBase& operator=(const TransportBase&) = delete;
@@ -55,6 +54,7 @@ class TransportBase : public Transport, public ChunkDisturber {
     void send_packet(Rank to, std::span<const std::byte> packet) final;
     void poll(Polled& found) final;
     void close_places() final;
+    void disturb_next_chunk(DisturbanceKind kind) final { next_disturbance_ = kind; }
     [[nodiscard]] std::size_t packets_under_way() const final;
 
     /// Collective, once, when all ranks have constructed theirs: makes this rank, and those chunk buffers
@@ -100,9 +100,6 @@ class TransportBase : public Transport, public ChunkDisturber {
     /// The rank that an MPI call of this one is waiting for and does not return without; -1: none. For other
     /// threads to ask.
     [[nodiscard]] virtual int waits_for() const { return -1; }
-
-    // ChunkDisturber.
-    void disturb_next_chunk(DisturbanceKind kind) final { next_disturbance_ = kind; }
 
   protected:
     /// `self` is this rank's part. Throws CapacityError for a chunk of 2 GiB. The derived constructor calls

@@ -37,14 +37,7 @@ void UcxTransport::set_up_data(const core::EnginePlan& engine) {
         outgoing_ = OutgoingChunks(plan_, buffers_);
     } else {
         buffers_ = ChunkBuffers::for_consumer(plan_);
-        const std::size_t per_place = buffers_.count() / plan_.places();
-        for (std::uint32_t place = 0; place < plan_.places(); ++place) {
-            places_.push_back(
-                {core::RingQueue<std::size_t>(per_place), core::RingQueue<std::size_t>(per_place)});
-            for (std::size_t buffer = 0; buffer < per_place; ++buffer) {
-                places_.back().idle.push(place * per_place + buffer);
-            }
-        }
+        places_ = PlaceBuffers(plan_.places(), buffers_);
     }
     // Larger than a segment of its transports, an eager message would be put together in memory of UCX and
     // copied once more. More rails than one would use other devices than the one that was asked for.
@@ -86,12 +79,9 @@ void UcxTransport::make_progress() {
 }
 
 void UcxTransport::open_place(core::PlaceId place) {
-    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < places_.size());
+    WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
     WEIR_ASSERT(!closed_);
-    Buffers& buffers = places_[place.value];
-    while (!buffers.idle.empty()) {
-        buffers.available.push(buffers.idle.pop());
-    }
+    places_.open(place.value);
     begin_receiving();
 }
 
@@ -183,12 +173,12 @@ void UcxTransport::complete_sent(Polled& found) {
 }
 
 void UcxTransport::check(const UcxData::Arrival& arrival) const {
-    if (arrival.place >= places_.size()) {
+    if (arrival.place >= plan_.places()) {
         throw TransportError(
             "receiving data over UCX", arrival.source,
-            "a chunk for place " + std::to_string(arrival.place) + " of " + std::to_string(places_.size()));
+            "a chunk for place " + std::to_string(arrival.place) + " of " + std::to_string(plan_.places()));
     }
-    const std::size_t in_place = buffers_.count() / places_.size();
+    const std::size_t in_place = buffers_.count() / plan_.places();
     if (data_->writes_into_buffers() && arrival.buffer / in_place != arrival.place) {
         throw TransportError("receiving data over UCX", arrival.source,
                              "a chunk in buffer " + std::to_string(arrival.buffer) +
@@ -206,11 +196,10 @@ void UcxTransport::begin_receiving() {
             data_->receive(arrival, arrival.buffer);
             return true;
         }
-        Buffers& buffers = places_[arrival.place];
-        if (buffers.available.empty()) {
+        if (!places_.has_available(arrival.place)) {
             return false;
         }
-        data_->receive(arrival, buffers.available.pop());
+        data_->receive(arrival, places_.take(arrival.place));
         return true;
     });
 }
@@ -225,7 +214,7 @@ void UcxTransport::complete_received(Polled& found) {
             count_received(payload_bytes(arrival.bytes));
         }
         if (!data_->writes_into_buffers()) {
-            places_[arrival.place].idle.push(received.buffer);
+            places_.give_back(received.buffer);
         }
     }
     data_->received().clear();

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/engine_plan.hpp"
-#include "core/ring_queue.hpp"
 #include "transport/meeting.hpp"
 #include "transport/transport_base.hpp"
 #include "transport/ucx_control.hpp"
@@ -39,12 +38,6 @@ class UcxTransport final : public TransportBase {
     void returns(std::uint32_t life) override { control_->set_life(life); }
 
   private:
-    /// Chunk buffers of a place, by index among all.
-    struct Buffers {
-        core::RingQueue<std::size_t> idle;       ///< inspected; available again when the place is opened
-        core::RingQueue<std::size_t> available;  ///< for chunks to come
-    };
-
     void poll_data(Polled& found) override;
     bool stop_receiving(Deadline deadline, Polled& late) override;
     void expect_departures() override;
@@ -63,7 +56,7 @@ class UcxTransport final : public TransportBase {
     Meeting& meeting_;
     std::unique_ptr<UcxData> data_;  ///< none on the scheduler's rank
     UcxControl* control_ = nullptr;  ///< the base class owns it
-    std::vector<Buffers> places_;    ///< consumer
+    PlaceBuffers places_;            ///< consumer
 };
 
 }  // namespace weir::transport

@@ -9,6 +9,7 @@
 
 namespace weir::explorer {
 
+using namespace telemetry;
 using core::Duration;
 using core::Role;
 using telemetry::CauseEvidence;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "explorer/cause_refutation.hpp"
 #include "telemetry/backlog_points.hpp"
 #include "telemetry/cause_text.hpp"
 #include "telemetry/second_clock.hpp"

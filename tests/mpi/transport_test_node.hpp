@@ -99,7 +99,7 @@ class Node {
           self_(roles.node(rank)),
           transport_(transport::make_transport(MPI_COMM_WORLD, meeting, roles, plan_, tested_options)),
           inner_(*transport_),
-          faulty_(inner_, inner_, faults_of(scenario)),
+          faulty_(inner_, faults_of(scenario)),
           net_(scenario.fault ? static_cast<transport::Transport&>(faulty_) : inner_),
           random_(17, static_cast<std::uint64_t>(rank)),
           next_out_(static_cast<std::size_t>(ranks)),

@@ -8,6 +8,7 @@
 
 using namespace weir::explorer;
 using namespace weir::telemetry;
+using namespace weir::explorer;
 using namespace weir::core;
 using weir::telemetry::test::contains;
 

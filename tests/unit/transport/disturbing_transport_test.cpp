@@ -13,7 +13,7 @@ using transport::DisturbanceKind;
 namespace {
 
 /// Takes everything, and sends at once.
-class RecordingTransport final : public transport::Transport, public transport::ChunkDisturber {
+class RecordingTransport final : public transport::Transport {
   public:
     [[nodiscard]] std::size_t packet_limit() const override { return 100; }
     void send_packet(transport::Rank /*to*/, std::span<const std::byte> /*packet*/) override { ++packets; }
@@ -77,11 +77,10 @@ TEST_CASE("wrong fault specifications are refused with a reason") {
 
 TEST_CASE("faults reach the chunks that they name, once, and no other") {
     RecordingTransport inner;
-    transport::DisturbingTransport faulty(inner, inner,
-                                          {{DisturbanceKind::corrupt_payload, 1, 3, 0},
-                                           {DisturbanceKind::duplicate, 1, 3, 1},
-                                           {DisturbanceKind::lose, 1, 4, 0},
-                                           {DisturbanceKind::lose, 2, 4, 0}});
+    transport::DisturbingTransport faulty(inner, {{DisturbanceKind::corrupt_payload, 1, 3, 0},
+                                                  {DisturbanceKind::duplicate, 1, 3, 1},
+                                                  {DisturbanceKind::lose, 1, 4, 0},
+                                                  {DisturbanceKind::lose, 2, 4, 0}});
     transport::Polled found;
     faulty.send_chunk(chunk_of(1, 2, 0));
     faulty.send_chunk(chunk_of(1, 3, 0));
@@ -103,7 +102,7 @@ TEST_CASE("faults reach the chunks that they name, once, and no other") {
 
 TEST_CASE("everything else passes through fault injection") {
     RecordingTransport inner;
-    transport::DisturbingTransport faulty(inner, inner, {});
+    transport::DisturbingTransport faulty(inner, {});
     faulty.send_packet({0}, {});
     faulty.open_place({0});
     faulty.close_places();
