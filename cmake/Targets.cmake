@@ -14,12 +14,13 @@ function(weir_sanitized_links result)
     set(${result} "${links}" PARENT_SCOPE)
 endfunction()
 
-# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY])
+# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY])
 # The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
 # RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
+# TESTED_BRIEFLY, implied by it: its test cases take moments, so that its sanitized twin is compiled sooner, without optimizing.
 function(weir_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
     list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     list(REMOVE_ITEM sources "" ${arg_EXCLUDE})
@@ -35,6 +36,9 @@ function(weir_add_library name)
         weir_sanitized_links(private ${arg_PRIVATE})
         weir_add_library_variant("weir_${name}_sanitized" "${sources}" "${public}" "${private};weir_sanitizers")
         add_library("weir::${name}_sanitized" ALIAS "weir_${name}_sanitized")
+        if(arg_RUNS_RARELY OR arg_TESTED_BRIEFLY)
+            set_target_properties("weir_${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
+        endif()
     endif()
 endfunction()
 

@@ -96,6 +96,15 @@ class HelpForPrograms(CommandTest):
         self.options = {command["name"]: [option for group in command["groups"] for option in group["options"]]
                         for command in self.all["commands"]}
 
+    def each_once(self, *commands):
+        """Commands with an option, of a row that several share only one: they have one parser."""
+        seen = set()
+        for command in commands:
+            for option in self.options[command]:
+                if option["name"] not in seen and option["name"] != "--help":
+                    yield command, option
+                seen.add(option["name"])
+
     def test_it_has_the_commands_and_options_of_the_pages(self):
         listed = re.findall(r"(?m)^  (\w+) .*: weir (\w+) --help$", self.succeeds("--help"))
         self.assertEqual([(name, name) for name in self.options], listed)
@@ -106,35 +115,28 @@ class HelpForPrograms(CommandTest):
             self.assertEqual(names, on_pages | {"--help", "--json", "--quiet"})
 
     def test_the_parser_knows_them(self):
-        for command, options in self.options.items():
-            for option in options:
-                if option["name"] == "--help":
-                    continue
-                with self.subTest(command, option=option["name"]):
-                    # Flags are refused for their value, others for this one or for what it leads to.
-                    if option["syntax"] is None:
-                        self.refused([command, option["name"] + "=x", "--seed", "no"], command=f"weir {command}")
-                        done = weir(command, option["name"], "--seed", "no")
-                        self.assertIn("--seed: ", done.stderr)
-                    else:
-                        self.refused([command, option["name"]], f"{option['name']}: needs a value; write",
-                                     command=f"weir {command}")
-                    if option["short"]:
-                        self.assertIn("--seed: ", weir(command, option["short"], "--seed", "no").stderr)
+        for command, option in self.each_once("run", *self.options):
+            with self.subTest(command, option=option["name"]):
+                # Flags are refused for their value, others for this one or for what it leads to.
+                if option["syntax"] is None:
+                    self.refused([command, option["name"] + "=x", "--seed", "no"], command=f"weir {command}")
+                    done = weir(command, option["name"], "--seed", "no")
+                    self.assertIn("--seed: ", done.stderr)
+                else:
+                    self.refused([command, option["name"]], f"{option['name']}: needs a value; write", command=f"weir {command}")
+                if option["short"]:
+                    self.assertIn("--seed: ", weir(command, option["short"], "--seed", "no").stderr)
 
     def test_listed_values_are_accepted(self):
-        for command, options in self.options.items():
-            for option in options:
-                if option["name"] == "--help" or command == "check":
+        for command, option in self.each_once("simulate", *self.options):
+            for value in option["values"]:
+                if command == "check":
                     continue
-                for value in option["values"]:
-                    if (command, option["name"], value) == ("run", "--on-failure", "continue"):
-                        continue
-                    with self.subTest(command, option=option["name"], value=value):
-                        needed = {"--busy-cpu": ("--busy", "fixed:1ms"),
-                                  **dict.fromkeys(PACKET_OPTIONS, ("--network", "packet"))}.get(option["name"], ())
-                        needed = NEEDED_BY_VALUE.get(value, needed)
-                        self.succeeds(command, option["name"], value, "--dry-run", *needed)
+                with self.subTest(command, option=option["name"], value=value):
+                    needed = {"--busy-cpu": ("--busy", "fixed:1ms"),
+                              **dict.fromkeys(PACKET_OPTIONS, ("--network", "packet"))}.get(option["name"], ())
+                    needed = NEEDED_BY_VALUE.get(value, needed)
+                    self.succeeds(command, option["name"], value, "--dry-run", *needed)
 
     def test_every_word_that_an_option_names_is_listed(self):
         values = {option["name"]: option["values"] for option in self.options["simulate"]}
