@@ -19,6 +19,8 @@ namespace {
 /// How long the deputy looks whether the leader, which it cannot hear, has written run.json. As long as the
 /// news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
 constexpr auto deputy_wait = core::Duration::milliseconds(700);
+/// What run.json may take to reach a disk that is busy with what others wrote: fsync waits for that, too.
+constexpr auto record_limit = core::Duration::seconds(120);
 /// What answers to the roll call, and to a report in an exchange, may take.
 constexpr auto answer_limit = core::Duration::seconds(3);
 
@@ -113,7 +115,9 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     const telemetry::RunRecord record = end.kind == RunEnd::Kind::interrupted
                                             ? parts_.report.interrupted(parts_.collector.get(), end.signal)
                                             : parts_.report.failed(parts_.collector.get(), cause);
+    parts_.watchdog.enter("writing of run.json", record_limit);
     const std::string cannot_write = write_record(record);
+    parts_.watchdog.enter("end", core::Duration::seconds(20));
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}\n", parts_.settings.command, cannot_write);
     }
