@@ -19,8 +19,6 @@ namespace {
 /// How long the deputy looks whether the leader, which it cannot hear, has written run.json. As long as the
 /// news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
 constexpr auto deputy_wait = core::Duration::milliseconds(700);
-/// What run.json may take to reach a disk that is busy with what others wrote: fsync waits for that, too.
-constexpr auto record_limit = core::Duration::seconds(120);
 /// What answers to the roll call, and to a report in an exchange, may take.
 constexpr auto answer_limit = core::Duration::seconds(3);
 

@@ -30,6 +30,11 @@ class RunEnding {
         const std::unique_ptr<telemetry::SecondCollector>& collector;  ///< on the leader, else empty
         bool colours;
     };
+    /// How long a file system may take to let a run write its record: servers of network file systems stall
+    /// for a minute and more when they fail over, and fsync waits until a busy disk has written what others
+    /// gave it.
+    static constexpr core::Duration record_limit = core::Duration::seconds(120);
+
     explicit RunEnding(const Parts& parts) : parts_(parts) {}
 
     /// Writes run.json with its end. Returns why it cannot; empty: it could.

@@ -12,14 +12,6 @@
 
 namespace weir::runtime {
 
-namespace {
-
-/// How long a file system may take to let a finished run write its record: servers of network file
-/// systems stall for a minute and more when they fail over.
-constexpr auto record_limit = core::Duration::seconds(120);
-
-}  // namespace
-
 /// Nothing but small messages from here on: a rank that does not come is not coming.
 void JobRun::expect_small_messages(const char* phase) {
     job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
@@ -33,9 +25,9 @@ void JobRun::expect_file_system(const char* phase, const std::string& path) {
     // First, because the limit of a phase counts from its beginning.
     watchdog_.set_explanation([path] { return path.empty() ? path : "writing " + path; });
     watchdog_.enter(
-        phase, record_limit,
+        phase, RunEnding::record_limit,
         "the file system does not answer; the measurement went to its end, and its rows are there");
-    job_.set_exchange_limit(record_limit + core::Duration::seconds(20));
+    job_.set_exchange_limit(RunEnding::record_limit + core::Duration::seconds(20));
 }
 
 /// Some file systems write only when a file is closed. Returns why it cannot be; empty: it can.
