@@ -18,7 +18,7 @@ endfunction()
 # The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
 # RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
-# TESTED_BRIEFLY, implied by it: its test cases take moments, so that its sanitized twin is compiled sooner, without optimizing.
+# TESTED_BRIEFLY (RUNS_RARELY implies it): its test cases take moments. Its sanitized twin is not optimized, and compiled sooner.
 function(weir_add_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")

@@ -21,12 +21,8 @@ using Json = nlohmann::ordered_json;
 /// Where the keeper of the run listens; -1: there is none.
 std::atomic<int> keeper_of_the_run = -1;
 
-Json json_of(const telemetry::Failure& end) {
-    return {{"what", end.what}, {"rank", end.rank.value_or(-1)}, {"role", end.role}, {"host", end.host}};
-}
-
 Json json_of(const KeptProcess& process) {
-    return {{"pid", process.pid}, {"end", json_of(process.end)}};
+    return {{"pid", process.pid}, {"end", telemetry::json_of(process.end)}};
 }
 
 void write_to_keeper(int descriptor, std::string_view text) {
@@ -91,7 +87,8 @@ void RecordKeeper::start(const Json& duty) {
 
 void RecordKeeper::keep_run(const std::string& directory, const telemetry::Failure& leader,
                             const KeptProcess& launcher, const std::vector<KeptProcess>& ranks) {
-    Json duty{{"directory", directory}, {"leader", json_of(leader)}, {"launcher", json_of(launcher)}};
+    Json duty{
+        {"directory", directory}, {"leader", telemetry::json_of(leader)}, {"launcher", json_of(launcher)}};
     duty["ranks"] = Json::array();
     for (const KeptProcess& rank : ranks) {
         duty["ranks"].push_back(json_of(rank));

@@ -33,14 +33,6 @@ constexpr auto groups_wait = std::chrono::milliseconds(2000);
 /// Where the kernel tells nobody of a process that ends (before Linux 5.3).
 constexpr int look_every_ms = 100;
 
-telemetry::Failure failure_of(const Json& json) {
-    const int rank = json.at("rank").get<int>();
-    return {.what = json.at("what").get<std::string>(),
-            .rank = rank < 0 ? std::nullopt : std::optional(rank),
-            .role = json.at("role").get<std::string>(),
-            .host = json.at("host").get<std::string>()};
-}
-
 struct Watched {
     KeptProcess process;
     bool is_launcher = false;
@@ -49,7 +41,7 @@ struct Watched {
 };
 
 Watched watch(const Json& json, bool is_launcher) {
-    Watched watched{.process = {json.at("pid").get<pid_t>(), failure_of(json.at("end"))},
+    Watched watched{.process = {json.at("pid").get<pid_t>(), telemetry::failure_from(json.at("end"))},
                     .is_launcher = is_launcher};
 #ifdef SYS_pidfd_open
     watched.descriptor = static_cast<int>(syscall(SYS_pidfd_open, watched.process.pid, 0));
@@ -129,7 +121,7 @@ bool has_news() {
 
 void keep_run(const Json& duty, Lines& lines) {
     const std::string path = duty.at("directory").get<std::string>() + "/run.json";
-    EndWitness witness(failure_of(duty.at("leader")));
+    EndWitness witness(telemetry::failure_from(duty.at("leader")));
     std::vector<Watched> all = watched_processes(duty);
     bool leader_lives = true;
     while (leader_lives) {

@@ -19,6 +19,8 @@ namespace {
 /// How long the deputy looks whether the leader, which it cannot hear, has written run.json. As long as the
 /// news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
 constexpr auto deputy_wait = core::Duration::milliseconds(700);
+/// What else a rank does at its end, if the loop was not reached.
+constexpr auto end_limit = core::Duration::seconds(20);
 /// What answers to the roll call, and to a report in an exchange, may take.
 constexpr auto answer_limit = core::Duration::seconds(3);
 
@@ -115,7 +117,7 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
                                             : parts_.report.failed(parts_.collector.get(), cause);
     parts_.watchdog.enter("writing of run.json", record_limit);
     const std::string cannot_write = write_record(record);
-    parts_.watchdog.enter("end", core::Duration::seconds(20));
+    parts_.watchdog.enter("end", end_limit);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}\n", parts_.settings.command, cannot_write);
     }
@@ -128,7 +130,7 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
 }
 
 void RunEnding::end(const RunEnd& end, RankLoop* loop) {
-    parts_.watchdog.enter("end", core::Duration::seconds(loop != nullptr ? 10 : 20));
+    parts_.watchdog.enter("end", loop != nullptr ? core::Duration::seconds(10) : end_limit);
     const EndRule& rule = end_rule(end.kind, part_of(parts_.settings, parts_.job.rank()));
     announce(end, rule);
     if (rule.orders_others && loop != nullptr) {
@@ -145,7 +147,7 @@ void RunEnding::end(const RunEnd& end, RankLoop* loop) {
 }
 
 void RunEnding::end_exchange(const Evidence& evidence) {
-    parts_.watchdog.enter("end", core::Duration::seconds(20));
+    parts_.watchdog.enter("end", end_limit);
     parts_.detector.end_loop();  // the loop may have thrown what was found out
     Decision decision = parts_.detector.judge(evidence);
     if (decision.report) {
@@ -157,7 +159,7 @@ void RunEnding::end_exchange(const Evidence& evidence) {
 }
 
 void RunEnding::end_exchange(const ExchangeTimeout& error) {
-    parts_.watchdog.enter("end", core::Duration::seconds(20));
+    parts_.watchdog.enter("end", end_limit);
     const Job::Roll roll = parts_.job.call_roll(answer_limit, [] { return caught_signal() != 0; });
     Evidence evidence{
         .kind = Evidence::Kind::exchange_timeout, .text = error.what(), .missing = roll.missing};

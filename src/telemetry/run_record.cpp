@@ -145,24 +145,6 @@ Json event_series_json(const std::vector<EventMark>& marks) {
             {"events_without_credit", std::move(without_credit)}};
 }
 
-Json json_of(const Failure& failure) {
-    return {{"what", failure.what},
-            {"rank", failure.rank ? Json(*failure.rank) : Json()},
-            {"role", text_or_null(failure.role)},
-            {"host", text_or_null(failure.host)}};
-}
-
-Failure failure_from(const Json& json) {
-    const auto text = [&](const char* key) {
-        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string{};
-    };
-    const bool has_rank = json.contains("rank") && json["rank"].is_number_integer();
-    return {.what = text("what"),
-            .rank = has_rank ? std::optional(json["rank"].get<int>()) : std::nullopt,
-            .role = text("role"),
-            .host = text("host")};
-}
-
 Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
     Json ranks = Json::array();
     for (const RankRecord& rank : record.ranks) {
@@ -210,6 +192,24 @@ std::string numbers_side_by_side(const std::string& text) {
 }
 
 }  // namespace
+
+Json json_of(const Failure& failure) {
+    return {{"what", failure.what},
+            {"rank", failure.rank ? Json(*failure.rank) : Json()},
+            {"role", text_or_null(failure.role)},
+            {"host", text_or_null(failure.host)}};
+}
+
+Failure failure_from(const Json& json) {
+    const auto text = [&](const char* key) {
+        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string{};
+    };
+    const bool has_rank = json.contains("rank") && json["rank"].is_number_integer();
+    return {.what = text("what"),
+            .rank = has_rank ? std::optional(json["rank"].get<int>()) : std::nullopt,
+            .role = text("role"),
+            .host = text("host")};
+}
 
 const char* status_name(RunStatus status) {
     switch (status) {

@@ -111,6 +111,10 @@ std::int64_t seconds_of(const RunRecord& record);
 
 nlohmann::ordered_json to_json(const RunRecord& record);
 
+nlohmann::ordered_json json_of(const Failure& failure);
+/// What is missing, or not of its type, is left empty.
+Failure failure_from(const nlohmann::ordered_json& json);
+
 /// What `failure` says of a run that has not written how it ended.
 inline constexpr std::string_view has_not_ended = "the run has not ended";
 

@@ -1,6 +1,6 @@
 """A host that is lost in mid-run, or a rank on another host: the run ends, and its message and run.json name the host.
-Arguments: Open MPI's path to TCP; `cut`, `kill`, or `late` (cut, and its rank is stopped for a while, so that it knows
-last); the host whose link is cut, or whose rank is killed."""
+Arguments: Open MPI's path to TCP; `cut`, `kill`, or `late` (cut, and its rank is stopped for a while: it is the
+last to find out); the host whose link is cut, or whose rank is killed."""
 
 import json
 import os

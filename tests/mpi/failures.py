@@ -30,7 +30,7 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
         # On a busy machine the deputy may say the same as the leader. Of a killed rank the launcher speaks itself, and
         # Open MPI 5 may then pass on nothing more.
         said = {line.strip("\0") for line in ended.stderr.splitlines() if "weir run:" in line}
-        by_launcher = ended.status == 128 + signal.SIGKILL and re.search(r"\brank \d+ .*signal 9", ended.stderr.replace("\n", " "))
+        by_launcher = ended.status == 128 + signal.SIGKILL and re.search(rf"\brank {ended.json['failure']['rank']} .*signal 9", ended.stderr.replace("\n", " "))
         check(said == {f"weir run: {what}"} or (by_launcher and not said), f"stderr does not say '{what}' alone: {ended.stderr}")
     check(ended.status != 0, "exit status 0")
     check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
