@@ -148,24 +148,32 @@ TEST_CASE("Seconds whose end was missed are empty, and the next row has what was
 }
 
 TEST_CASE("Counting begins with a whole second") {
-    const FakeRun run;
-    CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
-    // Nearly a second before the next one begins, whatever else this machine does.
-    const CommonClock clock(monotonic_ns() - 50'000'000);
-    sampler.begin({.clock = clock, .begin = Instant{-1'000'000'000}});
-    sleep_until(clock, Instant{2'050'000'000});
-    const auto host = sampler.stop(clock.now());
-    const auto lines = run.lines();
-    REQUIRE(lines.size() == 5);
-    CHECK(start_of(lines[1]) == "-1,warmup");
-    CHECK(lines[1].ends_with("Z,,"));
-    CHECK(start_of(lines[2]) == "0,measure");
-    CHECK(lines[2].ends_with("Z,,"));
-    CHECK(start_of(lines[3]) == "1,drain");
-    CHECK(lines[3].ends_with("Z,0,1"));
-    CHECK(host.problem.starts_with("the first reading was 1."));
-    CHECK(host.problem.ends_with(" s late; counting begins with second 1"));
-    CHECK(host.seconds == 0);
+    // A machine that stood still for seconds has other rows, which say so: then once more.
+    for (int tries_left = 5;; --tries_left) {
+        const FakeRun run;
+        CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));
+        // Nearly a second before the next one begins, whatever else this machine does.
+        const CommonClock clock(monotonic_ns() - 50'000'000);
+        sampler.begin({.clock = clock, .begin = Instant{-1'000'000'000}});
+        sleep_until(clock, Instant{2'050'000'000});
+        const Instant end = clock.now();
+        const auto host = sampler.stop(end);
+        if (end > Instant{2'500'000'000} && tries_left > 1) {
+            continue;
+        }
+        const auto lines = run.lines();
+        REQUIRE(lines.size() == 5);
+        CHECK(start_of(lines[1]) == "-1,warmup");
+        CHECK(lines[1].ends_with("Z,,"));
+        CHECK(start_of(lines[2]) == "0,measure");
+        CHECK(lines[2].ends_with("Z,,"));
+        CHECK(start_of(lines[3]) == "1,drain");
+        CHECK(lines[3].ends_with("Z,0,1"));
+        CHECK(host.problem.starts_with("the first reading was 1."));
+        CHECK(host.problem.ends_with(" s late; counting begins with second 1"));
+        CHECK(host.seconds == 0);
+        return;
+    }
 }
 
 TEST_CASE("A run that ends before it begins has no rows") {
