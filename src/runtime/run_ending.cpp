@@ -26,13 +26,21 @@ constexpr auto answer_limit = core::Duration::seconds(3);
 
 }  // namespace
 
-std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) const {
-    const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record);
+std::string RunEnding::write(const telemetry::RunRecord& record, telemetry::OnDisk on_disk) const {
+    const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record, on_disk);
     return error ? error->message() : std::string{};
 }
 
+std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) const {
+    return write(record, telemetry::OnDisk::synced);
+}
+
 std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
-    const std::string cannot_write = write_unfinished(record);
+    // The others hear how the run failed after this, or the leader is still in its loop: a busy disk must not
+    // let it look lost.
+    const std::string cannot_write =
+        write(record, record.status == telemetry::RunStatus::complete ? telemetry::OnDisk::synced
+                                                                      : telemetry::OnDisk::later);
     if (cannot_write.empty()) {
         RecordKeeper::dismiss();
     }

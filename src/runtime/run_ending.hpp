@@ -63,6 +63,7 @@ class RunEnding {
 
   private:
     [[nodiscard]] bool is_leader() const { return parts_.job.rank() == parts_.settings.leader_rank(); }
+    [[nodiscard]] std::string write(const telemetry::RunRecord& record, telemetry::OnDisk on_disk) const;
     void announce(const RunEnd& end, const EndRule& rule);
 
     Parts parts_;

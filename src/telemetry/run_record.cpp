@@ -400,7 +400,7 @@ MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Fai
                                                                : "Not judged: the run failed.";
     WholeFile file(path);
     file.put(numbers_side_by_side(json_text(json, 2)) + "\n");
-    return file.finish();
+    return file.finish(OnDisk::later);
 }
 
 std::string run_json_text(const RunRecord& record) {
@@ -408,10 +408,10 @@ std::string run_json_text(const RunRecord& record) {
     return numbers_side_by_side(json_text(to_json(record), 2)) + "\n";
 }
 
-MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record, OnDisk on_disk) {
     WholeFile file(path);
     file.put(run_json_text(record));
-    return file.finish();
+    return file.finish(on_disk);
 }
 
 }  // namespace weir::telemetry

@@ -30,6 +30,7 @@
 #include "telemetry/switch_counters.hpp"
 #include "telemetry/trace_times.hpp"
 #include "telemetry/verdict.hpp"
+#include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {
 
@@ -134,6 +135,7 @@ MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Fai
 std::string run_json_text(const RunRecord& record);
 
 /// Writes the record to `path` as a whole or not at all.
-MaybeIoError write_run_json(const std::string& path, const RunRecord& record);
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record,
+                            OnDisk on_disk = OnDisk::synced);
 
 }  // namespace weir::telemetry
