@@ -137,12 +137,12 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     }
 }
 
-void RunEnding::end(const RunEnd& end, RankLoop* loop) {
-    parts_.watchdog.enter("end", loop != nullptr ? core::Duration::seconds(10) : end_limit);
+void RunEnding::end(const RunEnd& end, const std::function<void(int)>& order_others) {
+    parts_.watchdog.enter("end", order_others ? core::Duration::seconds(10) : end_limit);
     const EndRule& rule = end_rule(end.kind, part_of(parts_.settings, parts_.job.rank()));
     announce(end, rule);
-    if (rule.orders_others && loop != nullptr) {
-        loop->order_all_to_leave(end.status);
+    if (rule.orders_others && order_others) {
+        order_others(end.status);
     }
     if (parts_.settings.groups != nullptr) {
         parts_.settings.groups->hold(end.status);
@@ -163,7 +163,7 @@ void RunEnding::end_exchange(const Evidence& evidence) {
         parts_.job.send_notice(*decision.report, answer_limit);
         decision = parts_.detector.judge({.kind = Evidence::Kind::no_answer});
     }
-    end(decision.end.value(), nullptr);
+    end(decision.end.value(), {});
 }
 
 void RunEnding::end_exchange(const ExchangeTimeout& error) {

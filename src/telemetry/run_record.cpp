@@ -403,6 +403,21 @@ MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Fai
     return file.finish(OnDisk::later);
 }
 
+std::optional<std::int64_t> rate_window_s(const RunRecord& record) {
+    if (record.plan.generation != core::Generation::saturate) {
+        return rate_window_s(record.plan);
+    }
+    core::Bytes sent;
+    core::Duration time;
+    for (const RankRecord& rank : record.ranks) {
+        if (rank.summary.node.role == core::Role::producer) {
+            sent += rank.summary.in_time.bytes;
+            time += rank.summary.in_time.time;
+        }
+    }
+    return rate_window_s(record.plan, rate_of(sent, time));
+}
+
 std::string run_json_text(const RunRecord& record) {
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
     return numbers_side_by_side(json_text(to_json(record), 2)) + "\n";

@@ -131,6 +131,9 @@ std::optional<Failure> how_it_ended(const std::string& path);
 /// nothing.
 MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure);
 
+/// The window over which the rates of the run's ranks are compared; with `saturate` by what producers sent.
+std::optional<std::int64_t> rate_window_s(const RunRecord& record);
+
 /// What run.json holds.
 std::string run_json_text(const RunRecord& record);
 
