@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "cli/prepare_run.hpp"
-#include "config/checks.hpp"
 #include "config/groups.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
@@ -40,7 +38,10 @@ using runtime::MpiJob;
 class Preparation {
   public:
     Preparation(MpiJob& world, const RunRequest& asked, const std::function<void()>& waiting)
-        : world_(world), asked_(asked), waiting_(waiting), groups_(config::number_of_groups(asked)) {}
+        : world_(world),
+          asked_(asked),
+          waiting_(waiting),
+          group_directories_(config::group_directories(config::number_of_groups(asked))) {}
 
     /// Throws config::UsageError, the same on all ranks, and runtime::JobError.
     void run() {
@@ -57,13 +58,14 @@ class Preparation {
             leaders_->set_waiting_hook(waiting_);
         }
         job_leader_ = world_.largest(leads && group_ == 0 ? world_.rank() : -1, "introduction");
-        make_directories();
+        directory_ = make_run_directory(world_, asked_, job_leader_, group_directories_);
+        settings_.directory = directory_ + "/" + group_directories_[group_];
     }
 
     MpiJob& group_job() { return *group_job_; }
     runtime::RunSettings& settings() { return settings_; }
     [[nodiscard]] bool leads_job() const { return world_.rank() == job_leader_; }
-    [[nodiscard]] std::uint32_t groups() const { return groups_; }
+    [[nodiscard]] std::size_t groups() const { return group_directories_.size(); }
     [[nodiscard]] const std::string& directory() const { return directory_; }
 
     [[nodiscard]] runtime::GroupJob::Parts parts(runtime::Watchdog& watchdog) const {
@@ -123,34 +125,10 @@ class Preparation {
         return settings;
     }
 
-    void make_directories() {
-        for (std::uint32_t group = 0; group < groups_; ++group) {
-            group_directories_.push_back(config::group_directory(group, groups_));
-        }
-        std::string refusal;
-        if (leads_job()) {
-            directory_ = asked_.out.empty()
-                             ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
-                             : asked_.out;
-            try {
-                config::create_run_directory(directory_);
-                directory_ = std::filesystem::absolute(directory_).string();
-                for (const std::string& group : group_directories_) {
-                    config::create_run_directory(directory_ + "/" + group);
-                }
-            } catch (const config::UsageError& error) {
-                refusal = error.what();
-            }
-        }
-        refuse_together(refusal);
-        directory_ = world_.broadcast(directory_, job_leader_, "name of the run directory");
-        settings_.directory = directory_ + "/" + group_directories_[group_];
-    }
-
     MpiJob& world_;
     const RunRequest& asked_;
     const std::function<void()>& waiting_;
-    std::uint32_t groups_;
+    std::vector<std::string> group_directories_;
     std::uint32_t group_ = 0;
     RunRequest request_;
     std::unique_ptr<MpiJob> group_job_;
@@ -158,7 +136,6 @@ class Preparation {
     runtime::RunSettings settings_;
     int job_leader_ = 0;
     std::string directory_;
-    std::vector<std::string> group_directories_;
 };
 
 void print_beginning(const RunRequest& asked, const Preparation& prepared, const core::Plan& plan) {

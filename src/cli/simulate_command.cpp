@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -97,13 +96,6 @@ class Progress {
     bool written_ = false;
 };
 
-void make_directory(const RunRequest& request, participant::RunDescription& run) {
-    const std::string directory =
-        request.out.empty() ? config::unused_run_directory(std::time(nullptr)) : request.out;
-    config::create_run_directory(directory);
-    run.directory = std::filesystem::absolute(directory).string();
-}
-
 int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated,
               Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
@@ -179,7 +171,7 @@ int simulate_command(const CommandLine& line) {
         return participant::exit_ok;
     }
     check_simulation_memory(simulated.run.plan);
-    make_directory(request, simulated.run);
+    simulated.run.directory = config::create_run_directory(request.out, std::time(nullptr));
     Explanation explanation(simulated, explain, jobs_of(line), request.output == config::OutputForm::text);
     return carry_out(request, simulated, explanation);
 }

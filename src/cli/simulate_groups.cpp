@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -40,6 +39,7 @@ class SimulatedJob {
         : job_(job),
           explain_(explain),
           groups_(config::number_of_groups(job)),
+          directories_(config::group_directories(groups_)),
           jobs_(std::min(jobs, groups_)),
           progress_(groups_),
           entries_(groups_),
@@ -50,7 +50,7 @@ class SimulatedJob {
         RunRequest first = config::request_of_group(job_, 0);
         const simulation::SimulatedRun checked = simulated_run(first);
         check_memory(checked.run.plan);
-        make_directories();
+        record_.directory = config::create_run_directory(job_.out, std::time(nullptr), directories_);
         runtime::install_signal_handlers();
         simulation::work_on_threads(jobs_, [this] { work(); }, [this] { show_progress(); });
         return report();
@@ -68,20 +68,6 @@ class SimulatedJob {
         }
     }
 
-    [[nodiscard]] std::string directory_of(std::uint32_t group) const {
-        return config::group_directory(group, groups_);
-    }
-
-    void make_directories() {
-        const std::string directory =
-            job_.out.empty() ? config::unused_run_directory(std::time(nullptr)) : job_.out;
-        config::create_run_directory(directory);
-        record_.directory = std::filesystem::absolute(directory).string();
-        for (std::uint32_t group = 0; group < groups_; ++group) {
-            config::create_run_directory(record_.directory + "/" + directory_of(group));
-        }
-    }
-
     void work() {
         for (;;) {
             const std::uint32_t group = next_.fetch_add(1);
@@ -96,7 +82,7 @@ class SimulatedJob {
     void simulate(std::uint32_t group) {
         RunRequest request = config::request_of_group(job_, group);
         simulation::SimulatedRun simulated = simulated_run(request);
-        simulated.run.directory = record_.directory + "/" + directory_of(group);
+        simulated.run.directory = record_.directory + "/" + directories_[group];
         const core::Plan& plan = simulated.run.plan;
         const double length = (plan.warmup + plan.duration).in_seconds();
         // The other workers have the other cores.
@@ -117,7 +103,7 @@ class SimulatedJob {
             first_run_ = {
                 {"plan", run["plan"]}, {"labels", run["labels"]}, {"environment", run["environment"]}};
         }
-        entries_[group] = telemetry::group_entry(group, directory_of(group), run, result.exit_status);
+        entries_[group] = telemetry::group_entry(group, directories_[group], run, result.exit_status);
         if (!result.cannot_write.empty()) {
             errors_[group].push_back(result.cannot_write);
         }
@@ -158,7 +144,7 @@ class SimulatedJob {
     int report() {
         for (std::uint32_t group = 0; group < groups_; ++group) {
             if (entries_[group].json.is_null()) {
-                entries_[group] = telemetry::missing_group(group, directory_of(group));
+                entries_[group] = telemetry::missing_group(group, directories_[group]);
             }
         }
         record_.groups = std::move(entries_);
@@ -186,6 +172,7 @@ class SimulatedJob {
     const RunRequest& job_;
     simulation::Explain explain_;
     std::uint32_t groups_;
+    std::vector<std::string> directories_;
     std::uint32_t jobs_;
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> working_{jobs_};

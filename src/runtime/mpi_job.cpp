@@ -98,6 +98,10 @@ int MpiJob::ranks_on_this_host() {
 }
 
 int MpiJob::largest(int value, const char* what) {
+    return reduce(value, MPI_MAX, what);
+}
+
+int MpiJob::reduce(int value, MPI_Op operation, const char* what) {
     struct Memory {
         int mine = 0;
         int all = 0;
@@ -105,8 +109,8 @@ int MpiJob::largest(int value, const char* what) {
     LeftToMpi<Memory> memory;
     memory->mine = value;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_exchange(MPI_Iallreduce(&memory->mine, &memory->all, 1, MPI_INT, MPI_MAX, communicator_, &request),
-                   what);
+    check_exchange(
+        MPI_Iallreduce(&memory->mine, &memory->all, 1, MPI_INT, operation, communicator_, &request), what);
     wait(request, exchange_limit(), what);
     return memory->all;
 }
@@ -116,7 +120,8 @@ std::optional<Objection> MpiJob::first_objection(const std::string& mine, const 
     if (lowest == size_) {
         return std::nullopt;
     }
-    return Objection{lowest, broadcast(mine, lowest, what)};
+    const int all = reduce(mine.empty() ? 0 : 1, MPI_SUM, what);
+    return Objection{lowest, broadcast(mine, lowest, what), all - 1};
 }
 
 std::string MpiJob::library_version() {

@@ -32,9 +32,6 @@ class MpiJob final : public Job {
     std::unique_ptr<MpiJob> split(int part, int key);
     /// Collective: the largest value of all ranks. Throws JobError.
     int largest(int value, const char* what);
-    /// Collective: why a rank cannot go on, of the lowest rank that cannot. Unlike objections() it takes no
-    /// more memory with more ranks. Throws JobError.
-    std::optional<Objection> first_objection(const std::string& mine, const char* what);
     /// Ranks of this job on this host. Collective. Throws JobError.
     [[nodiscard]] int ranks_on_this_host();
     /// What is called instead of ending the process when abort() is called.
@@ -46,6 +43,8 @@ class MpiJob final : public Job {
 
     [[nodiscard]] std::string library() const override { return library_version(); }
     std::vector<std::string> share(const std::string& text, const char* what) override;
+    /// Takes no more memory with more ranks.
+    std::optional<Objection> first_objection(const std::string& mine, const char* what) override;
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& receive) override;
     std::string broadcast(const std::string& text, int root, const char* what) override;
@@ -70,6 +69,7 @@ class MpiJob final : public Job {
 
   private:
     explicit MpiJob(MPI_Comm communicator);
+    int reduce(int value, MPI_Op operation, const char* what);
     bool begin_receiving(int tag, const char* what);
     /// Moves what has come for collect() since the last call to `texts`. Returns how many.
     int complete_received(std::vector<std::optional<std::string>>& texts, const char* what);
