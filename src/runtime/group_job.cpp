@@ -72,7 +72,7 @@ GroupJob::GroupJob(Parts parts) : parts_(std::move(parts)) {
     if (!leads_group()) {
         return;
     }
-    mailbox_.emplace(parts_.leaders->communicator());
+    mailbox_.emplace(parts_.leaders->communicator(), "messages between groups");
     clock_ = measure_clock_offset(*parts_.leaders, 0);
     mine_ = telemetry::missing_group(parts_.group, parts_.group_directories.at(parts_.group));
     if (leads_job()) {
