@@ -90,6 +90,7 @@ std::uint32_t group_of_host(const RunRequest& request, std::string_view host) {
 std::vector<std::string> group_directories(std::uint32_t groups) {
     const std::size_t digits = std::max<std::size_t>(2, std::to_string(groups - 1).size());
     std::vector<std::string> names;
+    names.reserve(groups);
     for (std::uint32_t group = 0; group < groups; ++group) {
         names.push_back(fmt::format("group-{:0{}}", group, digits));
     }

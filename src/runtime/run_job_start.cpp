@@ -76,10 +76,7 @@ bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
     if (is_leader_) {
         fmt::print(stderr, "{}: {}\n", settings_.command, text);
         const auto record = report_.failed(nullptr, failure_of(settings_, first->rank, text));
-        static_cast<void>(ending_.write_record(record));
-        if (settings_.groups != nullptr) {
-            settings_.groups->take_record(record, participant::exit_failed);
-        }
+        static_cast<void>(ending_.write_record(record, participant::exit_failed));
     }
     return false;
 }
@@ -179,7 +176,7 @@ Start JobRun::agree_on_start() {
         }
     }
     if (settings_.groups != nullptr) {
-        job_.set_exchange_limit(settings_.groups->start_limit() + Job::initial_exchange_limit);
+        job_.set_exchange_limit(GroupJob::start_limit + Job::initial_exchange_limit);
     }
     const std::string text =
         job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
