@@ -14,14 +14,11 @@
 #include <vector>
 
 #include "cli/explanation.hpp"
-#include "cli/forecast.hpp"
 #include "cli/prepare_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
 #include "config/groups.hpp"
-#include "config/quantities.hpp"
-#include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/group_job.hpp"
 #include "runtime/signals.hpp"
@@ -50,7 +47,7 @@ class SimulatedJob {
         // Before anything is written: what one group refuses, all do.
         RunRequest first = config::request_of_group(job_, 0);
         const simulation::SimulatedRun checked = simulated_run(first);
-        check_memory(checked.run.plan);
+        check_simulation_memory(checked.run.plan, jobs_);
         record_ = {config::create_run_directory(job_.out, std::time(nullptr), record_.group_directories),
                    record_.group_directories};
         runtime::install_signal_handlers();
@@ -59,17 +56,6 @@ class SimulatedJob {
     }
 
   private:
-    void check_memory(const core::Plan& plan) const {
-        const double need = simulation_memory_bytes(plan) * jobs_;
-        const auto available = static_cast<double>(config::available_memory().count);
-        if (available > 0 && need > available) {
-            throw config::UsageError(fmt::format(
-                "--groups: {} groups at a time need about {} of memory to simulate, and {} are available; "
-                "give --jobs a smaller number",
-                jobs_, bytes_text(need), config::rounded_text(config::available_memory())));
-        }
-    }
-
     void work() {
         for (;;) {
             const std::uint32_t group = next_.fetch_add(1);
