@@ -3,27 +3,19 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <exception>
-#include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/prepare_run.hpp"
-#include "config/checks.hpp"
 #include "config/groups.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
-#include "participant/exit_status.hpp"
 #include "participant/run_record_builder.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/group_job.hpp"
 #include "runtime/host_facts.hpp"
 #include "runtime/run_job.hpp"
-#include "runtime/signals.hpp"
-#include "runtime/terminal.hpp"
 #include "telemetry/formatting.hpp"
 #include "telemetry/plan_text.hpp"
 
@@ -32,15 +24,16 @@ namespace weir::cli {
 namespace {
 
 using config::RunRequest;
-using runtime::Job;
 using runtime::MpiJob;
 
 /// What all ranks of the job do together before their groups run. Unlike within a group, no rank gets to
 /// know all others: the memory that it needs does not grow with the number of ranks.
 class Preparation {
   public:
-    Preparation(MpiJob& world, const RunRequest& asked, const std::function<void()>& waiting)
-        : world_(world), asked_(asked), waiting_(waiting), groups_(config::number_of_groups(asked)) {}
+    Preparation(MpiJob& world, const RunRequest& asked)
+        : world_(world),
+          asked_(asked),
+          group_directories_(config::group_directories(config::number_of_groups(asked))) {}
 
     /// Throws config::UsageError, the same on all ranks, and runtime::JobError.
     void run() {
@@ -48,22 +41,19 @@ class Preparation {
         check_same("options:", config::encode_options(asked_), "give all ranks the same options");
         group_ = own_group();
         group_job_ = world_.split(static_cast<int>(group_), world_.rank());
-        group_job_->set_waiting_hook(waiting_);
         request_ = config::request_of_group(asked_, group_);
         settings_ = settings_of_group();
         const bool leads = group_job_->rank() == settings_.leader_rank();
         leaders_ = world_.split(leads ? 0 : -1, static_cast<int>(group_));
-        if (leaders_) {
-            leaders_->set_waiting_hook(waiting_);
-        }
         job_leader_ = world_.largest(leads && group_ == 0 ? world_.rank() : -1, "introduction");
-        make_directories();
+        directory_ = make_run_directory(world_, asked_, job_leader_, group_directories_);
+        settings_.directory = directory_ + "/" + group_directories_[group_];
     }
 
     MpiJob& group_job() { return *group_job_; }
     runtime::RunSettings& settings() { return settings_; }
     [[nodiscard]] bool leads_job() const { return world_.rank() == job_leader_; }
-    [[nodiscard]] std::uint32_t groups() const { return groups_; }
+    [[nodiscard]] std::size_t groups() const { return group_directories_.size(); }
     [[nodiscard]] const std::string& directory() const { return directory_; }
 
     [[nodiscard]] runtime::GroupJob::Parts parts(runtime::Watchdog& watchdog) const {
@@ -71,11 +61,9 @@ class Preparation {
                 .leaders = leaders_.get(),
                 .job_leader = job_leader_,
                 .group = group_,
-                .directory = directory_,
-                .group_directories = group_directories_,
+                .record = {directory_, group_directories_},
                 .plan = settings_.plan,
                 .output = live_form(asked_.output),
-                .colours = runtime::colours_wanted(),
                 .watchdog = watchdog};
     }
 
@@ -123,34 +111,9 @@ class Preparation {
         return settings;
     }
 
-    void make_directories() {
-        for (std::uint32_t group = 0; group < groups_; ++group) {
-            group_directories_.push_back(config::group_directory(group, groups_));
-        }
-        std::string refusal;
-        if (leads_job()) {
-            directory_ = asked_.out.empty()
-                             ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
-                             : asked_.out;
-            try {
-                config::create_run_directory(directory_);
-                directory_ = std::filesystem::absolute(directory_).string();
-                for (const std::string& group : group_directories_) {
-                    config::create_run_directory(directory_ + "/" + group);
-                }
-            } catch (const config::UsageError& error) {
-                refusal = error.what();
-            }
-        }
-        refuse_together(refusal);
-        directory_ = world_.broadcast(directory_, job_leader_, "name of the run directory");
-        settings_.directory = directory_ + "/" + group_directories_[group_];
-    }
-
     MpiJob& world_;
     const RunRequest& asked_;
-    const std::function<void()>& waiting_;
-    std::uint32_t groups_;
+    std::vector<std::string> group_directories_;
     std::uint32_t group_ = 0;
     RunRequest request_;
     std::unique_ptr<MpiJob> group_job_;
@@ -158,7 +121,6 @@ class Preparation {
     runtime::RunSettings settings_;
     int job_leader_ = 0;
     std::string directory_;
-    std::vector<std::string> group_directories_;
 };
 
 void print_beginning(const RunRequest& asked, const Preparation& prepared, const core::Plan& plan) {
@@ -170,7 +132,11 @@ void print_beginning(const RunRequest& asked, const Preparation& prepared, const
     std::fflush(stdout);
 }
 
-int run_group(Preparation& prepared, MpiJob& world, const RunRequest& asked, runtime::Watchdog& watchdog) {
+}  // namespace
+
+int execute_groups(MpiJob& world, const RunRequest& asked, runtime::Watchdog& watchdog) {
+    Preparation prepared(world, asked);
+    prepared.run();
     runtime::GroupJob groups(prepared.parts(watchdog));
     std::string refusal;
     if (prepared.leads_job()) {
@@ -186,35 +152,6 @@ int run_group(Preparation& prepared, MpiJob& world, const RunRequest& asked, run
     MpiJob& job = prepared.group_job();
     job.set_before_abort([&groups](int status) { groups.hold(status); });
     return groups.end(runtime::run_job(job, job.communicator(), watchdog, prepared.settings()));
-}
-
-}  // namespace
-
-int execute_groups(MpiJob& world, const RunRequest& asked, runtime::Watchdog& watchdog) {
-    const std::function<void()> waiting = [&watchdog] {
-        watchdog.alive();
-        if (runtime::caught_signal() != 0) {
-            Job::leave(participant::exit_signal_base + runtime::caught_signal());
-        }
-    };
-    world.set_waiting_hook(waiting);
-    Preparation preparation(world, asked, waiting);
-    try {
-        preparation.run();
-        return run_group(preparation, world, asked, watchdog);
-    } catch (const config::UsageError& error) {
-        // Every rank has seen the same input and throws the same: one of them says it.
-        if (world.rank() == 0) {
-            fmt::print(stderr, "weir run: {}\n", error.what());
-        }
-        world.barrier("refusal");
-        return participant::exit_usage;
-    } catch (const runtime::ExchangeTimeout& error) {
-        end_before_the_layout(world, error);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "weir run: rank {}: {}\n", world.rank(), error.what());
-        world.abort(participant::exit_failed);
-    }
 }
 
 }  // namespace weir::cli

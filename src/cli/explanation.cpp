@@ -1,11 +1,9 @@
 #include "cli/explanation.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "cli/forecast.hpp"
@@ -62,16 +60,18 @@ std::optional<std::vector<telemetry::NamedCause>> Explanation::causes(const tele
     const Clock::time_point begin = Clock::now();
     simulation::ProvedCauses proved = simulation::prove_causes(
         run_, record, budget, jobs_that_fit(run_.run.plan, jobs_),
-        {.progress = [this](std::size_t done, std::size_t known) { show(done, known); },
+        {.progress =
+             [this](std::size_t done, std::size_t known) {
+                 if (progress_.on_terminal()) {
+                     progress_.show(fmt::format("looking for the cause: {} of {} simulations", done, known));
+                 }
+             },
          .interrupted = [] { return runtime::caught_signal() != 0; }});
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (shown_) {
-        fmt::print(stderr, "\r\x1b[K");
-        std::fflush(stderr);
-    }
+    progress_.clear();
     interrupted_ = proved.interrupted;
     // A fraction of a second is of interest to someone who looks on, and not to a script.
-    if (seconds >= 1 || interrupted_ || isatty(STDERR_FILENO) != 0) {
+    if (seconds >= 1 || interrupted_ || progress_.on_terminal()) {
         account_ = fmt::format("{} simulations with something relaxed, for the cause, in {:.2f} s{}",
                                proved.simulations, seconds,
                                interrupted_ ? ", interrupted: it is what the rows tell" : "");
@@ -80,15 +80,6 @@ std::optional<std::vector<telemetry::NamedCause>> Explanation::causes(const tele
         return std::nullopt;
     }
     return std::move(proved.causes);
-}
-
-void Explanation::show(std::size_t done, std::size_t known) {
-    if (!shows_ || isatty(STDERR_FILENO) == 0) {
-        return;
-    }
-    fmt::print(stderr, "\rweir simulate: looking for the cause: {} of {} simulations\x1b[K", done, known);
-    std::fflush(stderr);
-    shown_ = true;
 }
 
 }  // namespace weir::cli

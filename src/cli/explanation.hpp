@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "config/run_request.hpp"
 #include "simulation/counterfactuals.hpp"
 #include "simulation/simulated_run.hpp"
@@ -24,7 +25,7 @@ class Explanation {
     /// on a terminal.
     Explanation(const simulation::SimulatedRun& run, simulation::Explain explain, std::uint32_t jobs,
                 bool shows)
-        : run_(run), explain_(explain), jobs_(jobs), shows_(shows) {}
+        : run_(run), explain_(explain), jobs_(jobs), progress_(shows) {}
 
     /// For simulation::Watchers. Nothing: there is nothing to explain, it is too dear, or not wanted.
     std::optional<std::vector<telemetry::NamedCause>> causes(const telemetry::RunRecord& record);
@@ -34,13 +35,10 @@ class Explanation {
     [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   private:
-    void show(std::size_t done, std::size_t known);
-
     const simulation::SimulatedRun& run_;
     simulation::Explain explain_;
     std::uint32_t jobs_;
-    bool shows_;
-    bool shown_ = false;
+    Progress progress_;
     bool interrupted_ = false;
     std::string account_;
 };

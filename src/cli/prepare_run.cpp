@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
@@ -133,22 +132,20 @@ runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& as
     return settings;
 }
 
-std::string make_run_directory(runtime::Job& job, const config::RunRequest& request, int leader) {
+std::string make_run_directory(runtime::Job& job, const config::RunRequest& request, int leader,
+                               const std::vector<std::string>& parts) {
     std::string directory;
     std::string refusal;
     if (job.rank() == leader) {
-        directory = request.out.empty() ? config::unused_run_directory(runtime::wall_clock_ns() / 1000000000)
-                                        : request.out;
         try {
-            config::create_run_directory(directory);
+            directory =
+                config::create_run_directory(request.out, runtime::wall_clock_ns() / 1000000000, parts);
         } catch (const config::UsageError& error) {
             refusal = error.what();
         }
-        directory = std::filesystem::absolute(directory).string();
     }
-    const auto objections = job.objections(refusal, "creation of the run directory");
-    if (!objections.empty()) {
-        throw config::UsageError(objections.front().text);
+    if (const auto objection = job.first_objection(refusal, "creation of the run directory")) {
+        throw config::UsageError(objection->text);
     }
     return job.broadcast(directory, leader, "name of the run directory");
 }

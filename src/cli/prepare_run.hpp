@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/run_request.hpp"
 #include "runtime/job.hpp"
@@ -19,8 +20,10 @@ telemetry::LiveForm live_form(config::OutputForm form);
 /// runtime::JobError.
 runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& asked);
 
-/// Collective: `leader` makes the run directory. Returns its name. Throws like prepare_run().
-std::string make_run_directory(runtime::Job& job, const config::RunRequest& request, int leader);
+/// Collective: `leader` makes the run directory, with `parts` in it. Returns its name. Throws like
+/// prepare_run().
+std::string make_run_directory(runtime::Job& job, const config::RunRequest& request, int leader,
+                               const std::vector<std::string>& parts = {});
 
 /// Ranks have not even learnt each other's hosts: the numbers of those that do not answer are all there is.
 [[noreturn]] void end_before_the_layout(runtime::Job& job, const runtime::ExchangeTimeout& error);

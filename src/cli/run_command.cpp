@@ -93,12 +93,12 @@ int execute_run(const config::RunRequest& asked) {
             runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
         }
     });
-    if (config::number_of_groups(request) > 1) {
-        // Without MPI there are no groups.
-        return execute_groups(dynamic_cast<runtime::MpiJob&>(*job), request, watchdog);
-    }
     std::optional<runtime::RunSettings> settings;
     try {
+        if (config::number_of_groups(request) > 1) {
+            // Without MPI there are no groups.
+            return execute_groups(dynamic_cast<runtime::MpiJob&>(*job), request, watchdog);
+        }
         settings = prepare_run(*job, request);
         settings->directory = make_run_directory(*job, request, settings->leader_rank());
     } catch (const config::UsageError& error) {

@@ -1,13 +1,10 @@
 #include "cli/simulate_command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -15,6 +12,7 @@
 #include "cli/dry_run.hpp"
 #include "cli/explanation.hpp"
 #include "cli/forecast.hpp"
+#include "cli/progress.hpp"
 #include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
@@ -37,78 +35,26 @@ namespace {
 using config::RunRequest;
 using config::UsageError;
 
-/// One line that is written over on a terminal, or a line now and then where there is none. To stderr.
-class Progress {
-  public:
-    Progress(const core::Plan& plan, bool wanted)
-        : wanted_(wanted),
-          terminal_(isatty(STDERR_FILENO) != 0),
-          begin_(core::Instant{} - plan.warmup),
-          end_({plan.duration.ns}),
-          start_(Clock::now()),
-          shown_(start_) {}
-
-    void at(core::Instant now) {
-        // The clock of the machine is looked at now and then only.
-        if (!wanted_ || ++calls_ % 16 != 0) {
-            return;
-        }
-        const Clock::time_point wall = Clock::now();
-        if (wall - shown_ < (terminal_ ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10000))) {
-            return;
-        }
-        shown_ = wall;
-        const double seconds = std::chrono::duration<double>(wall - start_).count();
-        fmt::print(stderr, "{}weir simulate: {}{}", terminal_ ? "\r" : "", text_at(now, seconds),
-                   terminal_ ? "\x1b[K" : "\n");
-        std::fflush(stderr);
-        written_ = true;
+std::string progress_text(const core::Plan& plan, core::Instant now, double wall_seconds) {
+    const core::Instant begin = core::Instant{} - plan.warmup;
+    const core::Instant end{plan.duration.ns};
+    if (now >= end) {
+        return fmt::format("all data generated; {} of simulated time to drain so far",
+                           config::rounded_text(now - end));
     }
-
-    void clear() const {
-        if (written_ && terminal_) {
-            fmt::print(stderr, "\r\x1b[K");
-            std::fflush(stderr);
-        }
-    }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-
-    [[nodiscard]] std::string text_at(core::Instant now, double wall_seconds) const {
-        if (now >= end_) {
-            return fmt::format("all data generated; {} of simulated time to drain so far",
-                               config::rounded_text(now - end_));
-        }
-        const double done = (now - begin_).in_seconds();
-        const double all = (end_ - begin_).in_seconds();
-        return fmt::format("{:.0f} % of {} simulated, {:.3g} times real time, {:.0f} s left",
-                           100 * done / all, config::rounded_text(end_ - begin_), done / wall_seconds,
-                           done > 0 ? wall_seconds * (all - done) / done : 0);
-    }
-
-    bool wanted_;
-    bool terminal_;
-    core::Instant begin_;
-    core::Instant end_;
-    Clock::time_point start_;
-    Clock::time_point shown_;
-    std::uint64_t calls_ = 0;
-    bool written_ = false;
-};
-
-void make_directory(const RunRequest& request, participant::RunDescription& run) {
-    const std::string directory =
-        request.out.empty() ? config::unused_run_directory(std::time(nullptr)) : request.out;
-    config::create_run_directory(directory);
-    run.directory = std::filesystem::absolute(directory).string();
+    const double done = (now - begin).in_seconds();
+    const double all = (end - begin).in_seconds();
+    return fmt::format("{:.0f} % of {} simulated, {:.3g} times real time, {:.0f} s left", 100 * done / all,
+                       config::rounded_text(end - begin), done / wall_seconds,
+                       done > 0 ? wall_seconds * (all - done) / done : 0);
 }
 
 int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated,
               Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
     const bool terminal = runtime::colours_wanted();
-    Progress progress(simulated.run.plan, text);
+    Progress progress(text);
+    std::uint64_t calls = 0;
     telemetry::LiveView live(
         simulated.run.plan,
         request.output == config::OutputForm::json ? telemetry::LiveForm::json : telemetry::LiveForm::quiet,
@@ -121,7 +67,10 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
         simulated, {.second = [&](const telemetry::ClusterSecond& second) { live.show(second); },
                     .interruption =
                         [&](core::Instant now) {
-                            progress.at(now);
+                            // The clock of the machine is looked at now and then only.
+                            if (const auto seconds = ++calls % 16 == 0 ? progress.due() : std::nullopt) {
+                                progress.show(progress_text(simulated.run.plan, now, *seconds));
+                            }
                             return runtime::caught_signal();
                         },
                     .causes =
@@ -179,7 +128,7 @@ int simulate_command(const CommandLine& line) {
         return participant::exit_ok;
     }
     check_simulation_memory(simulated.run.plan);
-    make_directory(request, simulated.run);
+    simulated.run.directory = config::create_run_directory(request.out, std::time(nullptr));
     Explanation explanation(simulated, explain, jobs_of(line), request.output == config::OutputForm::text);
     return carry_out(request, simulated, explanation);
 }

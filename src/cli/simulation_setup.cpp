@@ -127,16 +127,20 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     return simulated;
 }
 
-void check_simulation_memory(const core::Plan& plan) {
-    const double need = simulation_memory_bytes(plan);
-    const auto available = static_cast<double>(config::available_memory().count);
-    if (available > 0 && need > available) {
-        throw UsageError(
-            fmt::format("--consumers: {} producers and {} consumers with {} slots need about {} of memory to "
-                        "simulate, and {} are available; use fewer of them",
-                        plan.producers, plan.consumers, plan.slots, bytes_text(need),
-                        config::rounded_text(config::available_memory())));
+void check_simulation_memory(const core::Plan& plan, std::uint32_t at_a_time) {
+    const double need = simulation_memory_bytes(plan) * at_a_time;
+    const core::Bytes available = config::available_memory();
+    if (available.count == 0 || need <= static_cast<double>(available.count)) {
+        return;
     }
+    const std::string shortage = fmt::format("need about {} of memory to simulate, and {} are available",
+                                             bytes_text(need), config::rounded_text(available));
+    throw UsageError(
+        at_a_time > 1
+            ? fmt::format("--groups: {} groups at a time {}; give --jobs a smaller number", at_a_time,
+                          shortage)
+            : fmt::format("--consumers: {} producers and {} consumers with {} slots {}; use fewer of them",
+                          plan.producers, plan.consumers, plan.slots, shortage));
 }
 
 }  // namespace weir::cli

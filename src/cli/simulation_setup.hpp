@@ -1,6 +1,8 @@
 // From resolved options to a simulated run.
 #pragma once
 
+#include <cstdint>
+
 #include "config/run_request.hpp"
 #include "simulation/simulated_run.hpp"
 
@@ -10,7 +12,7 @@ namespace weir::cli {
 /// run has no directory yet. Throws config::UsageError.
 simulation::SimulatedRun simulated_run(config::RunRequest& request);
 
-/// Refuses what this machine cannot hold. Throws config::UsageError.
-void check_simulation_memory(const core::Plan& plan);
+/// Refuses what this machine cannot hold: so many simulations `at_a_time`. Throws config::UsageError.
+void check_simulation_memory(const core::Plan& plan, std::uint32_t at_a_time = 1);
 
 }  // namespace weir::cli

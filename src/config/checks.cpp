@@ -109,17 +109,6 @@ std::string default_run_directory(std::int64_t unix_seconds) {
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
-std::string unused_run_directory(std::int64_t unix_seconds) {
-    const std::string name = default_run_directory(unix_seconds);
-    std::string unused = name;
-    constexpr int most = 1000;
-    std::error_code error;
-    for (int number = 2; number <= most && std::filesystem::exists(unused, error); ++number) {
-        unused = fmt::format("{}-{}", name, number);
-    }
-    return unused;
-}
-
 void check_run_directory(const fs::path& directory) {
     constexpr auto here = UsageError::Reach::this_host;
     std::error_code error;
@@ -144,15 +133,28 @@ void check_run_directory(const fs::path& directory) {
     }
 }
 
-void create_run_directory(const fs::path& directory) {
-    check_run_directory(directory);
+std::string create_run_directory(const std::string& out, std::int64_t unix_seconds,
+                                 const std::vector<std::string>& parts) {
     std::error_code error;
+    const std::string name = out.empty() ? default_run_directory(unix_seconds) : out;
+    fs::path directory = name;
+    constexpr int most = 1000;
+    for (int number = 2; out.empty() && number <= most && fs::exists(directory, error); ++number) {
+        directory = fmt::format("{}-{}", name, number);
+    }
+    check_run_directory(directory);
     fs::create_directories(directory, error);
+    for (const std::string& part : parts) {
+        if (!error) {
+            fs::create_directory(directory / part, error);
+        }
+    }
     if (error) {
         throw UsageError(fmt::format("--out: '{}' cannot be made: {}; choose another place",
                                      directory.string(), error.message()),
                          UsageError::Reach::this_host);
     }
+    return fs::absolute(directory).string();
 }
 
 }  // namespace weir::config

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/run_request.hpp"
 #include "core/role_map.hpp"
@@ -23,13 +24,13 @@ void check_memory(const core::Plan& plan, const core::RoleMap& roles,
 /// "weir-run-20260102T030405Z" for seconds since 1970 (UTC).
 std::string default_run_directory(std::int64_t unix_seconds);
 
-/// The same, with -2, -3, ... behind it if there is one of that name: runs can be shorter than a second.
-std::string unused_run_directory(std::int64_t unix_seconds);
-
 /// Refuses a run directory that exists already, or that cannot be made. Creates nothing. Throws UsageError.
 void check_run_directory(const std::filesystem::path& directory);
 
-/// check_run_directory, then creates it with its parents. Throws UsageError.
-void create_run_directory(const std::filesystem::path& directory);
+/// check_run_directory, then creates it with its parents, and `parts` in it. `out` empty: a directory of the
+/// default name, with -2, -3, ... behind it if there is one: runs can be shorter than a second. Returns the
+/// absolute name. Throws UsageError.
+std::string create_run_directory(const std::string& out, std::int64_t unix_seconds,
+                                 const std::vector<std::string>& parts = {});
 
 }  // namespace weir::config

@@ -87,9 +87,14 @@ std::uint32_t group_of_host(const RunRequest& request, std::string_view host) {
     return static_cast<std::uint32_t>(found - lists.begin());
 }
 
-std::string group_directory(std::uint32_t group, std::uint32_t groups) {
+std::vector<std::string> group_directories(std::uint32_t groups) {
     const std::size_t digits = std::max<std::size_t>(2, std::to_string(groups - 1).size());
-    return fmt::format("group-{:0{}}", group, digits);
+    std::vector<std::string> names;
+    names.reserve(groups);
+    for (std::uint32_t group = 0; group < groups; ++group) {
+        names.push_back(fmt::format("group-{:0{}}", group, digits));
+    }
+    return names;
 }
 
 RunRequest request_of_group(const RunRequest& job, std::uint32_t group) {

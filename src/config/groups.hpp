@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/run_request.hpp"
 
@@ -23,8 +24,8 @@ std::uint32_t ranks_per_group(const RunRequest& request, std::uint32_t ranks);
 /// The group of a rank on `host`, where lists of hosts decide. Throws UsageError if no list has the host.
 std::uint32_t group_of_host(const RunRequest& request, std::string_view host);
 
-/// "group-07" of 36: where its run directory is, in that of the job.
-std::string group_directory(std::uint32_t group, std::uint32_t groups);
+/// "group-00" to "group-35" of 36: where the groups' run directories are, in that of the job.
+std::vector<std::string> group_directories(std::uint32_t groups);
 
 /// What one group is to do: its seed is that of the job plus its number, and of producers' and consumers'
 /// hosts those count that are in `group-hosts`.

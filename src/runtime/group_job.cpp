@@ -16,16 +16,15 @@
 #include "runtime/clock_sync.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/signals.hpp"
+#include "runtime/terminal.hpp"
 #include "telemetry/json_text.hpp"
 
 namespace weir::runtime {
 
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
-
 // Kinds of mail between the leaders.
-enum : std::uint8_t { ready_mail = 31, second_mail, result_mail, clock_mail, start_mail, over_mail };
+enum : std::uint8_t { ready_mail = 31, second_mail, result_mail, start_mail, over_mail };
 
 /// How long the leader of the job waits at the start for groups that are not ready.
 constexpr auto ready_limit = core::Duration::seconds(60);
@@ -50,12 +49,12 @@ std::span<const std::byte> bytes_of(const T& value) {
 }
 
 template <typename T>
-std::optional<T> value_of(const Mail& mail) {
-    if (mail.bytes.size() != sizeof(T)) {
+std::optional<T> value_of(std::span<const std::byte> bytes) {
+    if (bytes.size() != sizeof(T)) {
         return std::nullopt;
     }
     T value{};
-    std::memcpy(&value, mail.bytes.data(), sizeof value);
+    std::memcpy(&value, bytes.data(), sizeof value);
     return value;
 }
 
@@ -67,41 +66,43 @@ struct StartOrder {
 
 }  // namespace
 
+int publish(const telemetry::JobRecord& record, telemetry::LiveForm output, const char* command) {
+    int status = telemetry::exit_status_of(record);
+    if (const auto error = record.write()) {
+        fmt::print(stderr, "{}: {}\n", command, error->message());
+        status = participant::exit_failed;
+    }
+    if (output == telemetry::LiveForm::text) {
+        fmt::print("{}", telemetry::job_summary_text(record, colours_wanted()));
+    } else if (output == telemetry::LiveForm::json) {
+        fmt::print("{}\n", telemetry::job_summary_json(record));
+    }
+    std::fflush(stdout);
+    return status;
+}
+
 GroupJob::GroupJob(Parts parts) : parts_(std::move(parts)) {
-    ends_by_ns_ = monotonic_ns() + rest_of_the_run().ns;
+    const core::Plan& plan = parts_.plan;
+    ends_by_ns_ = monotonic_ns() + (Job::start_limit + plan.warmup + plan.duration + plan.drain).ns;
     if (!leads_group()) {
         return;
     }
-    mailbox_.emplace(parts_.leaders->communicator());
+    mailbox_.emplace(parts_.leaders->communicator(), "messages between groups");
     clock_ = measure_clock_offset(*parts_.leaders, 0);
-    mine_ = telemetry::missing_group(parts_.group, parts_.group_directories.at(parts_.group));
     if (leads_job()) {
         groups_.resize(groups());
-        live_.emplace(parts_.plan, groups(), parts_.output, parts_.colours, [](std::string_view line) {
+        live_.emplace(plan, groups(), parts_.output, colours_wanted(), [](std::string_view line) {
             fmt::print("{}\n", line);
             std::fflush(stdout);
         });
     }
 }
 
-core::Duration GroupJob::rest_of_the_run() const {
-    const core::Plan& plan = parts_.plan;
-    return Job::start_limit + plan.warmup + plan.duration + plan.drain;
-}
-
-core::Duration GroupJob::start_limit() const {
-    return ready_limit + core::Duration::seconds(10);
-}
-
 std::string GroupJob::begin_record(const telemetry::RunRecord& run_of_group_0) {
-    record_.directory = parts_.directory;
-    record_.describe(telemetry::to_json(run_of_group_0), groups());
+    record_.describe(telemetry::to_json(run_of_group_0));
+    keeper_.keep_job(record_.directory, record_.group_directories);
     record_.ended = false;
-    keeper_.keep_job(parts_.directory, parts_.group_directories);
-    for (std::uint32_t group = 0; group < groups(); ++group) {
-        record_.groups.push_back(telemetry::missing_group(group, parts_.group_directories[group]));
-    }
-    const auto error = telemetry::write_job_json(parts_.directory + "/run.json", record_);
+    const auto error = record_.write();
     record_.ended = true;
     return error ? error->message() : std::string{};
 }
@@ -112,7 +113,7 @@ Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>
         return start_all(ahead, waiting);
     }
     mailbox_->send(0, ready_mail, bytes_of(ahead));
-    const std::int64_t deadline_ns = monotonic_ns() + start_limit().ns;
+    const std::int64_t deadline_ns = monotonic_ns() + start_limit.ns;
     while (monotonic_ns() < deadline_ns) {
         waiting();
         const auto mail = mailbox_->take();
@@ -120,7 +121,7 @@ Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>
             std::this_thread::sleep_for(look_pause);
             continue;
         }
-        const auto order = value_of<StartOrder>(*mail);
+        const auto order = value_of<StartOrder>(mail->bytes);
         if (mail->kind != start_mail || !order || order->too_late) {
             throw JobError(
                 fmt::format("the other groups have started without this one, which was not ready "
@@ -194,60 +195,70 @@ void GroupJob::receive(const Mail& mail) {
     group.heard_ns = monotonic_ns();
     const auto number = static_cast<std::uint32_t>(mail.from);
     if (mail.kind == second_mail) {
-        if (const auto second = value_of<telemetry::ClusterSecond>(mail)) {
+        if (const auto second = value_of<telemetry::ClusterSecond>(mail.bytes)) {
             live_->add(number, *second);
         }
-    } else if (mail.kind == clock_mail) {
-        group.clock_error_us = value_of<double>(mail);
     } else if (mail.kind == result_mail) {
         const std::string_view text(reinterpret_cast<const char*>(mail.bytes.data()), mail.bytes.size());
-        take_result(number, telemetry::parse_json_or_discard(text));
+        const auto message = telemetry::parse_json_or_discard(text);
+        if (message.is_object() && message.contains("entry")) {
+            add_result(number, message["entry"], message.value("in_order", false));
+        }
     } else if (group.answered) {
         mailbox_->send(mail.from, start_mail, bytes_of(StartOrder{.too_late = true, .start = {}}));
-    } else if (const auto ahead = value_of<core::Duration>(mail)) {
+    } else if (const auto ahead = value_of<core::Duration>(mail.bytes)) {
         group.ready = group.answered = true;
         group.ahead = *ahead;
     }
 }
 
-void GroupJob::take_result(std::uint32_t group, const OrderedJson& message) {
-    if (!message.is_object() || !message.contains("entry")) {
-        return;
-    }
-    add_result({group, parts_.group_directories.at(group), message["entry"]},
-               message.value("in_order", false));
-}
-
-void GroupJob::add_result(telemetry::GroupEntry entry, bool in_order) {
-    Group& group = groups_.at(entry.group);
-    group.answered = true;
+void GroupJob::add_result(std::uint32_t number, nlohmann::ordered_json entry, bool in_order) {
+    Group& group = groups_.at(number);
+    group.answered = group.ended = true;
     group.ended_in_order = in_order;
-    live_->end(entry.group);
-    group.entry = std::move(entry);
+    live_->end(number);
+    record_.groups.at(number) = std::move(entry);
 }
 
 void GroupJob::take_record(const telemetry::RunRecord& record, int exit_status) {
-    mine_ = telemetry::group_entry(parts_.group, parts_.group_directories.at(parts_.group),
-                                   telemetry::to_json(record), exit_status);
-    has_record_ = true;
+    mine_ = record_.entry(parts_.group, telemetry::to_json(record), exit_status);
+}
+
+/// From here on this rank waits for the other groups; its own has ended.
+void GroupJob::begin_to_wait(bool in_order) {
+    parts_.watchdog.set_explanation({});
+    parts_.watchdog.enter("waiting for the other groups", result_limit);
+    parts_.world.set_waiting_hook([this, in_order] {
+        parts_.watchdog.alive();
+        if (in_order && !leads_job() && caught_signal() != 0) {
+            Job::leave(participant::exit_signal_base + caught_signal());
+        }
+        if (mailbox_) {
+            mailbox_->progress();
+        }
+    });
+    parts_.world.set_exchange_limit(core::Duration{std::max(ends_by_ns_ - monotonic_ns(), std::int64_t{0})} +
+                                    result_limit + result_limit);
+    if (leads_group()) {
+        send_result(in_order);
+    }
 }
 
 /// Leaders: tells the leader of the job how the group has ended.
 void GroupJob::send_result(bool in_order) {
-    const std::string& directory = parts_.group_directories.at(parts_.group);
-    if (!has_record_) {
+    if (mine_.is_null()) {
         // This process stood still, and the deputy of the group has written how it ended.
-        const std::string path = parts_.directory + "/" + directory + "/run.json";
-        mine_ = telemetry::group_entry_from_file(parts_.group, directory, path).value_or(mine_);
+        mine_ = record_.entry_from_file(parts_.group).value_or(record_.groups.at(parts_.group));
     }
     if (leads_job()) {
-        add_result(mine_, in_order);
+        add_result(parts_.group, mine_, in_order);
         return;
     }
-    const std::string text = telemetry::json_text({{"entry", mine_.json}, {"in_order", in_order}});
+    const std::string text = telemetry::json_text({{"entry", mine_}, {"in_order", in_order}});
     mailbox_->send(0, result_mail, std::as_bytes(std::span(text)));
 }
 
+/// Leader of the job: until all groups have ended, or cannot be expected to.
 void GroupJob::collect_results() {
     if (!started_ && caught_signal() == 0) {
         // Group 0 has failed before it was ready. The others need not.
@@ -257,8 +268,8 @@ void GroupJob::collect_results() {
     std::int64_t deadline_ns = std::max(ends_by_ns_, monotonic_ns()) + result_limit.ns;
     std::int64_t next_reading_ns = 0;
     bool signalled = false;
-    const auto has_entry = [](const Group& group) { return group.entry.has_value(); };
-    while (!std::all_of(groups_.begin(), groups_.end(), has_entry) && monotonic_ns() < deadline_ns) {
+    const auto has_ended = [](const Group& group) { return group.ended; };
+    while (!std::all_of(groups_.begin(), groups_.end(), has_ended) && monotonic_ns() < deadline_ns) {
         parts_.watchdog.alive();
         look();
         if (caught_signal() != 0 && !signalled) {
@@ -266,195 +277,134 @@ void GroupJob::collect_results() {
             deadline_ns = monotonic_ns() + after_signal.ns;
         }
         if (monotonic_ns() > next_reading_ns) {
-            read_results_of_silent_groups();
+            read_results_of_silent_groups(silent_for);
             next_reading_ns = monotonic_ns() + core::Duration::milliseconds(500).ns;
         }
         std::this_thread::sleep_for(look_pause);
     }
-    for (std::uint32_t group = 0; group < groups(); ++group) {
-        auto& entry = groups_[group].entry;
-        record_.groups[group] =
-            entry ? *entry
-                  : telemetry::group_entry_or_missing(parts_.directory, parts_.group_directories, group);
-    }
+    read_results_of_silent_groups({});
 }
 
-void GroupJob::read_results_of_silent_groups() {
+void GroupJob::read_results_of_silent_groups(core::Duration for_so_long) {
     for (std::uint32_t group = 0; group < groups(); ++group) {
-        if (groups_[group].entry || monotonic_ns() - groups_[group].heard_ns < silent_for.ns) {
+        if (groups_[group].ended || monotonic_ns() - groups_[group].heard_ns < for_so_long.ns) {
             continue;
         }
-        const std::string& directory = parts_.group_directories[group];
-        if (auto entry = telemetry::group_entry_from_file(group, directory,
-                                                          parts_.directory + "/" + directory + "/run.json")) {
-            add_result(std::move(*entry), false);
+        if (auto entry = record_.entry_from_file(group)) {
+            add_result(group, std::move(*entry), false);
         }
     }
 }
 
 /// The leaders' clocks have drifted meanwhile: by how much says how far apart their seconds are.
 void GroupJob::measure_clocks_again() {
-    const ClockOffset again = measure_clock_offset(*parts_.leaders, 0);
-    const double error_us = 1e-3 * static_cast<double>(std::abs(again.offset_ns - clock_.offset_ns) +
-                                                       again.error_ns + clock_.error_ns);
-    if (!leads_job()) {
-        mailbox_->send(0, clock_mail, bytes_of(error_us));
-        return;
-    }
-    groups_[parts_.group].clock_error_us = 0;
-    const auto known = [](const Group& group) { return group.clock_error_us.has_value(); };
-    const std::int64_t deadline_ns = monotonic_ns() + clock_limit.ns;
-    while (!std::all_of(groups_.begin(), groups_.end(), known) && monotonic_ns() < deadline_ns) {
-        parts_.watchdog.alive();
-        look();
-        std::this_thread::sleep_for(look_pause);
-    }
-    if (std::all_of(groups_.begin(), groups_.end(), known)) {
-        double worst_us = 0;
-        for (const Group& group : groups_) {
-            worst_us = std::max(worst_us, *group.clock_error_us);
-        }
-        record_.clock_error_us = worst_us;
+    MpiJob& leaders = *parts_.leaders;
+    try {
+        const ClockOffset again = measure_clock_offset(leaders, 0);
+        const std::int64_t error_ns =
+            std::abs(again.offset_ns - clock_.offset_ns) + again.error_ns + clock_.error_ns;
+        std::int64_t worst_ns = 0;
+        leaders.set_exchange_limit(clock_limit);
+        leaders.gather(bytes_of(error_ns), 0, "clock measurement",
+                       [&](int /*group*/, std::span<const std::byte> bytes) {
+                           worst_ns = std::max(worst_ns, value_of<std::int64_t>(bytes).value_or(INT64_MAX));
+                       });
+        record_.clock_error_us = 1e-3 * static_cast<double>(worst_ns);
+    } catch (const ExchangeTimeout&) {
+        // The record says that it is not known.
     }
 }
 
 /// Leader of the job: writes and prints what came of all groups. Returns the exit status of the job.
-int GroupJob::finish_job(int exit_status) {
+int GroupJob::finish_job(int exit_status) const {
     int status = telemetry::exit_status_of(record_);
-    if (status == participant::exit_ok) {
-        status = exit_status;
+    if (!record_.is_written()) {  // else this process stood still, and the deputy has done it
+        fmt::print("{}", parts_.output == telemetry::LiveForm::text ? "\n" : "");
+        status = publish(record_, parts_.output, "weir run");
     }
-    if (telemetry::is_whole_job_record(parts_.directory + "/run.json")) {
-        return status;  // this process stood still, and the deputy has done it
-    }
-    if (const auto error = telemetry::write_job_json(parts_.directory + "/run.json", record_)) {
-        fmt::print(stderr, "weir run: {}\n", error->message());
-        status = participant::exit_failed;
-    }
-    if (parts_.output == telemetry::LiveForm::text) {
-        fmt::print("\n{}", telemetry::job_summary_text(record_, parts_.colours));
-    } else if (parts_.output == telemetry::LiveForm::json) {
-        fmt::print("{}\n", telemetry::job_summary_json(record_));
-    }
-    std::fflush(stdout);
-    return status;
+    return status == participant::exit_ok ? exit_status : status;
 }
 
-void GroupJob::end_job(int exit_status) {
-    parts_.world.abort(exit_status);
+void GroupJob::give_up(int exit_status) {
+    parts_.world.abort(exit_status == participant::exit_ok ? participant::exit_failed : exit_status);
 }
 
-/// Leaders but that of the job, which says when all groups have ended.
+/// Until the leader of the job says that all groups have ended in order. Ends the job when that cannot be
+/// expected any more, or after a signal.
 void GroupJob::wait_for_others(int exit_status) {
-    Job::Waiting over(parts_.world, parts_.world.exchange_limit(), "end of the other groups");
+    std::int64_t leaves_ns = monotonic_ns() + parts_.world.exchange_limit().ns;
     next_look_ns_ = monotonic_ns() + look_for_record_every.ns;
-    std::optional<Mail> mail;
-    while (!mail || mail->kind != over_mail) {
-        over.nap();
+    bool signalled = false;
+    while (monotonic_ns() < leaves_ns) {
+        parts_.world.call_waiting_hook();
         look_for_record(exit_status);
-        mail = mailbox_->take();
+        const auto mail = mailbox_ ? mailbox_->take() : std::nullopt;
+        if (mail && mail->kind == over_mail) {
+            return;
+        }
+        if (caught_signal() != 0 && !signalled) {
+            signalled = true;
+            next_look_ns_ = monotonic_ns() + look_after_signal.ns;
+            leaves_ns = std::min(leaves_ns, monotonic_ns() + leave_after_signal.ns);
+        }
+        std::this_thread::sleep_for(look_pause);
     }
+    give_up(exit_status);
 }
 
-bool GroupJob::record_is_missing() const {
-    const auto has_ended = [this](const std::string& part) {
-        return telemetry::how_it_ended(parts_.directory + part + "/run.json").has_value();
-    };
-    return !telemetry::is_whole_job_record(parts_.directory + "/run.json") &&
-           std::all_of(parts_.group_directories.begin(), parts_.group_directories.end(),
-                       [&](const std::string& group) { return has_ended("/" + group); });
-}
-
+/// Deputy: takes over if the record of the job was missing at the last look, too, or a signal has come.
 void GroupJob::look_for_record(int exit_status) {
     if (!is_deputy() || monotonic_ns() < next_look_ns_) {
         return;
     }
     next_look_ns_ = monotonic_ns() + look_for_record_every.ns;
-    const bool missing = record_is_missing();
+    const bool missing = !record_.is_written() && record_.groups_have_ended();
     if (missing && (record_was_missing_ || caught_signal() != 0)) {
-        take_over(exit_status);
+        record_.read_groups();
+        record_.groups.at(parts_.group) = mine_;
+        parts_.world.abort(finish_job(exit_status));
     }
     record_was_missing_ = missing;
 }
 
-void GroupJob::take_over(int exit_status) {
-    record_ = telemetry::job_record_from_files(parts_.directory, parts_.group_directories);
-    record_.groups.at(parts_.group) = mine_;
-    end_job(finish_job(exit_status));
+int GroupJob::end_job_as_its_leader(int exit_status) {
+    collect_results();
+    const bool in_order =
+        std::all_of(groups_.begin(), groups_.end(), [](const Group& group) { return group.ended_in_order; });
+    if (!in_order) {
+        parts_.world.abort(finish_job(exit_status));
+    }
+    for (std::uint32_t group = 1; group < groups(); ++group) {
+        mailbox_->send(static_cast<int>(group), over_mail, {});
+    }
+    measure_clocks_again();
+    return finish_job(exit_status);
 }
 
 int GroupJob::end(int exit_status) {
-    parts_.watchdog.set_explanation({});
-    parts_.watchdog.enter("waiting for the other groups", result_limit);
-    const auto waiting = [this] {
-        parts_.watchdog.alive();
-        if (!leads_job() && caught_signal() != 0) {
-            Job::leave(participant::exit_signal_base + caught_signal());
-        }
-        if (mailbox_) {
-            mailbox_->progress();
-        }
-    };
-    parts_.world.set_waiting_hook(waiting);
-    parts_.world.set_exchange_limit(core::Duration{std::max(ends_by_ns_ - monotonic_ns(), std::int64_t{0})} +
-                                    result_limit + clock_limit + clock_limit);
-    int status = exit_status;
-    if (leads_group()) {
-        parts_.leaders->set_waiting_hook(waiting);
-        send_result(true);
-    }
-    if (leads_job()) {
-        collect_results();
-        const bool in_order = std::all_of(groups_.begin(), groups_.end(),
-                                          [](const Group& group) { return group.ended_in_order; });
-        if (in_order) {
-            for (std::uint32_t group = 1; group < groups(); ++group) {
-                mailbox_->send(static_cast<int>(group), over_mail, {});
-            }
-            measure_clocks_again();
-        }
-        status = finish_job(exit_status);
-        if (!in_order) {
-            end_job(status);
-        }
-    } else if (leads_group()) {
-        wait_for_others(exit_status);
-        measure_clocks_again();
-    }
-    return std::stoi(parts_.world.broadcast(std::to_string(status), parts_.job_leader, "end of the job"));
+    return end_with_the_others(exit_status, true);
 }
 
 void GroupJob::hold(int exit_status) {
-    parts_.watchdog.set_explanation({});
-    parts_.watchdog.enter("waiting for the other groups", result_limit);
+    parts_.world.abort(end_with_the_others(exit_status, false));
+}
+
+/// Does not return unless all groups have ended in order.
+int GroupJob::end_with_the_others(int exit_status, bool in_order) {
     try {
-        if (leads_group()) {
-            send_result(false);
-        }
+        begin_to_wait(in_order);
+        int status = exit_status;
         if (leads_job()) {
-            collect_results();
-            end_job(finish_job(exit_status));
+            status = end_job_as_its_leader(exit_status);
+        } else if (leads_group() || !in_order) {
+            wait_for_others(exit_status);
+            measure_clocks_again();
         }
-        const std::int64_t deadline_ns =
-            std::max(ends_by_ns_, monotonic_ns()) + result_limit.ns + result_limit.ns;
-        std::int64_t leaves_ns = deadline_ns;
-        next_look_ns_ = monotonic_ns() + look_for_record_every.ns;
-        while (monotonic_ns() < leaves_ns) {
-            look_for_record(exit_status);
-            parts_.watchdog.alive();
-            if (mailbox_) {
-                mailbox_->progress();
-            }
-            if (caught_signal() != 0 && leaves_ns == deadline_ns) {
-                next_look_ns_ = monotonic_ns() + look_after_signal.ns;
-                leaves_ns = std::min(leaves_ns, monotonic_ns() + leave_after_signal.ns);
-            }
-            std::this_thread::sleep_for(look_pause);
-        }
+        return std::stoi(parts_.world.broadcast(std::to_string(status), parts_.job_leader, "end of the job"));
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: group {}: {}\n", parts_.group, error.what());
+        give_up(exit_status);
     }
-    end_job(exit_status);
 }
 
 }  // namespace weir::runtime

@@ -34,11 +34,9 @@ class GroupJob {
         MpiJob* leaders;  ///< the groups' leaders, by group; nullptr on other ranks
         int job_leader;   ///< rank in `world`
         std::uint32_t group;
-        std::string directory;                       ///< of the job
-        std::vector<std::string> group_directories;  ///< relative to it
+        telemetry::JobRecord record;  ///< nothing has come from any group
         core::Plan plan;
         telemetry::LiveForm output;
-        bool colours;
         Watchdog& watchdog;
     };
     /// Collective over the leaders: measures their clocks. Throws JobError.
@@ -56,7 +54,7 @@ class GroupJob {
     /// started without this group.
     Start agree_on_start(core::Duration ahead, const std::function<void()>& waiting);
     /// Longest that agree_on_start() takes; for ranks that wait for their leader meanwhile.
-    [[nodiscard]] core::Duration start_limit() const;
+    static constexpr core::Duration start_limit = core::Duration::seconds(70);
     void show(const telemetry::ClusterSecond& second);
     /// Several times a second while it measures.
     void look();
@@ -74,54 +72,49 @@ class GroupJob {
   private:
     [[nodiscard]] bool leads_group() const { return parts_.leaders != nullptr; }
     [[nodiscard]] bool leads_job() const { return leads_group() && parts_.leaders->rank() == 0; }
-    [[nodiscard]] std::uint32_t groups() const {
-        return static_cast<std::uint32_t>(parts_.group_directories.size());
-    }
-    [[nodiscard]] core::Duration rest_of_the_run() const;
+    [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(record_.groups.size()); }
     Start start_all(core::Duration ahead, const std::function<void()>& waiting);
-    void send_result(bool in_order);
     void receive(const Mail& mail);
-    void take_result(std::uint32_t group, const nlohmann::ordered_json& message);
-    /// Leader of the job: until all groups have ended, or cannot be expected to.
+    int end_with_the_others(int exit_status, bool in_order);
+    void begin_to_wait(bool in_order);
+    void send_result(bool in_order);
+    void add_result(std::uint32_t number, nlohmann::ordered_json entry, bool in_order);
     void collect_results();
-    void read_results_of_silent_groups();
-    void add_result(telemetry::GroupEntry entry, bool in_order);
+    void read_results_of_silent_groups(core::Duration for_so_long);
     void measure_clocks_again();
-    int finish_job(int exit_status);
+    int end_job_as_its_leader(int exit_status);
+    int finish_job(int exit_status) const;
     /// The leader of group 1 stands in for that of the job.
     [[nodiscard]] bool is_deputy() const { return leads_group() && parts_.leaders->rank() == 1; }
-    /// As far as the files say, all groups have ended, and the job has no record of it.
-    [[nodiscard]] bool record_is_missing() const;
-    /// Deputy: takes over if the record of the job was missing at the last look, too, or a signal has come.
     void look_for_record(int exit_status);
-    [[noreturn]] void take_over(int exit_status);
     void wait_for_others(int exit_status);
-    [[noreturn]] void end_job(int exit_status);
+    [[noreturn]] void give_up(int exit_status);
 
     Parts parts_;
+    telemetry::JobRecord& record_ = parts_.record;
     std::optional<Mailbox> mailbox_;  ///< leaders'
     ClockOffset clock_;               ///< of this leader against that of the job
     std::int64_t ends_by_ns_ = 0;     ///< monotonic; the planned end of the run
     std::int64_t next_look_ns_ = 0;   ///< deputy: monotonic
     bool record_was_missing_ = false;
-    bool started_ = false;        ///< leader of the job: it has sent the groups their start
-    telemetry::GroupEntry mine_;  ///< leaders: what take_record() was given
-    bool has_record_ = false;     ///< take_record() was called
+    nlohmann::ordered_json mine_;  ///< leaders: the entry of what take_record() was given
 
     // Leader of the job.
     struct Group {
         bool answered = false;  ///< at the start: it is ready, or has failed before
         bool ready = false;
         core::Duration ahead;
-        std::optional<telemetry::GroupEntry> entry;
+        bool ended = false;
         bool ended_in_order = false;
         std::int64_t heard_ns = 0;
-        std::optional<double> clock_error_us;  ///< at the end
     };
     std::vector<Group> groups_;
+    bool started_ = false;  ///< it has sent the groups their start
     std::optional<telemetry::JobLiveView> live_;
-    telemetry::JobRecord record_;
     RecordKeeper keeper_;
 };
+
+/// Writes and prints the record of a job that has ended; `command` begins messages. Returns the exit status.
+int publish(const telemetry::JobRecord& record, telemetry::LiveForm output, const char* command);
 
 }  // namespace weir::runtime

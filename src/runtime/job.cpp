@@ -47,15 +47,17 @@ void Job::Waiting::nap() {
     }
 }
 
-std::vector<Objection> Job::objections(const std::string& mine, const char* what) {
-    std::vector<Objection> found;
+std::optional<Objection> Job::first_objection(const std::string& mine, const char* what) {
+    std::optional<Objection> first;
     const auto texts = share(mine, what);
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-        if (!texts[rank].empty()) {
-            found.push_back({static_cast<int>(rank), texts[rank]});
+        if (first && !texts[rank].empty()) {
+            ++first->others;
+        } else if (!texts[rank].empty()) {
+            first = {static_cast<int>(rank), texts[rank]};
         }
     }
-    return found;
+    return first;
 }
 
 std::string Job::silence_text(core::Duration limit, const char* what) {

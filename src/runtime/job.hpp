@@ -71,6 +71,7 @@ class JobOver : public JobError {
 struct Objection {
     int rank = 0;
     std::string text;
+    int others = 0;  ///< ranks that cannot go on either
 };
 
 struct JobEvent {
@@ -143,8 +144,8 @@ class Job : public transport::Meeting {
     virtual std::string broadcast(const std::string& text, int root, const char* what) = 0;
     virtual void barrier(const char* what) = 0;
 
-    /// Why ranks cannot go on (`mine`: this one; empty: it can), lowest rank first, on every rank.
-    virtual std::vector<Objection> objections(const std::string& mine, const char* what);
+    /// Of the lowest rank that cannot go on (`mine`: why this one cannot; empty: it can), on every rank.
+    virtual std::optional<Objection> first_objection(const std::string& mine, const char* what);
 
     // Rounds, for loops that do something else meanwhile: a block of the same size of every rank, by rank,
     // on every rank. One round at a time.

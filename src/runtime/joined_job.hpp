@@ -152,7 +152,7 @@ class JoinMember final : public Job, public JobNews {
     void send_notice(const Notice& notice, core::Duration limit) override;
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
     void set_silence_limit(core::Duration limit) override;
-    std::vector<Objection> objections(const std::string& mine, const char* what) override;
+    std::optional<Objection> first_objection(const std::string& mine, const char* what) override;
 
     [[nodiscard]] JobNews* news() override { return this; }
     [[nodiscard]] std::optional<std::uint32_t> returning_life() const override { return life_; }

@@ -45,11 +45,11 @@ std::optional<std::string> JoinMember::replay(const char* what) {
     return text;
 }
 
-std::vector<Objection> JoinMember::objections(const std::string& mine, const char* what) {
+std::optional<Objection> JoinMember::first_objection(const std::string& mine, const char* what) {
     if (replays_ && !mine.empty()) {
         throw JobError(mine);
     }
-    return Job::objections(mine, what);
+    return Job::first_objection(mine, what);
 }
 
 std::int64_t JoinMember::compare_clocks(std::int64_t& error_ns) {

@@ -1,5 +1,6 @@
 #include "runtime/mailbox.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -10,13 +11,12 @@ namespace weir::runtime {
 namespace {
 
 constexpr int mail_tag = 31;
-constexpr const char* between_leaders = "messages between groups";
 
 }  // namespace
 
 bool Mailbox::is_done(Transfer& transfer) {
     int done = 0;
-    check_exchange(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE), between_leaders);
+    check_exchange(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE), what_);
     return done != 0;
 }
 
@@ -30,7 +30,7 @@ bool Mailbox::send(int to, std::uint8_t kind, std::span<const std::byte> bytes) 
     one.bytes.insert(one.bytes.end(), bytes.begin(), bytes.end());
     check_exchange(MPI_Isend(one.bytes.data(), static_cast<int>(one.bytes.size()), MPI_BYTE, to, mail_tag,
                              communicator_, &one.request),
-                   between_leaders);
+                   what_);
     return true;
 }
 
@@ -38,8 +38,7 @@ void Mailbox::begin_receiving() {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
-    check_exchange(MPI_Improbe(MPI_ANY_SOURCE, mail_tag, communicator_, &there, &message, &status),
-                   between_leaders);
+    check_exchange(MPI_Improbe(MPI_ANY_SOURCE, mail_tag, communicator_, &there, &message, &status), what_);
     if (there == 0) {
         return;
     }
@@ -48,18 +47,25 @@ void Mailbox::begin_receiving() {
     Transfer& one = receiving_.emplace_back();
     one.from = status.MPI_SOURCE;
     one.bytes.resize(static_cast<std::size_t>(length));
-    check_exchange(MPI_Imrecv(one.bytes.data(), length, MPI_BYTE, &message, &one.request), between_leaders);
+    check_exchange(MPI_Imrecv(one.bytes.data(), length, MPI_BYTE, &message, &one.request), what_);
 }
 
 std::optional<Mail> Mailbox::take() {
     progress();
     begin_receiving();
-    // The first: what comes behind it may be of the same sender.
-    if (receiving_.empty() || !is_done(receiving_.front())) {
+    const auto is_first = [this](Transfers::iterator transfer) {  // of its sender
+        return std::none_of(receiving_.begin(), transfer,
+                            [&](const Transfer& before) { return before.from == transfer->from; });
+    };
+    auto found = receiving_.begin();
+    while (found != receiving_.end() && !(is_done(*found) && is_first(found))) {
+        ++found;
+    }
+    if (found == receiving_.end()) {
         return std::nullopt;
     }
-    const Transfer transfer = std::move(receiving_.front());
-    receiving_.pop_front();
+    const Transfer transfer = std::move(*found);
+    receiving_.erase(found);
     if (transfer.bytes.empty()) {
         return std::nullopt;
     }

@@ -84,7 +84,12 @@ std::unique_ptr<MpiJob> MpiJob::split(int part, int key) {
     MPI_Comm communicator = MPI_COMM_NULL;
     check_exchange(MPI_Comm_split(communicator_, part < 0 ? MPI_UNDEFINED : part, key, &communicator),
                    "division into groups");
-    return communicator == MPI_COMM_NULL ? nullptr : std::unique_ptr<MpiJob>(new MpiJob(communicator));
+    if (communicator == MPI_COMM_NULL) {
+        return nullptr;
+    }
+    auto job = std::unique_ptr<MpiJob>(new MpiJob(communicator));
+    job->set_waiting_hook([this] { call_waiting_hook(); });
+    return job;
 }
 
 int MpiJob::ranks_on_this_host() {
@@ -98,6 +103,10 @@ int MpiJob::ranks_on_this_host() {
 }
 
 int MpiJob::largest(int value, const char* what) {
+    return reduce(value, MPI_MAX, what);
+}
+
+int MpiJob::reduce(int value, MPI_Op operation, const char* what) {
     struct Memory {
         int mine = 0;
         int all = 0;
@@ -105,8 +114,8 @@ int MpiJob::largest(int value, const char* what) {
     LeftToMpi<Memory> memory;
     memory->mine = value;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_exchange(MPI_Iallreduce(&memory->mine, &memory->all, 1, MPI_INT, MPI_MAX, communicator_, &request),
-                   what);
+    check_exchange(
+        MPI_Iallreduce(&memory->mine, &memory->all, 1, MPI_INT, operation, communicator_, &request), what);
     wait(request, exchange_limit(), what);
     return memory->all;
 }
@@ -116,7 +125,8 @@ std::optional<Objection> MpiJob::first_objection(const std::string& mine, const 
     if (lowest == size_) {
         return std::nullopt;
     }
-    return Objection{lowest, broadcast(mine, lowest, what)};
+    const int all = reduce(mine.empty() ? 0 : 1, MPI_SUM, what);
+    return Objection{lowest, broadcast(mine, lowest, what), all - 1};
 }
 
 std::string MpiJob::library_version() {
@@ -220,73 +230,34 @@ void MpiJob::gather(std::span<const std::byte> bytes, int root, const char* what
 
 std::vector<std::optional<std::string>> MpiJob::collect(const std::string& text, int root,
                                                         core::Duration limit, const char* what) {
-    constexpr int tag = 12;
     constexpr auto nap = std::chrono::microseconds(200);
     const std::int64_t deadline_ns = monotonic_ns() + limit.ns;
+    if (!mail_) {
+        mail_.emplace(communicator_, what);
+    }
+    ++collection_;
     if (rank_ != root) {
-        unsent_.push_back(text);
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_exchange(MPI_Isend(unsent_.back().data(), static_cast<int>(text.size()), MPI_CHAR, root, tag,
-                                 communicator_, &request),
-                       what);
-        int done = 0;
-        while (done == 0 && monotonic_ns() < deadline_ns) {
-            check_exchange(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+        mail_->send(root, collection_, std::as_bytes(std::span(text)));
+        while (!mail_->progress() && monotonic_ns() < deadline_ns) {
             call_waiting_hook();
             std::this_thread::sleep_for(nap);
         }
-        if (done != 0) {
-            unsent_.pop_back();
-        }
         return {};
     }
-    unread_.splice(unread_.end(), receiving_);
     std::vector<std::optional<std::string>> texts(static_cast<std::size_t>(size_));
     texts[static_cast<std::size_t>(root)] = text;
-    int missing = size_ - 1;
-    while (missing > 0 && monotonic_ns() < deadline_ns) {
+    for (int missing = size_ - 1; missing > 0 && monotonic_ns() < deadline_ns;) {
         call_waiting_hook();
-        const bool began = begin_receiving(tag, what);
-        const int ended = complete_received(texts, what);
-        missing -= ended;
-        if (!began && ended == 0) {
+        const auto mail = mail_->take();
+        if (!mail) {
             std::this_thread::sleep_for(nap);
+        } else if (mail->kind == collection_) {  // else it comes too late
+            texts[static_cast<std::size_t>(mail->from)].emplace(
+                reinterpret_cast<const char*>(mail->bytes.data()), mail->bytes.size());
+            --missing;
         }
     }
     return texts;
-}
-
-bool MpiJob::begin_receiving(int tag, const char* what) {
-    int there = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    check_exchange(MPI_Improbe(MPI_ANY_SOURCE, tag, communicator_, &there, &message, &status), what);
-    if (there == 0) {
-        return false;
-    }
-    int length = 0;
-    MPI_Get_count(&status, MPI_CHAR, &length);
-    Receiving& one = receiving_.emplace_back();
-    one.rank = status.MPI_SOURCE;
-    one.text.resize(static_cast<std::size_t>(length));
-    check_exchange(MPI_Imrecv(one.text.data(), length, MPI_CHAR, &message, &one.request), what);
-    return true;
-}
-
-int MpiJob::complete_received(std::vector<std::optional<std::string>>& texts, const char* what) {
-    int completed = 0;
-    for (auto one = receiving_.begin(); one != receiving_.end();) {
-        int done = 0;
-        check_exchange(MPI_Test(&one->request, &done, MPI_STATUS_IGNORE), what);
-        if (done == 0) {
-            ++one;
-            continue;
-        }
-        texts[static_cast<std::size_t>(one->rank)] = std::move(one->text);
-        one = receiving_.erase(one);
-        ++completed;
-    }
-    return completed;
 }
 
 std::string MpiJob::broadcast(const std::string& text, int root, const char* what) {

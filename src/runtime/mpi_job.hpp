@@ -5,8 +5,8 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/job.hpp"
+#include "runtime/mailbox.hpp"
 
 namespace weir::runtime {
 
@@ -28,13 +29,11 @@ class MpiJob final : public Job {
     ~MpiJob() override;
 
     /// Collective: a job of the ranks with the same `part`, in the order of `key`; nullptr on ranks with a
-    /// negative `part`. abort() of it ends this job, too. Must not outlive this job. Throws JobError.
+    /// negative `part`. abort() of it ends this job, too, and it calls this job's waiting hook until it has
+    /// one of its own. Must not outlive this job. Throws JobError.
     std::unique_ptr<MpiJob> split(int part, int key);
     /// Collective: the largest value of all ranks. Throws JobError.
     int largest(int value, const char* what);
-    /// Collective: why a rank cannot go on, of the lowest rank that cannot. Unlike objections() it takes no
-    /// more memory with more ranks. Throws JobError.
-    std::optional<Objection> first_objection(const std::string& mine, const char* what);
     /// Ranks of this job on this host. Collective. Throws JobError.
     [[nodiscard]] int ranks_on_this_host();
     /// What is called instead of ending the process when abort() is called.
@@ -46,6 +45,8 @@ class MpiJob final : public Job {
 
     [[nodiscard]] std::string library() const override { return library_version(); }
     std::vector<std::string> share(const std::string& text, const char* what) override;
+    /// Takes no more memory with more ranks.
+    std::optional<Objection> first_objection(const std::string& mine, const char* what) override;
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& receive) override;
     std::string broadcast(const std::string& text, int root, const char* what) override;
@@ -70,9 +71,7 @@ class MpiJob final : public Job {
 
   private:
     explicit MpiJob(MPI_Comm communicator);
-    bool begin_receiving(int tag, const char* what);
-    /// Moves what has come for collect() since the last call to `texts`. Returns how many.
-    int complete_received(std::vector<std::optional<std::string>>& texts, const char* what);
+    int reduce(int value, MPI_Op operation, const char* what);
     void end_others(int status) override;
     void check_notices(const char* what) override;
     void receive_notice(const char* what) const;
@@ -83,16 +82,8 @@ class MpiJob final : public Job {
     MPI_Comm communicator_ = MPI_COMM_NULL;
     bool is_part_ = false;  ///< another job has started MPI, and ends it
     std::function<void(int status)> before_abort_;
-    /// A text of collect() that MPI writes.
-    struct Receiving {
-        std::string text;
-        MPI_Request request = MPI_REQUEST_NULL;
-        int rank = -1;
-    };
-    // What does not come through in time stays until MPI is finalized.
-    std::list<std::string> unsent_;   ///< texts of collect() that MPI may still read
-    std::list<Receiving> receiving_;  ///< of this collect()
-    std::list<Receiving> unread_;     ///< of those before
+    std::optional<Mailbox> mail_;  ///< for collect()
+    std::uint8_t collection_ = 0;  ///< number of the last collect()
     struct Round {
         std::vector<std::byte> mine;
         std::vector<std::byte> all;

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -145,24 +144,18 @@ void keep_run(const Json& duty, Lines& lines) {
 }
 
 void keep_job(const Json& duty, Lines& lines) {
-    const std::string directory = duty.at("directory").get<std::string>();
-    const auto groups = duty.at("groups").get<std::vector<std::string>>();
+    telemetry::JobRecord record(duty.at("directory").get<std::string>(),
+                                duty.at("groups").get<std::vector<std::string>>());
     while (lines.read()) {
     }
-    const auto path_of = [&](const std::string& group) { return directory + "/" + group + "/run.json"; };
-    const auto has_ended = [&](const std::string& group) {
-        return telemetry::how_it_ended(path_of(group)).has_value();
-    };
     const auto deadline = std::chrono::steady_clock::now() + groups_wait;
-    while (!std::all_of(groups.begin(), groups.end(), has_ended) &&
-           std::chrono::steady_clock::now() < deadline) {
+    while (!record.groups_have_ended() && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    const std::string path = directory + "/run.json";
     std::error_code error;
-    if (std::filesystem::exists(path, error) && !telemetry::how_it_ended(path)) {
-        static_cast<void>(
-            telemetry::write_job_json(path, telemetry::job_record_from_files(directory, groups)));
+    if (std::filesystem::exists(record.directory + "/run.json", error) && !record.is_written(false)) {
+        record.read_groups();
+        static_cast<void>(record.write());
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "participant/exit_status.hpp"
 #include "runtime/common_clock.hpp"
 #include "runtime/group_job.hpp"
 #include "runtime/record_keeper.hpp"
@@ -35,7 +36,7 @@ std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) cons
     return write(record, telemetry::OnDisk::synced);
 }
 
-std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
+std::string RunEnding::write_record(const telemetry::RunRecord& record, int status) const {
     // The others hear how the run failed after this, or the leader is still in its loop: a busy disk must not
     // let it look lost.
     const std::string cannot_write =
@@ -43,6 +44,9 @@ std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
                                                                       : telemetry::OnDisk::later);
     if (cannot_write.empty()) {
         RecordKeeper::dismiss();
+    }
+    if (parts_.settings.groups != nullptr && is_leader()) {
+        parts_.settings.groups->take_record(record, cannot_write.empty() ? status : participant::exit_failed);
     }
     return cannot_write;
 }
@@ -82,7 +86,8 @@ void RunEnding::prepare_for_abort(int missed) {
 }
 
 void RunEnding::record_signal(int number) const {
-    static_cast<void>(write_record(parts_.report.interrupted(parts_.collector.get(), number)));
+    static_cast<void>(write_record(parts_.report.interrupted(parts_.collector.get(), number),
+                                   participant::exit_signal_base + number));
 }
 
 void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
@@ -124,13 +129,10 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
                                             ? parts_.report.interrupted(parts_.collector.get(), end.signal)
                                             : parts_.report.failed(parts_.collector.get(), cause);
     parts_.watchdog.enter("writing of run.json", record_limit);
-    const std::string cannot_write = write_record(record);
+    const std::string cannot_write = write_record(record, end.status);
     parts_.watchdog.enter("end", end_limit);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}\n", parts_.settings.command, cannot_write);
-    }
-    if (parts_.settings.groups != nullptr && is_leader()) {
-        parts_.settings.groups->take_record(record, end.status);
     }
     if (rule.record == EndRule::Record::yes) {
         print_summary(record);

@@ -37,8 +37,9 @@ class RunEnding {
 
     explicit RunEnding(const Parts& parts) : parts_(parts) {}
 
-    /// Writes run.json with its end. Returns why it cannot; empty: it could.
-    [[nodiscard]] std::string write_record(const telemetry::RunRecord& record) const;
+    /// Leader: writes run.json with the end of a run whose processes end with `status`. Returns why it
+    /// cannot; empty: it could.
+    [[nodiscard]] std::string write_record(const telemetry::RunRecord& record, int status) const;
     /// The same, with a record that has no end yet.
     [[nodiscard]] std::string write_unfinished(const telemetry::RunRecord& record) const;
     void print_summary(const telemetry::RunRecord& record) const;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "participant/exit_status.hpp"
-#include "runtime/group_job.hpp"
 #include "runtime/run_job_parts.hpp"
 
 namespace weir::runtime {
@@ -121,7 +120,7 @@ int JobRun::write_record(const RankLoop& loop) {
     const telemetry::RunRecord record = report_.complete(*collector_);
     int status = report_.exit_status(record);
     ending_.remove_abort_message();
-    const std::string cannot_write = ending_.write_record(record);
+    const std::string cannot_write = ending_.write_record(record, status);
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}; the verdict was: {}\n", settings_.command, cannot_write,
                    record.verdict.text);
@@ -130,9 +129,6 @@ int JobRun::write_record(const RankLoop& loop) {
     ending_.print_summary(record);
     for (const std::string& unmet : report_.unmet_requirements(record)) {
         fmt::print(stderr, "{}: {}\n", settings_.command, unmet);
-    }
-    if (settings_.groups != nullptr) {
-        settings_.groups->take_record(record, status);
     }
     return status;
 }

@@ -66,21 +66,17 @@ void JobRun::print_plan() const {
 }
 
 bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
-    const auto objections = job_.objections(objection, what);
-    if (objections.empty()) {
+    const auto first = job_.first_objection(objection, what);
+    if (!first) {
         return true;
     }
-    const Objection& first = objections.front();
-    const std::string text = fmt::format(
-        "{}: {}{}", rank_text(settings_, first.rank), first.text,
-        objections.size() > 1 ? fmt::format(" (and {} more ranks)", objections.size() - 1) : std::string{});
+    const std::string text =
+        fmt::format("{}: {}{}", rank_text(settings_, first->rank), first->text,
+                    first->others > 0 ? fmt::format(" (and {} more ranks)", first->others) : std::string{});
     if (is_leader_) {
         fmt::print(stderr, "{}: {}\n", settings_.command, text);
-        const auto record = report_.failed(nullptr, failure_of(settings_, first.rank, text));
-        static_cast<void>(ending_.write_record(record));
-        if (settings_.groups != nullptr) {
-            settings_.groups->take_record(record, participant::exit_failed);
-        }
+        const auto record = report_.failed(nullptr, failure_of(settings_, first->rank, text));
+        static_cast<void>(ending_.write_record(record, participant::exit_failed));
     }
     return false;
 }
@@ -180,7 +176,7 @@ Start JobRun::agree_on_start() {
         }
     }
     if (settings_.groups != nullptr) {
-        job_.set_exchange_limit(settings_.groups->start_limit() + Job::initial_exchange_limit);
+        job_.set_exchange_limit(GroupJob::start_limit + Job::initial_exchange_limit);
     }
     const std::string text =
         job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),

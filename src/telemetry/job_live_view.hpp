@@ -35,12 +35,13 @@ class JobLiveView {
         std::int64_t second = 0;
         std::vector<std::optional<ClusterSecond>> groups;
     };
+    struct Line;
     void show_what_is_complete();
     void show(const Open& open);
-    void show_text(const Open& open);
-    void show_json(const Open& open) const;
+    void show_text(std::int64_t second, const Line& all, std::vector<Line>& lines);
+    void show_json(std::int64_t second, const Line& all, const std::vector<Line>& lines) const;
     void show_header(RateUnit unit);
-    [[nodiscard]] std::int64_t seconds_left(std::int64_t second) const;
+    [[nodiscard]] std::string text_of(const Line& line, const std::string& name) const;
 
     std::int64_t duration_s_;
     std::uint32_t groups_;
@@ -50,7 +51,7 @@ class JobLiveView {
     std::vector<bool> ended_;
     std::deque<Open> open_;  ///< consecutive seconds
     std::optional<std::int64_t> shown_;
-    std::optional<RateUnit> unit_;
+    std::optional<RateUnit> unit_;  ///< from the first data
     int lines_ = 0;
 };
 

@@ -20,6 +20,10 @@ inline nlohmann::ordered_json finite_or_null(double value) {
 inline nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
     return value ? finite_or_null(*value) : nlohmann::ordered_json();
 }
+template <typename Value>
+nlohmann::ordered_json or_null(const std::optional<Value>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 inline nlohmann::ordered_json text_or_null(const std::string& text) {
     return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
 }

@@ -14,23 +14,6 @@ namespace weir::telemetry {
 
 namespace {
 
-std::string time_left_text(std::int64_t seconds) {
-    return seconds >= 3600 ? fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
-                           : fmt::format("{}:{:02}", seconds / 60, seconds % 60);
-}
-
-std::string progress_text(const ClusterSecond& second) {
-    switch (second.phase) {
-        case Phase::warmup:
-            return fmt::format("warm-up {}", second.second);
-        case Phase::measure:
-            break;
-        case Phase::drain:
-            return fmt::format("drain {}", second.second);
-    }
-    return std::to_string(second.second);
-}
-
 std::string rate_cells(const RateRange& range, RateUnit unit) {
     if (range.ranks == 0) {
         return fmt::format("{:>7}{:>7}{:>7}", "-", "-", "-");
@@ -50,6 +33,24 @@ nlohmann::ordered_json rate_json(const RateRange& range) {
 }
 
 }  // namespace
+
+std::string second_text(Phase phase, std::int64_t second) {
+    return fmt::format("{}{}",
+                       phase == Phase::warmup  ? "warm-up "
+                       : phase == Phase::drain ? "drain "
+                                               : "",
+                       second);
+}
+
+std::int64_t seconds_left(std::int64_t duration_s, std::int64_t second) {
+    return std::max(std::int64_t{0}, duration_s - second - 1);
+}
+
+std::string time_left_text(std::int64_t duration_s, std::int64_t second) {
+    const std::int64_t left = seconds_left(duration_s, second);
+    return left >= 3600 ? fmt::format("{}:{:02}:{:02}", left / 3600, left / 60 % 60, left % 60)
+                        : fmt::format("{}:{:02}", left / 60, left % 60);
+}
 
 LiveView::LiveView(const core::Plan& plan, LiveForm form, bool terminal, LineSink sink)
     : consumers_(plan.consumers),
@@ -80,10 +81,6 @@ void LiveView::show(const ClusterSecond& second) {
     }
 }
 
-std::int64_t LiveView::seconds_left(const ClusterSecond& second) const {
-    return std::max(std::int64_t{0}, duration_s_ - second.second - 1);
-}
-
 void LiveView::show_text(const ClusterSecond& second) {
     if (second.producers.ranks + second.consumers.ranks == 0 &&
         (second.phase == Phase::drain || second.missing_ranks == 0)) {
@@ -102,8 +99,8 @@ void LiveView::show_text(const ClusterSecond& second) {
     };
     const bool has_sets = std::isfinite(second.max_occupancy);
     std::string line =
-        fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}{}", progress_text(second),
-                    time_left_text(seconds_left(second)), rate_cells(second.producers, unit),
+        fmt::format("{:>12}{:>8} |{} |{} |{:>6.1f}{:>9} | {}{}{}", second_text(second.phase, second.second),
+                    time_left_text(duration_s_, second.second), rate_cells(second.producers, unit),
                     rate_cells(second.consumers, unit), second.blocked_mean,
                     fmt::format("{}/{}", second.blocked_at_once, consumers_),
                     cell(9, has_sets ? fmt::format("{:.3f}", second.max_occupancy) : "-", second.overflowed),
@@ -146,7 +143,7 @@ void LiveView::show_json(const ClusterSecond& second) {
         {"type", "second"},
         {"second", second.second},
         {"phase", phase_name(second.phase)},
-        {"seconds_left", seconds_left(second)},
+        {"seconds_left", seconds_left(duration_s_, second.second)},
         {"producers_bits_per_second", rate_json(second.producers)},
         {"consumers_bits_per_second", rate_json(second.consumers)},
         {"blocked_consumers_mean", second.blocked_mean},

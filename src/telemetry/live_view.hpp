@@ -20,6 +20,12 @@ enum class LiveForm : std::uint8_t {
     quiet,  ///< nothing
 };
 
+/// "12", in warm-up and drain with that before it.
+std::string second_text(Phase phase, std::int64_t second);
+/// Until generation ends, which lasts `duration_s`, after a second: "4:59", "1:04:59".
+std::string time_left_text(std::int64_t duration_s, std::int64_t second);
+std::int64_t seconds_left(std::int64_t duration_s, std::int64_t second);
+
 class LiveView {
   public:
     /// Gets whole lines without their line end.
@@ -36,7 +42,6 @@ class LiveView {
     void show_header(RateUnit unit);
     void show_text(const ClusterSecond& second);
     void show_json(const ClusterSecond& second);
-    [[nodiscard]] std::int64_t seconds_left(const ClusterSecond& second) const;
 
     std::uint32_t consumers_;
     std::int64_t duration_s_;

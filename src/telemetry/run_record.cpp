@@ -377,11 +377,14 @@ RunRecord unfinished(RunRecord record) {
 }
 
 std::optional<Failure> how_it_ended(const std::string& path) {
-    const Json json = json_of_file(path);
-    if (!json.is_object() || !json.contains("failure")) {
+    return how_it_ended(json_of_file(path));
+}
+
+std::optional<Failure> how_it_ended(const Json& run) {
+    if (!run.is_object() || !run.contains("failure")) {
         return std::nullopt;
     }
-    const Json& failure = json["failure"];
+    const Json& failure = run["failure"];
     if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) {
         return Failure{};
     }
@@ -391,7 +394,7 @@ std::optional<Failure> how_it_ended(const std::string& path) {
 
 MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure) {
     Json json = json_of_file(path);
-    if (!json.is_object() || how_it_ended(path)) {
+    if (!json.is_object() || how_it_ended(json)) {
         return {};
     }
     json["status"] = status_name(status);

@@ -123,8 +123,9 @@ inline constexpr std::string_view has_not_ended = "the run has not ended";
 /// killed without a chance to write leaves this.
 RunRecord unfinished(RunRecord record);
 
-/// How the run ended according to the run.json at `path`; `what` is empty if nothing failed.
-/// Nothing if there is none that can be read, or it is still that of unfinished().
+/// How the run ended according to its run.json, as json_of_file() reads it; `what` is empty if nothing
+/// failed. Nothing if there is none that can be read, or it is still that of unfinished().
+std::optional<Failure> how_it_ended(const nlohmann::ordered_json& run);
 std::optional<Failure> how_it_ended(const std::string& path);
 
 /// Writes into the run.json at `path`, if it is still that of unfinished(), how the run ended. Else this does

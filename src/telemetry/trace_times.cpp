@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "telemetry/formatting.hpp"
+#include "telemetry/json_values.hpp"
 #include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {
@@ -75,11 +76,6 @@ struct Sample {
         return sizes;
     }
 };
-
-template <typename Value>
-nlohmann::ordered_json or_null(const std::optional<Value>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
-}
 
 }  // namespace
 

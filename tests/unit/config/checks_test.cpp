@@ -60,7 +60,6 @@ TEST_CASE("more memory than a host has is refused with the numbers") {
 TEST_CASE("the default run directory carries the time in UTC") {
     CHECK(default_run_directory(0) == "weir-run-19700101T000000Z");
     CHECK(default_run_directory(1767323045) == "weir-run-20260102T030405Z");
-    CHECK(unused_run_directory(1767323045) == "weir-run-20260102T030405Z");
 }
 
 TEST_CASE("a run directory must be new and possible") {
@@ -79,8 +78,17 @@ TEST_CASE("a run directory must be new and possible") {
 TEST_CASE("a run directory is made with its parents, once") {
     const TemporaryDirectory here;
     const fs::path run = here.path() / "a/b";
-    create_run_directory(run);
-    CHECK(fs::is_directory(run));
-    CHECK(contains(refusal_of([&] { create_run_directory(run); }), "exists already"));
-    CHECK(contains(refusal_of([] { create_run_directory("/proc/weir-run"); }), "--out: '/proc"));
+    CHECK(create_run_directory(run, 0, {"group-00", "group-01"}) == run);
+    CHECK(fs::is_directory(run / "group-01"));
+    CHECK(contains(refusal_of([&] { create_run_directory(run, 0); }), "exists already"));
+    CHECK(contains(refusal_of([] { create_run_directory("/proc/weir-run", 0); }), "--out: '/proc"));
+}
+
+TEST_CASE("a run directory without a name has that of the time, and a number if there is one already") {
+    const TemporaryDirectory here;
+    const fs::path before = fs::current_path();
+    fs::current_path(here.path());
+    CHECK(create_run_directory("", 1767323045) == here.path() / "weir-run-20260102T030405Z");
+    CHECK(create_run_directory("", 1767323045) == here.path() / "weir-run-20260102T030405Z-2");
+    fs::current_path(before);
 }

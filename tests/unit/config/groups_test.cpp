@@ -63,9 +63,9 @@ TEST_CASE("A group is a run of its own, with its own seed and its own hosts") {
 }
 
 TEST_CASE("Directories of groups sort by number") {
-    CHECK(group_directory(0, 3) == "group-00");
-    CHECK(group_directory(35, 36) == "group-35");
-    CHECK(group_directory(7, 1000) == "group-007");
+    CHECK(group_directories(3) == std::vector<std::string>{"group-00", "group-01", "group-02"});
+    CHECK(group_directories(36).back() == "group-35");
+    CHECK(group_directories(1000).at(7) == "group-007");
 }
 
 TEST_CASE("Groups need MPI, and cannot be told apart by roles") {

@@ -1,5 +1,6 @@
 #include "telemetry/job_live_view.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -80,4 +81,15 @@ TEST_CASE("For programs a second is one line with all groups") {
     CHECK(json["max_occupancy"] == 0.5);
     CHECK(json["groups"][1]["group"] == 1);
     CHECK(json["groups"][0]["max_occupancy"] == 0.25);
+}
+
+TEST_CASE("Where there are no sets, no group and not the sum has an occupancy") {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    Shown shown(2, LiveForm::json);
+    shown.view.add(0, group_second(0, none));
+    shown.view.add(1, group_second(0, none));
+    const auto json = nlohmann::json::parse(shown.lines.at(0));
+    CHECK(json["max_occupancy"].is_null());
+    CHECK(json["late_sets"].is_null());
+    CHECK(json["groups"][1]["max_occupancy"].is_null());
 }

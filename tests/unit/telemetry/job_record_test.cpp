@@ -35,12 +35,14 @@ Json run(bool sustained, double occupancy, std::uint64_t late_sets = 0) {
 }
 
 JobRecord job(const std::vector<Json>& runs) {
-    JobRecord record;
-    record.directory = "/tmp/job";
-    record.describe(runs.front(), static_cast<std::uint32_t>(runs.size()));
+    std::vector<std::string> directories;
+    for (std::size_t group = 0; group < runs.size(); ++group) {
+        directories.push_back("group-0" + std::to_string(group));
+    }
+    JobRecord record("/tmp/job", directories);
+    record.describe(runs.front());
     for (std::uint32_t group = 0; group < runs.size(); ++group) {
-        const int status = runs[group]["status"] == "complete" ? 0 : 1;
-        record.groups.push_back(group_entry(group, "group-0" + std::to_string(group), runs[group], status));
+        record.groups[group] = record.entry(group, runs[group], runs[group]["status"] == "complete" ? 0 : 1);
     }
     return record;
 }
@@ -110,8 +112,8 @@ TEST_CASE("A group that failed does not hide the others") {
 }
 
 TEST_CASE("A group from which nothing came has failed") {
-    JobRecord record = job({run(true, 0.5), run(true, 0.5)});
-    record.groups[1] = missing_group(1, "group-01");
+    JobRecord record("/tmp/job", {"group-00", "group-01"});
+    record.groups[0] = record.entry(0, run(true, 0.5), 0);
     const Json json = to_json(record);
     CHECK(json["status"] == "failed");
     CHECK(json["failure"]["what"] == "group 1: nothing came from this group");
@@ -121,9 +123,9 @@ TEST_CASE("A group from which nothing came has failed") {
 
 TEST_CASE("The worst exit status of the groups is that of the job") {
     const auto status = [](int first, int second) {
-        JobRecord record;
-        record.groups = {group_entry(0, "group-00", run(true, 0.5), first),
-                         group_entry(1, "group-01", run(true, 0.5), second)};
+        JobRecord record = job({run(true, 0.5), run(true, 0.5)});
+        record.groups[0]["exit_status"] = first;
+        record.groups[1]["exit_status"] = second;
         return exit_status_of(record);
     };
     CHECK(status(0, 0) == 0);
@@ -132,18 +134,43 @@ TEST_CASE("The worst exit status of the groups is that of the job") {
     CHECK(status(143, 1) == 1);
 }
 
-TEST_CASE("What a group's file says can stand in for its leader") {
-    const auto path = std::filesystem::temp_directory_path() / "weir-job-record-test.json";
-    const auto write = [&](const Json& json) { std::ofstream(path) << json.dump(); };
-    write(failed("rank 0 has not responded"));
-    const auto entry = group_entry_from_file(1, "group-01", path.string());
-    REQUIRE(entry);
-    CHECK(entry->json["failure"]["what"] == "rank 0 has not responded");
-    CHECK(entry->json["exit_status"] == 1);
-    write(failed("the run has not ended"));
-    CHECK_FALSE(group_entry_from_file(1, "group-01", path.string()));
-    std::ofstream(path) << "not JSON";
-    CHECK_FALSE(group_entry_from_file(1, "group-01", path.string()));
-    std::filesystem::remove(path);
-    CHECK_FALSE(group_entry_from_file(1, "group-01", path.string()));
+TEST_CASE("What groups' files say can stand in for their leaders") {
+    const auto directory = std::filesystem::temp_directory_path() / "weir-job-record-test";
+    JobRecord record(directory, {"group-00", "group-01"});
+    const auto write = [&](const char* group, const Json& json) {
+        std::filesystem::create_directories(directory / group);
+        std::ofstream(directory / group / "run.json") << json.dump();
+    };
+    write("group-00", run(true, 0.5));
+    CHECK_FALSE(record.groups_have_ended());
+    CHECK_FALSE(record.entry_from_file(1));
+    write("group-01", failed("the run has not ended"));
+    CHECK_FALSE(record.entry_from_file(1));
+    std::ofstream(directory / "group-01/run.json") << "not JSON";
+    CHECK_FALSE(record.groups_have_ended());
+    write("group-01", failed("rank 0 has not responded"));
+    CHECK(record.groups_have_ended());
+    record.read_groups();
+    CHECK(record.labels["site"] == "here");
+    CHECK(record.groups[1]["failure"]["what"] == "rank 0 has not responded");
+    CHECK(record.groups[1]["exit_status"] == 1);
+    std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("A record of the job can stand without an end, or without one of its groups") {
+    const auto directory = std::filesystem::temp_directory_path() / "weir-job-record-written-test";
+    std::filesystem::create_directories(directory);
+    JobRecord record(directory, {"group-00"});
+    CHECK_FALSE(record.is_written(false));
+    record.ended = false;
+    CHECK_FALSE(record.write());
+    CHECK_FALSE(record.is_written(false));
+    record.ended = true;
+    CHECK_FALSE(record.write());
+    CHECK(record.is_written(false));
+    CHECK_FALSE(record.is_written());
+    record.groups[0] = record.entry(0, failed("rank 3 is gone"), 1);
+    CHECK_FALSE(record.write());
+    CHECK(record.is_written());
+    std::filesystem::remove_all(directory);
 }

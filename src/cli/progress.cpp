@@ -1,0 +1,38 @@
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace weir::cli {
+
+Progress::Progress(bool wanted) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+std::optional<double> Progress::due() {
+    const Clock::time_point now = Clock::now();
+    if (!wanted_ || now - shown_ < std::chrono::milliseconds(terminal_ ? 500 : 10000)) {
+        return std::nullopt;
+    }
+    shown_ = now;
+    return std::chrono::duration<double>(now - start_).count();
+}
+
+void Progress::show(const std::string& text) {
+    if (!wanted_) {
+        return;
+    }
+    fmt::print(stderr, "{}weir simulate: {}{}", terminal_ ? "\r" : "", text, terminal_ ? "\x1b[K" : "\n");
+    std::fflush(stderr);
+    written_ = terminal_;
+}
+
+void Progress::clear() {
+    if (written_) {
+        fmt::print(stderr, "\r\x1b[K");
+        std::fflush(stderr);
+        written_ = false;
+    }
+}
+
+}  // namespace weir::cli
