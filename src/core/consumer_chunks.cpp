@@ -79,7 +79,7 @@ bool Consumer::accept_chunk(Instant now, PlaceId place, const ArrivedChunk& arri
     FragmentPlace& fragment = places_[place.value];
     if (fragment.has(chunk.event, chunk.sequence, arrived.count)) {
         if (fragment.mark_duplicated()) {
-            ++ledger_.duplicate_events;
+            ++ledger_.duplicate.events;
         }
         return refuse(Fault::Kind::duplicate_chunk, "this chunk had already arrived");
     }

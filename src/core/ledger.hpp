@@ -70,7 +70,7 @@ struct Ledger {
     Tally received;
     Tally corrupt;
     Tally incomplete;
-    std::uint64_t duplicate_events = 0;
+    Tally duplicate;  ///< events only
     Tally results;
 
     Ledger& operator+=(const Ledger& other) { return combine_fields(*this, other, std::plus{}); }

@@ -1,61 +1,49 @@
 #include "core/ledger_report.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "core/plan_limits.hpp"
 
 namespace weir::core {
 
 namespace {
 
-/// False, and nothing is added, if that is negative or beyond what a sum can hold.
-bool add(const Tally& tally, Tally& sum) {
-    if (tally.bytes < Bytes{0} || !adds_up(sum.bytes, tally.bytes) || tally.events > ~sum.events) {
-        return false;
-    }
-    sum += tally;
-    return true;
-}
+struct EntryTally {
+    LedgerEntry entry;
+    Tally Ledger::* tally;
+};
+constexpr std::array<EntryTally, ledger_report_messages> ledger_entries{
+    {{LedgerEntry::generated, &Ledger::generated},
+     {LedgerEntry::sent, &Ledger::sent},
+     {LedgerEntry::lost, &Ledger::lost},
+     {LedgerEntry::received, &Ledger::received},
+     {LedgerEntry::corrupt, &Ledger::corrupt},
+     {LedgerEntry::incomplete, &Ledger::incomplete},
+     {LedgerEntry::duplicate, &Ledger::duplicate},
+     {LedgerEntry::results, &Ledger::results}}};
 
 }  // namespace
 
 void append_ledger_report(const Ledger& ledger, Actions& out) {
-    const auto append = [&](LedgerEntry entry, const Tally& tally) {
-        out.messages.emplace_back(scheduler_node(), LedgerPart{entry, tally});
-    };
-    append(LedgerEntry::generated, ledger.generated);
-    append(LedgerEntry::sent, ledger.sent);
-    append(LedgerEntry::lost, ledger.lost);
-    append(LedgerEntry::received, ledger.received);
-    append(LedgerEntry::corrupt, ledger.corrupt);
-    append(LedgerEntry::incomplete, ledger.incomplete);
-    append(LedgerEntry::duplicate, {.events = ledger.duplicate_events, .bytes = {}, .hash = 0});
-    append(LedgerEntry::results, ledger.results);
+    for (const EntryTally& entry : ledger_entries) {
+        out.messages.emplace_back(scheduler_node(), LedgerPart{entry.entry, ledger.*entry.tally});
+    }
 }
 
 bool add_ledger_entry(const LedgerPart& part, Ledger& ledger) {
-    const Tally& tally = part.tally;
-    switch (part.entry) {
-        case LedgerEntry::generated:
-            return add(tally, ledger.generated);
-        case LedgerEntry::sent:
-            return add(tally, ledger.sent);
-        case LedgerEntry::lost:
-            return add(tally, ledger.lost);
-        case LedgerEntry::received:
-            return add(tally, ledger.received);
-        case LedgerEntry::corrupt:
-            return add(tally, ledger.corrupt);
-        case LedgerEntry::incomplete:
-            return add(tally, ledger.incomplete);
-        case LedgerEntry::duplicate:
-            if (tally.events > ~ledger.duplicate_events) {
-                return false;
-            }
-            ledger.duplicate_events += tally.events;
-            return true;
-        case LedgerEntry::results:
-            return add(tally, ledger.results);
+    const auto found = std::find_if(ledger_entries.begin(), ledger_entries.end(),
+                                    [&](const EntryTally& entry) { return entry.entry == part.entry; });
+    if (found == ledger_entries.end()) {
+        return false;
     }
-    return false;
+    Tally& sum = ledger.*found->tally;
+    if (part.tally.bytes < Bytes{0} || !adds_up(sum.bytes, part.tally.bytes) ||
+        part.tally.events > ~sum.events) {
+        return false;
+    }
+    sum += part.tally;
+    return true;
 }
 
 }  // namespace weir::core

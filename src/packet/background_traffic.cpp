@@ -27,24 +27,12 @@ BackgroundTraffic::BackgroundTraffic(const core::BackgroundPlan& plan, const End
 Packet BackgroundTraffic::send(Picoseconds now) {
     const std::int64_t too_many = (now - next_send_) / spacing_ - most_waiting;
     if (too_many > 0) {
-        counts_.not_sent += static_cast<std::uint64_t>(too_many);
         next_send_ += spacing_ * too_many;
     }
     next_send_ += spacing_;
-    ++counts_.sent;
     const NodeIndex to = receivers_[turn_];
     turn_ = (turn_ + 1) % receivers_.size();
     return {.flow = ends_.index, .to = to, .wire_bytes = packet_bytes_, .priority = ends_.priority};
-}
-
-Flow::Replies BackgroundTraffic::on_data(const Packet& /*packet*/, Picoseconds /*now*/,
-                                         std::vector<MessageHandle>& /*arrived*/) {
-    ++counts_.arrived;
-    return {};
-}
-
-void BackgroundTraffic::on_dropped(const Packet& /*packet*/, std::vector<MessageHandle>& /*lost*/) {
-    ++counts_.dropped;
 }
 
 }  // namespace weir::packet

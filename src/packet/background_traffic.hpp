@@ -7,13 +7,6 @@
 
 namespace weir::packet {
 
-struct BackgroundCounts {
-    std::uint64_t sent = 0;  ///< packets
-    std::uint64_t arrived = 0;
-    std::uint64_t dropped = 0;
-    std::uint64_t not_sent = 0;  ///< the host's queue was full of them
-};
-
 class BackgroundTraffic final : public Flow {
   public:
     /// The first packet is for receivers[turn] at `begin`.
@@ -26,10 +19,10 @@ class BackgroundTraffic final : public Flow {
                   std::vector<MessageHandle>& /*sent*/) override {}
     [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
     void on_timeout(Picoseconds /*now*/) override {}
-    Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
-    void on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) override;
-
-    [[nodiscard]] const BackgroundCounts& counts() const { return counts_; }
+    Replies on_data(const Packet& /*packet*/, Picoseconds /*now*/,
+                    std::vector<MessageHandle>& /*arrived*/) override {
+        return {};
+    }
 
   private:
     void update() override {}
@@ -38,7 +31,6 @@ class BackgroundTraffic final : public Flow {
     std::size_t turn_;
     std::uint16_t packet_bytes_;
     Picoseconds spacing_;
-    BackgroundCounts counts_;
 };
 
 }  // namespace weir::packet

@@ -1,10 +1,7 @@
 // Receiving hosts of a PacketNetwork: rings, sockets, and what becomes of packets that are dropped.
 #include "packet/packet_network.hpp"
 
-#include <functional>
 #include <utility>
-
-#include "core/field_sums.hpp"
 
 namespace weir::packet {
 
@@ -132,18 +129,8 @@ void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex f
         static_cast<double>(plan.packet.count) * 8e12 / static_cast<double>(plan.rate.bits_per_second);
     const Picoseconds begin =
         now_ + Picoseconds{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spacing) + 1))};
-    background_.push_back(ends.index);
     flows_.push_back(std::make_unique<BackgroundTraffic>(plan, ends, to, random.below(to.size()), begin));
     activate(ends.index);
-}
-
-BackgroundCounts PacketNetwork::background() const {
-    BackgroundCounts sum;
-    for (const FlowIndex flow : background_) {
-        const auto& traffic = static_cast<const BackgroundTraffic&>(*flows_[flow.value]);
-        core::combine_fields(sum, traffic.counts(), std::plus{});
-    }
-    return sum;
 }
 
 }  // namespace weir::packet

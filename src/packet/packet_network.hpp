@@ -70,7 +70,6 @@ class PacketNetwork {
 
     /// Traffic of others from one host to others in turn, from now on and for ever: advance() needs an end.
     void add_background(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to);
-    [[nodiscard]] BackgroundCounts background() const;
 
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
@@ -228,7 +227,6 @@ class PacketNetwork {
     std::vector<Link> links_;
     std::vector<Node> nodes_;
     std::vector<HostQueue> host_queues_;  ///< by node
-    std::vector<FlowIndex> background_;
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<HostCounts> host_counts_;  ///< by node

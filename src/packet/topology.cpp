@@ -78,21 +78,6 @@ void Topology::set_way(NodeIndex from, NodeIndex host, LinkIndex link) {
     routes_.push_back({from, host, link});
 }
 
-bool Topology::connected() const {
-    for (std::uint32_t host = 0; host < nodes(); ++host) {
-        if (is_switch({host})) {
-            continue;
-        }
-        const std::vector<std::vector<LinkIndex>> ways = ways_to({host});
-        for (std::uint32_t other = 0; other < nodes(); ++other) {
-            if (other != host && !is_switch({other}) && ways[other].empty()) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
     Topology topology;
     for (std::size_t host = 0; host < hosts.size(); ++host) {

@@ -49,8 +49,6 @@ class Topology {
     /// From each node, the links on the way to `host`, by a static route or on the shortest paths; empty
     /// where there is none. Hosts do not forward.
     [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host) const;
-    /// Whether every host reaches every other one.
-    [[nodiscard]] bool connected() const;
 
   private:
     struct StaticRoute {

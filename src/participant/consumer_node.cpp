@@ -52,7 +52,7 @@ void ConsumerNode::record(core::Instant now, const core::Actions& out) {
                               .receiving_slots = use.receiving,
                               .queued_slots = use.queued,
                               .processing = core_.processing()});
-    recorder_.integrity(now, core_.ledger().corrupt.events, core_.ledger().duplicate_events);
+    recorder_.integrity(now, core_.ledger().corrupt.events, core_.ledger().duplicate.events);
 }
 
 void ConsumerNode::record_moving(core::Bytes bytes, core::Instant since) {

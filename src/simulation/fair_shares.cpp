@@ -270,12 +270,4 @@ void FairShares::set_end(Instant now, std::uint32_t index, std::int64_t rate, Bi
     }
 }
 
-BitRate FairShares::load(LinkId link) const {
-    BitRate sum;
-    for (const std::uint32_t flow : links_[link.value].flows) {
-        sum.bits_per_second += rate(flows_[flow]);
-    }
-    return sum;
-}
-
 }  // namespace weir::simulation

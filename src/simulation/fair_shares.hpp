@@ -78,8 +78,6 @@ class FairShares {
     }
     [[nodiscard]] core::BitRate rate(FlowId flow) const { return {rate(flows_[flow.value])}; }
     [[nodiscard]] core::BitRate capacity(LinkId link) const { return {links_[link.value].capacity}; }
-    /// Sum of the rates on a link.
-    [[nodiscard]] core::BitRate load(LinkId link) const;
 
   private:
     static constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();

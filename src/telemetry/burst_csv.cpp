@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <concepts>
 #include <cstdlib>
+#include <limits>
 
 #include "telemetry/csv_log.hpp"
 #include "telemetry/second_clock.hpp"
@@ -28,29 +30,19 @@ void add_seconds(std::string& line, std::int64_t ns) {
     line.append(fraction.data() + 1, static_cast<std::size_t>(used));
 }
 
-void begin_line(std::string& line, const BurstStart& start) {
-    add_seconds(line, start.begin.ns);
+void add(std::string& line, std::unsigned_integral auto value) {
     line += ',';
-    add_seconds(line, start.covered.ns);
-}
-
-template <typename Integer>
-void add_integer(std::string& line, Integer value) {
-    const fmt::format_int digits(value);
-    line += ',';
-    line.append(digits.data(), digits.size());
-}
-
-template <typename Integer>
-void add_known(std::string& line, Integer value, Integer unknown) {
-    if (value == unknown) {
-        line += ',';
-    } else {
-        add_integer(line, value);
+    if (value != std::numeric_limits<decltype(value)>::max()) {  // else unknown
+        const fmt::format_int digits(value);
+        line.append(digits.data(), digits.size());
     }
 }
 
-void add_fraction(std::string& line, double value) {
+void add(std::string& line, core::Bytes bytes) {
+    add(line, static_cast<std::uint64_t>(bytes.count));
+}
+
+void add(std::string& line, double value) {
     line += ',';
     if (std::isfinite(value)) {
         line += fmt::format("{:.6f}", value);
@@ -58,7 +50,7 @@ void add_fraction(std::string& line, double value) {
 }
 
 /// To the microsecond.
-void add_time(std::string& line, core::Duration time) {
+void add(std::string& line, core::Duration time) {
     line += ',';
     if (time.ns > 0) {
         add_seconds(line, (time.ns + 500) / 1000 * 1000);
@@ -67,56 +59,60 @@ void add_time(std::string& line, core::Duration time) {
     }
 }
 
+// The columns of a role, between the time and the end of a line.
+void for_columns(const ProducerBurst& burst, const auto& take) {
+    take("generated_bytes", burst.generated);
+    take("sent_bytes", burst.sent);
+    take("occupancy_mean", burst.occupancy_mean);
+    take("occupancy_peak", burst.occupancy_peak);
+}
+
+void for_columns(const ConsumerBurst& burst, const auto& take) {
+    take("received_bytes", burst.received);
+    take("blocked_s", burst.blocked);
+    take("free_slots_min", burst.free_slots_min);
+}
+
+void for_columns(const SchedulerBurst& burst, const auto& take) {
+    take("grants", burst.grants);
+    take("waiting_events_max", burst.waiting_events_max);
+    take("free_slots_min", burst.free_slots_min);
+    take("waiting_for_slot_s", burst.waiting_for_slot);
+}
+
 }  // namespace
 
-std::string_view burst_csv_header(core::Role role) {
+std::string burst_csv_header(core::Role role) {
+    std::string header = "begin_s,covered_s";
+    const auto add_name = [&](const char* name, auto) { header.append(",").append(name); };
     switch (role) {
         case core::Role::producer:
-            return "begin_s,covered_s,generated_bytes,sent_bytes,occupancy_mean,occupancy_peak\n";
+            for_columns(ProducerBurst{}, add_name);
+            break;
         case core::Role::consumer:
-            return "begin_s,covered_s,received_bytes,blocked_s,free_slots_min\n";
+            for_columns(ConsumerBurst{}, add_name);
+            break;
         case core::Role::scheduler:
+            for_columns(SchedulerBurst{}, add_name);
             break;
     }
-    return "begin_s,covered_s,grants,waiting_events_max,free_slots_min,waiting_for_slot_s\n";
+    return header + '\n';
 }
 
-std::string burst_csv_lines(const ProducerRow& row) {
+template <typename Row>
+std::string burst_csv_lines(const Row& row) {
     std::string lines;
-    for (const ProducerBurst& burst : row.bursts) {
-        begin_line(lines, burst.start);
-        add_integer(lines, burst.generated.count);
-        add_integer(lines, burst.sent.count);
-        add_fraction(lines, burst.occupancy_mean);
-        add_fraction(lines, burst.occupancy_peak);
+    for (const auto& burst : row.bursts) {
+        add_seconds(lines, burst.start.begin.ns);
+        lines += ',';
+        add_seconds(lines, burst.start.covered.ns);
+        for_columns(burst, [&](const char*, auto value) { add(lines, value); });
         lines += '\n';
     }
     return lines;
 }
-
-std::string burst_csv_lines(const ConsumerRow& row) {
-    std::string lines;
-    for (const ConsumerBurst& burst : row.bursts) {
-        begin_line(lines, burst.start);
-        add_integer(lines, burst.received.count);
-        add_time(lines, burst.blocked);
-        add_known(lines, burst.free_slots_min, ConsumerBurst::unknown);
-        lines += '\n';
-    }
-    return lines;
-}
-
-std::string burst_csv_lines(const SchedulerRow& row) {
-    std::string lines;
-    for (const SchedulerBurst& burst : row.bursts) {
-        begin_line(lines, burst.start);
-        add_integer(lines, burst.grants);
-        add_integer(lines, burst.waiting_events_max);
-        add_known(lines, burst.free_slots_min, SchedulerBurst::unknown);
-        add_time(lines, burst.waiting_for_slot);
-        lines += '\n';
-    }
-    return lines;
-}
+template std::string burst_csv_lines(const ProducerRow& row);
+template std::string burst_csv_lines(const ConsumerRow& row);
+template std::string burst_csv_lines(const SchedulerRow& row);
 
 }  // namespace weir::telemetry

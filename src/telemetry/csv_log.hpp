@@ -33,10 +33,9 @@ std::string csv_header(core::Role role);
 std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t> unix_ns_at_second_0);
 
 /// Header line and lines of a role's rows of bursts: those that a row holds, at once.
-std::string_view burst_csv_header(core::Role role);
-std::string burst_csv_lines(const ProducerRow& row);
-std::string burst_csv_lines(const ConsumerRow& row);
-std::string burst_csv_lines(const SchedulerRow& row);
+std::string burst_csv_header(core::Role role);
+template <typename Row>
+std::string burst_csv_lines(const Row& row);
 
 class CsvLog {
   public:

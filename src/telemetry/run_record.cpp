@@ -285,7 +285,7 @@ Counts totals_of(const RunRecord& record) {
         // Of consumers that were lost the scheduler has the account.
         totals.received = flow(record.recovery ? sums.scheduler.received : sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
-        totals.duplicate_events = sums.consumers.duplicate_events;
+        totals.duplicate_events = sums.consumers.duplicate.events;
         totals.results = flow(sums.scheduler.results);
     }
     return totals;

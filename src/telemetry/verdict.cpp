@@ -26,7 +26,7 @@ std::string integrity_text(std::span<const RankRecord> ranks, const RunFacts& fa
     for (const RankRecord& rank : ranks) {
         const RankSummary& summary = rank.summary;
         corrupt += summary.ledger_known ? summary.ledger.corrupt.events : summary.run.corrupt_events;
-        duplicate += summary.ledger_known ? summary.ledger.duplicate_events : summary.run.duplicate_events;
+        duplicate += summary.ledger_known ? summary.ledger.duplicate.events : summary.run.duplicate_events;
     }
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };

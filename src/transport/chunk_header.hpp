@@ -30,11 +30,6 @@ inline constexpr std::size_t header_bytes = core::chunk_header_bytes;
 /// Where in the header the event's id is.
 inline constexpr std::size_t event_id_at = 8;
 
-/// Payload of a message of this size; 0 for one that has no whole header.
-constexpr std::size_t payload_bytes(std::size_t message_bytes) {
-    return message_bytes > header_bytes ? message_bytes - header_bytes : 0;
-}
-
 /// Bounds that a chunk of this run cannot leave; the same on all ranks.
 struct ChunkBounds {
     core::Bytes chunk_size;

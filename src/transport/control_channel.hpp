@@ -29,9 +29,6 @@ class ControlChannel {
     /// Nothing may be sent afterwards; packets that came after the last poll are lost. False: the deadline
     /// passed with something under way that cannot be withdrawn.
     virtual bool close(Deadline deadline) = 0;
-
-    std::uint64_t packets_sent = 0;
-    std::uint64_t packets_received = 0;
 };
 
 }  // namespace weir::transport

@@ -104,7 +104,6 @@ void DatagramTransport::send_chunk(const core::SendChunk& chunk) {
         waiting_.push_back(entry);
         datagrams_.push_back({peers_.consumers[chunk.to.value], datagram});
     }
-    count_sent(static_cast<std::size_t>(chunk.chunk.length.count));
     if (waiting_.size() == DatagramSocket::at_a_time) {
         flush();
     }
@@ -214,7 +213,6 @@ bool DatagramTransport::receive_datagrams(Polled& found) {
         arrival.place = content->place;
         arrival.source = {roles_.rank(core::node_of(content->chunk.event.producer()))};
         arrival.chunk = content->chunk;
-        count_received(static_cast<std::size_t>(content->chunk.length.count));
     }
     return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);
 }
@@ -233,7 +231,6 @@ void DatagramTransport::report_unreadable(const DatagramSocket::Incoming& datagr
                             .header_intact = false,
                             .payload_intact = false,
                             .chunk = {}});
-    count_received(datagram.bytes.size());
 }
 
 bool DatagramTransport::stop_receiving(Deadline deadline, Polled& late) {

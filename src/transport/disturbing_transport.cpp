@@ -66,13 +66,6 @@ Disturbance parse_disturbance(std::string_view text) {
     return spec;
 }
 
-std::string to_string(const Disturbance& spec) {
-    const auto* const kind = std::find_if(kinds.begin(), kinds.end(),
-                                          [&spec](const auto& entry) { return entry.second == spec.kind; });
-    return std::string(kind->first) + ":producer=" + std::to_string(spec.producer) +
-           ",event=" + std::to_string(spec.event) + ",chunk=" + std::to_string(spec.chunk);
-}
-
 DisturbingTransport::DisturbingTransport(Transport& inner, std::vector<Disturbance> disturbances)
     : inner_(inner), pending_(std::move(disturbances)) {}
 

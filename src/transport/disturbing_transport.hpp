@@ -26,9 +26,6 @@ struct Disturbance {
 /// is wrong.
 Disturbance parse_disturbance(std::string_view text);
 
-/// The form that parse_disturbance() reads.
-std::string to_string(const Disturbance& spec);
-
 class DisturbingTransport final : public Transport {
   public:
     /// `inner` moves everything, and damages what it is told to; it must outlive this one.

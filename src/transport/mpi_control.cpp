@@ -67,7 +67,6 @@ void MpiControl::send(Rank to, std::span<const std::byte> packet) {
     check_mpi(MPI_Isend(memory.get(), static_cast<int>(packet.size()), MPI_BYTE, to.value, packet_tag, comm_,
                         &request),
               "MPI_Isend of a control packet", to.value);
-    ++packets_sent;
     if (has_left(request, packet.size(), to)) {
         spare_.push_back(std::move(memory));
         return;
@@ -148,7 +147,6 @@ std::size_t MpiControl::deliver(Polled& found) {
         post(head_);
         head_ = head_ + 1 == receiving_.size() ? 0 : head_ + 1;
     }
-    packets_received += packets;
     return packets;
 }
 

@@ -86,7 +86,6 @@ void MpiGetTransport::send_chunk(const core::SendChunk& chunk) {
                       .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
     }
     notices_.send();  // the consumer's time to read begins now, not at this rank's next turn
-    count_sent(payload_bytes(message.size()));
 }
 
 void MpiGetTransport::poll_data(Polled& found) {
@@ -176,7 +175,6 @@ void MpiGetTransport::complete_reads(Polled& found) {
             arrived.header_intact = false;
         }
         found.chunks.push_back(arrived);
-        count_received(payload_bytes(message.size()));
         places_.give_back(buffer);
         answer(offer, RmaNotice::Kind::taken);
     }

@@ -74,7 +74,6 @@ void MpiPutTransport::send_chunk(const core::SendChunk& chunk) {
     for (int copy = 0; copy < outgoing_.at(entry).copies; ++copy) {
         waiting_.push(entry);
     }
-    count_sent(payload_bytes(outgoing_.at(entry).message_bytes));
     begin_writes();
 }
 
@@ -171,7 +170,6 @@ bool MpiPutTransport::receive_notices(Polled& found) {
             arrived.header_intact = false;
         }
         found.chunks.push_back(arrived);
-        count_received(payload_bytes(message.size()));
     }
     return true;
 }

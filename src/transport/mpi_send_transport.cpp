@@ -130,7 +130,6 @@ void MpiSendTransport::send_chunk(const core::SendChunk& chunk) {
                   "MPI_Isend of a duplicate", to);
         duplicates_.push_back(copy);
     }
-    count_sent(payload_bytes(message.size()));
 }
 
 void MpiSendTransport::poll_data(Polled& found) {
@@ -215,7 +214,6 @@ void MpiSendTransport::arrived(core::PlaceId place, std::size_t buffer, const MP
         buffers_.at(place.value * buffers_per_place() + buffer).first(size);
     found.chunks.push_back(inspect_chunk(message, place, Rank{status.MPI_SOURCE}, bounds_, plan_.verify));
     places_[place.value].idle.push(buffer);
-    count_received(payload_bytes(size));
 }
 
 bool MpiSendTransport::stop_receiving(Deadline deadline, Polled& late) {

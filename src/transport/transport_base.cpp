@@ -67,11 +67,6 @@ bool TransportBase::warmup_step() {
     if (!warm_) {
         // What it has sent has left before anybody counts on it.
         warm_ = warmup_->step(late_) && all_left() && packets_under_way() == 0;
-        if (warm_) {
-            counters_ = {};
-            control_->packets_sent = 0;
-            control_->packets_received = late_.packets.size();
-        }
     }
     return warm_;
 }
@@ -151,23 +146,6 @@ bool TransportBase::withdraw_all(const std::function<bool(Deadline)>& withdraw_d
     }
     // The communicators are not freed here: that is collective.
     return clean;
-}
-
-void TransportBase::count_sent(std::size_t payload_bytes) {
-    ++counters_.chunks_sent;
-    counters_.bytes_sent += static_cast<std::int64_t>(payload_bytes);
-}
-
-void TransportBase::count_received(std::size_t payload_bytes) {
-    ++counters_.chunks_received;
-    counters_.bytes_received += static_cast<std::int64_t>(payload_bytes);
-}
-
-TransportCounters TransportBase::counters() const {
-    TransportCounters all = counters_;
-    all.packets_sent = control_->packets_sent;
-    all.packets_received = control_->packets_received;
-    return all;
 }
 
 }  // namespace weir::transport

@@ -25,16 +25,6 @@
 
 namespace weir::transport {
 
-/// What a transport has moved since warm-up. Bytes are payload.
-struct TransportCounters {
-    std::uint64_t chunks_sent = 0;
-    std::int64_t bytes_sent = 0;
-    std::uint64_t chunks_received = 0;
-    std::int64_t bytes_received = 0;
-    std::uint64_t packets_sent = 0;
-    std::uint64_t packets_received = 0;
-};
-
 struct WarmupProgress {
     std::int64_t messages_done = 0;
     std::int64_t messages_total = 0;
@@ -95,8 +85,6 @@ class TransportBase : public Transport {
     /// TransportError.
     [[nodiscard]] bool shut_down(core::Duration limit);
 
-    [[nodiscard]] TransportCounters counters() const;
-
     /// The rank that an MPI call of this one is waiting for and does not return without; -1: none. For other
     /// threads to ask.
     [[nodiscard]] virtual int waits_for() const { return -1; }
@@ -145,8 +133,6 @@ class TransportBase : public Transport {
     }
     /// poll_data() has polled for packets.
     void control_polled() { control_polled_ = true; }
-    void count_sent(std::size_t payload_bytes);
-    void count_received(std::size_t payload_bytes);
     [[nodiscard]] bool warming_up() const { return warmup_ != nullptr && !warm_; }
     /// Packets that may be under way to this rank before it polls, and from it.
     [[nodiscard]] std::size_t control_receives() const;
@@ -168,7 +154,6 @@ class TransportBase : public Transport {
     bool shut_down_ = false;  ///< nothing is left that MPI or UCX could know of
     Polled late_;             ///< what arrived while places were closed, or after warm-up in its last step
     std::optional<DisturbanceKind> next_disturbance_;
-    TransportCounters counters_;
 };
 
 }  // namespace weir::transport

@@ -38,7 +38,6 @@ void UcxControl::send(Rank to, std::span<const std::byte> packet) {
     Sending& sending = next_sending(to.value);
     sending.header = {self_, next_number_[static_cast<std::size_t>(to.value)]++, life_};
     std::memcpy(sending.content.data(), packet.data(), packet.size());
-    ++packets_sent;
     begin(sending, packet.size());
 }
 
@@ -125,7 +124,6 @@ void UcxControl::poll(Polled& found) {
     }
     network_.progress();
     found.add(arrived_);
-    packets_received += arrived_.packets.size();
     arrived_.clear();
     if (!unreadable_.empty()) {
         throw TransportError("receiving control packets over UCX", Rank{}, std::exchange(unreadable_, {}));

@@ -94,7 +94,6 @@ void UcxTransport::send_chunk(const core::SendChunk& chunk) {
     for (int copy = outgoing_.at(entry).copies; copy > 0; --copy) {
         data_->send(rank_of(chunk.to), target, message, entry);
     }
-    count_sent(payload_bytes(message.size()));
 }
 
 void UcxTransport::poll_data(Polled& found) {
@@ -211,7 +210,6 @@ void UcxTransport::complete_received(Polled& found) {
             found.chunks.push_back(inspect_chunk(buffers_.at(received.buffer).first(arrival.bytes),
                                                  core::PlaceId{arrival.place}, arrival.source, bounds_,
                                                  plan_.verify));
-            count_received(payload_bytes(arrival.bytes));
         }
         if (!data_->writes_into_buffers()) {
             places_.give_back(received.buffer);

@@ -89,11 +89,9 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
             const core::Plan plan = make_plan(roles, chunk_size, verify);
             const std::string name = std::string(level) + " " + std::to_string(chunk_size);
             scenarios.push_back({name + " clean", plan, std::nullopt});
-            for (const DisturbanceKind kind :
-                 {DisturbanceKind::corrupt_header, DisturbanceKind::corrupt_payload,
-                  DisturbanceKind::duplicate, DisturbanceKind::lose}) {
-                const transport::Disturbance spec{kind, 0, 2, 1};
-                scenarios.push_back({name + " " + to_string(spec), plan, spec});
+            for (const char* const kind : {"corrupt-header", "corrupt-payload", "duplicate", "lose"}) {
+                const std::string spec = std::string(kind) + ":event=2,chunk=1";
+                scenarios.push_back({name + " " + spec, plan, transport::parse_disturbance(spec)});
             }
         }
     }

@@ -106,7 +106,7 @@ class World {
         CHECK(producers.generated.events > 0);
         CHECK(producers.sent == consumers.received);
         CHECK(consumers.incomplete.events == 0);
-        CHECK(consumers.duplicate_events == 0);
+        CHECK(consumers.duplicate.events == 0);
         if (!plan_.consumers_grant()) {
             CHECK(scheduler_.done() == consumers.received);
         }

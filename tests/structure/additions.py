@@ -42,7 +42,9 @@ def change(copy, additions):
 
 class Additions(unittest.TestCase):
     def setUp(self):
-        self.copy = Path(self.enterContext(tempfile.TemporaryDirectory())) / "weir"
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.copy = Path(directory.name) / "weir"
         shutil.copytree(SOURCE, self.copy, ignore=lambda folder, names: {"build", ".git", "results", "tests"} & set(names)
                         if Path(folder) == SOURCE else set())
 

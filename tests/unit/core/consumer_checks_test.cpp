@@ -90,7 +90,7 @@ TEST_CASE("A chunk that arrives twice is named and its event counted once") {
     CHECK(out.open_places == Places{{0}});
     CHECK(out.observations.empty());
     consumer.arrive(at_ms(1), 0, twice);
-    CHECK(consumer->ledger().duplicate_events == 1);
+    CHECK(consumer->ledger().duplicate.events == 1);
     consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 1));
     consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 2));
     CHECK(consumer->ledger().received.bytes == Bytes{100});
@@ -105,7 +105,7 @@ TEST_CASE("A late copy of the last event does not pass for the beginning of a ne
     check_fault(out, Fault::Kind::duplicate_chunk, late);
     CHECK(out.open_places == Places{{0}});
     CHECK(consumer->slot_use() == SlotUse{2, 0, 0});
-    CHECK(consumer->ledger().duplicate_events == 1);
+    CHECK(consumer->ledger().duplicate.events == 1);
 
     // While the next event arrives, it is a chunk of an event that the slot is not receiving.
     consumer.arrive(at_ms(3), 0, chunk(event_b, 100, 0));

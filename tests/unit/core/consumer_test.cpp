@@ -126,7 +126,7 @@ TEST_CASE("Whole events are counted by producer, corrupt ones too and duplicate 
     CHECK(counted() == std::vector<Traffic>{{2, {150}}, {1, {80}}});
     CHECK(consumer->ledger().received.events == 3);
     CHECK(consumer->ledger().received.bytes == Bytes{230});
-    CHECK(consumer->ledger().duplicate_events == 1);
+    CHECK(consumer->ledger().duplicate.events == 1);
 }
 
 TEST_CASE("Two slots receive at the same time") {

@@ -169,7 +169,7 @@ TEST_CASE("The run is closed when every rank has reported its ledger") {
     lost.lost.add(event_1, {90});
     Ledger received;
     received.received.add(event_0, {100});
-    received.duplicate_events = 2;
+    received.duplicate.events = 2;
     scheduler.report(producer_0, sent);
     CHECK(scheduler->has_reported(producer_0));
     CHECK_FALSE(scheduler->has_reported(producer_1));

@@ -488,7 +488,7 @@ TEST_CASE("What cannot be judged is not judged") {
 TEST_CASE("Corrupt data is reported in the verdict") {
     Run run;
     run.consumer(0).ledger.corrupt.events = 2;
-    run.consumer(1).ledger.duplicate_events = 1;
+    run.consumer(1).ledger.duplicate.events = 1;
     run.facts.ledger_differences = {"something"};
     Verdict verdict = run.judged();
     CHECK(verdict.judged);

@@ -11,6 +11,8 @@ _SCALES = {
 
 def scale(unit, largest):
     """The factor and the name of the unit in which a value as large as `largest` reads well."""
+    if unit == "%":
+        return 0.01, unit
     steps = _SCALES.get(unit)
     if steps is None:
         return 1.0, unit
@@ -32,6 +34,32 @@ def number(value, digits=4):
         return f"{round(value)}"
     decimals = max(0, digits - 1 - int(math.floor(math.log10(abs(value)))))
     return f"{value:.{min(decimals, 6)}f}"
+
+
+def short(value):
+    """Three digits at most, without zeros at the end: 85.8, 12, 0.91"""
+    if value == 0 or abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}".rstrip("0").rstrip(".") or "0"
+
+
+def short_text(value, unit):
+    """85.8 Gb/s, 1.5 MB, 0.91 s. `unit`: b/s, B or s."""
+    factor, name = scale(unit, float(f"{value:.3g}"))  # 999.9 ns are 1 us
+    return f"{short(value / factor)} {name}"
+
+
+def exact_percent(value):
+    """A share that somebody chose: 1 %, 0.25 %"""
+    return f"{100.0 * value:g} %"
+
+
+def change(value, before):
+    """How much `value` is above `before`: +3.1 %, x 12"""
+    if not before:
+        return "0 %" if not value else "-"
+    percents = 100.0 * (value / before - 1.0)
+    return f"{percents:+.1f} %" if abs(percents) < 999.95 else f"x {number(value / before)}"
 
 
 def percent(value):
@@ -82,10 +110,15 @@ def text(value, unit="", like=None, digits=4):
     whose unit is used, so that values that stand side by side have one unit. `digits`: at most."""
     if value is None or math.isnan(value):
         return "-"
-    if unit == "%":
-        return f"{number(100.0 * value, digits)} %"
     factor, name = scale(unit, value if like is None else like)
     return number(value / factor, digits) + (f" {name}" if name not in ("", "1") else "")
+
+
+def counter(value, unit):
+    """What a device counted, to the last digit; bytes and times as `text` has them."""
+    if unit in ("B", "s"):
+        return text(value, unit)
+    return f"{value:.0f}" if value == int(value) else f"{value:g}"
 
 
 def duration(seconds):

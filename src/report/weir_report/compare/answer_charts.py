@@ -69,8 +69,6 @@ def _leave_out_far_marks(rows, least_span):
 def _scale(figure, answer, column, capacity):
     if figure is None:
         return 1.0, ""
-    if figure.unit == "%":
-        return 0.01, "%"
     known = [abs(row.details[column].value) for row in answer.ranking if row.details and row.details[column].value is not None]
     factor, unit = units.scale(figure.unit, max(known, default=0.0))
     return factor, "" if unit == "1" else unit

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ..basics import units
 from ..runs.key_figures import COMPLETED
 from . import answer_failures, answer_limits, ranking, reasons, statistics
-from .answer_text import capital, difference, does, listed, plain, rate_text
+from .answer_text import capital, difference, does, listed, plain
 from .figure_results import all_equal
 
 # Sentences on ports in a headline; the answer has all of them.
@@ -75,7 +75,7 @@ def _load(found):
     """5 Gb/s per producer, if all runs had one rate."""
     rates = {run.resolved.get("rate_bits_per_second") for group in found.groups for run in group.runs}
     rate = rates.pop() if len(rates) == 1 else None
-    return f"{rate_text(rate)} per producer" if rate else "the load"
+    return f"{units.short_text(rate, 'b/s')} per producer" if rate else "the load"
 
 
 def _sustains(found, figure, rows):

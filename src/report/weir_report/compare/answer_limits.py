@@ -51,7 +51,7 @@ def _no_winner(found):
                      f"{reasons.text(found, others[0], leaders[0])}.")
     if len(leaders) > 1:
         names = listed([row.setting for row in leaders])
-        relevant = _relevant(found)
+        relevant = units.exact_percent(found.settings.relevant)
         if are_equal(found, leaders):
             parts.append(f"{names} are equal: their difference is below {relevant}, with 95 % confidence.")
         else:
@@ -76,13 +76,9 @@ def _seen(found, leaders):
     result = pair.result
     if pair.is_called:
         return (f"they differ by {difference(pair.figure, result.difference)}, which is certain but less than the "
-                f"{_relevant(found)} that count")
+                f"{units.exact_percent(found.settings.relevant)} that count")
     least = f"; {difference(pair.figure, result.detectable)} or more would have been found" if result.detectable is not None else ""
     return f"not told, {difference(pair.figure, result.difference)} was seen{least}"
-
-
-def _relevant(found):
-    return f"{100.0 * found.settings.relevant:g} %"
 
 
 def _apart(found, one, other):

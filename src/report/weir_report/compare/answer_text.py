@@ -85,13 +85,12 @@ def amount(figure, value):
     if figure.unit == "%":
         return units.percent(value)
     if figure.unit in ("b/s", "B", "s"):
-        factor, name = units.scale(figure.unit, float(f"{value:.3g}"))  # 999.9 ns are 1 us
-        return f"{_digits(value / factor)} {name}"
+        return units.short_text(value, figure.unit)
     if figure.name == "worst_occupancy":
-        return f"{_digits(100.0 * value)} %"
+        return f"{units.short(100.0 * value)} %"
     if figure.unit == "1":
         return f"{value:.4f}"
-    return f"{_digits(value)} {figure.unit}"
+    return f"{units.short(value)} {figure.unit}"
 
 
 def _like(value, largest):
@@ -100,26 +99,11 @@ def _like(value, largest):
     return f"{value:.{decimals}f}"
 
 
-def _digits(value):
-    if value == 0 or abs(value) >= 100:
-        return f"{value:.0f}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}".rstrip("0").rstrip(".") or "0"
-
-
-def rate_text(value):
-    factor, name = units.scale("b/s", value)
-    return f"{_digits(value / factor)} {name}"
-
-
 def span(figure, low, high):
     """89.7 .. 93.5 ms: both ends in one unit. An open end is None."""
     largest = max(abs(end) for end in (low, high) if end is not None)
-    if figure.unit in ("b/s", "B", "s"):
-        factor, name = units.scale(figure.unit, largest)
-    elif figure.unit == "%" or figure.name == "worst_occupancy":
-        factor, name = 0.01, "%"
-    else:
-        factor, name = 1.0, "" if figure.unit == "1" else figure.unit
+    factor, name = units.scale("%" if figure.name == "worst_occupancy" else figure.unit, largest)
+    name = "" if name == "1" else name
     known = [end for end in (low, high) if end is not None]
     if figure.unit == "1" and figure.name != "worst_occupancy":
         ends = [f"{end:.4f}" for end in known]
@@ -158,7 +142,7 @@ def difference(figure, value):
     """Without a sign, with two digits, for it is known less exactly than what it is of; shares in points."""
     value = float(f"{value:.2g}")
     if figure.unit == "%" or figure.name == "worst_occupancy":
-        return f"{_digits(100.0 * abs(value))} points"
+        return f"{units.short(100.0 * abs(value))} points"
     return amount(figure, abs(value))
 
 

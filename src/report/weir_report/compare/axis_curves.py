@@ -84,7 +84,7 @@ def _rows(settings, axis, figures):
         known = [value for three in values for value in three if value is not None and np.isfinite(value)]
         if len(known) < 2:
             continue
-        factor, name = (0.01, "%") if unit == "%" else units.scale(unit, max(abs(value) for value in known))
+        factor, name = units.scale(unit, max(abs(value) for value in known))
         lines = _lines(settings, axis, values, factor)
         if lines:
             made.append(PlotRow(title, "" if name == "1" else name, [Panel("", "", lines)], "", axis.is_log, ticks,

@@ -62,7 +62,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, sweep=N
                  "rows": [_row(result) for result in comparison.scored],
                  "explaining": [_row(result) for result in comparison.explaining],
                  "silent": terminal.silent(comparison)} for comparison in report.comparisons],
-        relevant=f"{100.0 * report.settings.relevant:g} %",
+        relevant=units.exact_percent(report.settings.relevant),
         VICTIMS_MAX=VICTIMS_MAX,
         side_by_side=side_by_side,
         how_typical=shown.how,

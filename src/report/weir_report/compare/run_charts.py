@@ -96,7 +96,7 @@ def _add_rule(row, value, name):
 
 def _scaled(row):
     """In a unit that keeps the numbers short."""
-    factor, row.unit = (0.01, "%") if row.unit == "%" else units.scale(row.unit, row.y_range()[1])
+    factor, row.unit = units.scale(row.unit, row.y_range()[1])
     for plot in row.plots:
         for line in plot.lines:
             line.y = line.y / factor
@@ -163,7 +163,7 @@ def every_run(figures, groups, values, colours):
         if figure.kind == "share" or len(set(known)) < 2:
             continue
         largest = max(abs(value) for value in known)
-        factor, unit = (0.01, "%") if figure.unit == "%" else units.scale(figure.unit, largest)
+        factor, unit = units.scale(figure.unit, largest)
         rows = []
         for group, side, colour_of in zip(groups, sides, colours):
             marks = [Mark(value / factor, f"{run.directory.name}: {units.text(value, figure.unit)}")

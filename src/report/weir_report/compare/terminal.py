@@ -318,7 +318,7 @@ def _aligned(heads, rows, calls, colour):
 
 
 def _notes(report, hints):
-    relevant = f"{100.0 * report.settings.relevant:g} %{' (--relevant)' if hints else ''}"
+    relevant = units.exact_percent(report.settings.relevant) + (" (--relevant)" if hints else "")
     if len(report.comparisons) > 1:
         return [f"Medians, and differences from the baseline. No difference: less than {relevant}. (a little): found, but less "
                 "than that."]

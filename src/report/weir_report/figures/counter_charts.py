@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..basics.units import scale, text
+from ..basics.units import counter, scale
 from ..runs import host_counters
 from ..runs.series import measured_seconds, rates
 from .charts import Line, Panel, PanelChart
@@ -54,15 +54,11 @@ def _families(run):
     for family in host_counters.FAMILIES:
         of_ports = sorted(((families.get(family.name, 0.0), source, host) for (host, source), families in host_counters.ports(run).items()),
                           reverse=True)
-        moved = [f"{source} on {host} {_amount(family, value)}" for value, source, host in of_ports if value]
+        moved = [f"{source} on {host} {counter(value, family.unit)}" for value, source, host in of_ports if value]
         if moved:
             more = f" and {len(moved) - PORTS_MAX} more" if len(moved) > PORTS_MAX else ""
-            found.append(f"{family.title} {_amount(family, host_counters.sums(run)[family.name])} ({', '.join(moved[:PORTS_MAX])}{more})")
+            found.append(f"{family.title} {counter(host_counters.sums(run)[family.name], family.unit)} ({', '.join(moved[:PORTS_MAX])}{more})")
     return f" Together: {'; '.join(found)}." if found else ""
-
-
-def _amount(family, value):
-    return text(value, "s") if family.unit == "s" else f"{value:.0f}"
 
 
 def measured(run):
@@ -87,13 +83,12 @@ def measured(run):
 
 def _counted(name, in_measure):
     """12 in the measured seconds, most on eb01: 7"""
-    def amount(value):
-        return text(value, "B") if name.endswith("_bytes") else f"{value:.0f}"
+    unit = "B" if name.endswith("_bytes") else ""
     on_hosts = {host: counters[name] for host, counters in in_measure.items() if name in counters}
     whole = sum(on_hosts.values())
     most = max(on_hosts, key=on_hosts.get, default=None)
-    where = "" if not whole else f", on {most}" if on_hosts[most] == whole else f", most on {most}: {amount(on_hosts[most])}"
-    return f"{amount(whole)} in the measured seconds{where}"
+    where = "" if not whole else f", on {most}" if on_hosts[most] == whole else f", most on {most}: {counter(on_hosts[most], unit)}"
+    return f"{counter(whole, unit)} in the measured seconds{where}"
 
 
 def _rank_of_counter(name):

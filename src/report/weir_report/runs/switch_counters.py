@@ -18,7 +18,7 @@ import json
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..basics.units import counted, text
+from ..basics.units import counted, counter
 from .switch_reading import COUNTER, KNOWN, LEVEL, PEAK, key_text, kind, title_and_unit
 
 COLUMNS = ["time", "when", "port", "priority", "name", "value"]
@@ -252,11 +252,11 @@ def lines(counters, of_traffic=True):
         title, unit = title_and_unit(name)
         ports = _by_port(counters, name)
         most = sorted((pair for pair in ports if pair[1]), key=lambda pair: -pair[1])
-        where = ", ".join(f"{port}: {amount(value, unit)}" for port, value in most[:PORTS_SHOWN])
+        where = ", ".join(f"{port}: {counter(value, unit)}" for port, value in most[:PORTS_SHOWN])
         if len(most) > PORTS_SHOWN:
             where += f" and {counted(len(most) - PORTS_SHOWN, 'more port')}"
         why = next((change.why for change in counters.changes if change.name == name and change.value is None), "")
-        made.append((title, amount(total, unit) if total is not None else "unknown", where if total is not None else why))
+        made.append((title, counter(total, unit) if total is not None else "unknown", where if total is not None else why))
     return made
 
 
@@ -273,9 +273,3 @@ def _by_port(counters, name):
     """[(port and priority, value)] with one name."""
     return [(change.port if change.priority is None else f"{change.port} priority {change.priority}", change.value)
             for change in counters.changes if change.name == name]
-
-
-def amount(value, unit):
-    if unit == "B" or unit == "s":
-        return text(value, unit)
-    return f"{value:.0f}" if value == int(value) else f"{value:g}"

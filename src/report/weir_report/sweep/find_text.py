@@ -95,7 +95,7 @@ def status_lines(find_state, where):
 def plan_lines(prepared):
     """What is looked for, and between which values."""
     find = prepared.plan.find
-    lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {100 * find.resolution:g} %")
+    lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {units.exact_percent(find.resolution)}")
              + f", {counted(find.rounds, 'round')}" + {None: "", "hold": "; events keep their size", "scale": "; events grow with the rate"}[find.events]]
     by_range = {}
     for setting in prepared.searched:

@@ -44,7 +44,7 @@ def limits_table(collection):
     for row in find_collect.rows(capacity, predicted):
         column = f"limit_{find_collect.value_column(capacity.find)}"
         values = row[column], row[f"predicted_{column}"]
-        difference = "-" if None in values or not values[1] else f"{100.0 * (values[0] / values[1] - 1.0):+.1f} %"
+        difference = "-" if None in values else units.change(*values)
         rows.append({"name": row["setting"], "what": units.counted(row["rounds"], "round"), "kind": "measured",
                      "cells": [*(units.text(value, capacity.quantity.unit) for value in values), difference]})
     return {"heads": heads, "rows": rows}
@@ -77,10 +77,7 @@ def difference(beside):
     if beside.figure.unit == "%":
         points = 100.0 * (beside.measured - beside.predicted)
         return f"{points:+.1f} points" if abs(points) >= 0.05 else "0 points"
-    if not beside.predicted:
-        return "0 %" if not beside.measured else "-"
-    percent = 100.0 * (beside.measured / beside.predicted - 1.0)
-    return f"{percent:+.1f} %" if abs(percent) < 999.95 else f"x {units.number(beside.measured / beside.predicted)}"
+    return units.change(beside.measured, beside.predicted)
 
 
 def overview_lines(collection, by=None):

@@ -2,7 +2,7 @@
 
 import math
 
-from ..basics.units import counted, duration
+from ..basics.units import counted, duration, short_text
 from ..runs import capacity, plan_pressure
 from . import find_text, find_values, run_plan, simulate, slurm_jobs
 from .campaign import STATES, counts
@@ -87,7 +87,7 @@ def plan_lines(prepared, with_points=True, search=None):
         lines.append(f"axis        {axis.name}: " + ", ".join(value.name for value in axis.values) + note)
     lines += _order(prepared, record)
     lines += _pressure(prepared)
-    lines.append(f"disk        about {size(record['disk_bytes'])} in {record['directory']} ({size(prepared.free_bytes)} free)")
+    lines.append(f"disk        about {short_text(record['disk_bytes'], 'B')} in {record['directory']} ({short_text(prepared.free_bytes, 'B')} free)")
     warnings = {}
     for setting, forecast in zip(plan.settings, prepared.forecasts):
         for warning in forecast.warnings:
@@ -175,13 +175,6 @@ def _order(prepared, record):
     else:
         lines.append("warning     switch: no on-change, so it is not set; runs are only labelled")
     return lines
-
-
-def size(count):
-    for factor, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= factor:
-            return f"{count / factor:.3g} {unit}"
-    return f"{count} B"
 
 
 # --- Progress.
