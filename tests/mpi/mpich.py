@@ -32,7 +32,8 @@ def built():
             ["cmake", "-S", os.environ["WEIR_SOURCE_DIR"], "-B", str(BUILD), "-DCMAKE_BUILD_TYPE=Release",
              "-DCMAKE_CXX_FLAGS_RELEASE=-O2", "-DCMAKE_UNITY_BUILD=ON", "-DWEIR_TESTS=OFF",
              f"-DMPI_CXX_COMPILER={shutil.which(COMPILER)}",
-             *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else [])],
+             *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else []),
+             *(["-G", "Ninja"] if shutil.which("ninja") else [])],
             ["cmake", "--build", str(BUILD), "--parallel", str(os.cpu_count()), "--target", "weir"]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
