@@ -101,21 +101,22 @@ class Ends {
   private:
     void note(Watched& watched, EndWitness& witness) {
         watched.gone = true;
-        leader_gone_ = leader_gone_ || watched.who == Who::leader;
-        if (leader_gone_) {
-            return;  // what ends after it is not the cause
-        }
-        if (watched.who == Who::launcher) {
-            witness.launcher_gone(monotonic_ns(), watched.process.end);
-        } else {
-            witness.process_gone(monotonic_ns(), watched.process.end);
+        switch (watched.who) {
+            case Who::launcher:
+                witness.launcher_gone(monotonic_ns(), watched.process.end);
+                break;
+            case Who::leader:
+                witness.leader_gone(monotonic_ns());
+                break;
+            case Who::rank:
+                witness.process_gone(monotonic_ns(), watched.process.end);
+                break;
         }
     }
 
     int queue_;
     std::vector<Watched> all_;
     bool looks_ = false;  ///< the kernel does not tell of all
-    bool leader_gone_ = false;
 };
 
 /// Lines that the leader sends, until it ends.
@@ -170,6 +171,7 @@ void keep_run(const Json& duty, Lines& lines) {
             }
         }
     }
+    ends.look(witness);
     const EndWitness::End end = witness.end(monotonic_ns());
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
 }
@@ -198,11 +200,20 @@ void keep_job(const Json& duty, Lines& lines) {
 
 }  // namespace
 
+void EndWitness::leader_gone(std::int64_t now_ns) {
+    leader_gone_ = leader_gone_ ? leader_gone_ : Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+}
+
 void EndWitness::note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank) {
-    const bool is_first = !gone_ || now_ns - gone_->at_ns > stale_after_ns;
+    for (std::optional<Gone>* const first : {&gone_, &leader_gone_}) {
+        if (is_rank && *first && (*first)->is_rank && now_ns - (*first)->at_ns <= at_once_ns) {
+            ++(*first)->at_once;
+        }
+    }
+    const bool is_first = !leader_gone_ && (!gone_ || now_ns - gone_->at_ns > stale_after_ns);
     // After a signal, or the end of the launcher, ranks end because of that.
     if (is_first && signal_ == 0) {
-        gone_ = Gone{now_ns, end, is_rank};
+        gone_ = Gone{.at_ns = now_ns, .end = end, .is_rank = is_rank};
     }
 }
 
@@ -210,6 +221,15 @@ void EndWitness::signal(int number) {
     if (signal_ == 0) {
         signal_ = number;
     }
+}
+
+telemetry::Failure EndWitness::failure_of(const Gone& gone) {
+    telemetry::Failure failure = gone.end;
+    if (gone.at_once > 0) {
+        failure.what += fmt::format(" ({} more ended within {} ms of it: it may have been one of these)",
+                                    gone.at_once, at_once_ns / 1'000'000);
+    }
+    return failure;
 }
 
 EndWitness::End EndWitness::end(std::int64_t now_ns) const {
@@ -220,7 +240,7 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
         return {failed, failure};
     }
     if (gone_ && now_ns - gone_->at_ns <= stale_after_ns) {
-        return {gone_->is_rank ? failed : interrupted, gone_->end};
+        return {gone_->is_rank ? failed : interrupted, failure_of(*gone_)};
     }
     if (signal_ != 0) {
         return {interrupted,
@@ -229,7 +249,7 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
                  .role = {},
                  .host = {}}};
     }
-    return {failed, leader_};
+    return {failed, leader_gone_ ? failure_of(*leader_gone_) : leader_};
 }
 
 int keep_record() {

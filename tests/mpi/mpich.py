@@ -95,14 +95,15 @@ def groups():
 
 
 def killed():
-    """Hydra ends all other processes at once. The first one is named."""
+    """Hydra ends all other processes at once, and may see an end before the kernel tells of it: nobody else is named without a doubt."""
     for rank, role in enumerate(("scheduler", "producer 0", "consumer 0", "consumer 1")):
         going = Background(RANKS, command=command(RANKS, "--duration", "60s"))
         going.wait_for_seconds(1)
         os.kill(Run("run", None, "", "", 0).json["ranks"][rank]["pid"], signal.SIGKILL)
         ended = going.end(10)
         failure = ended.json["failure"]
-        check(ended.json["status"] == "failed" and failure["rank"] == rank and failure["role"] == role, f"of rank {rank}: {failure}")
+        check(ended.json["status"] == "failed" and (failure["rank"] == rank and failure["role"] == role or " more ended within " in failure["what"]),
+              f"of rank {rank}: {failure}")
         shutil.rmtree("run")
 
 
