@@ -130,6 +130,8 @@ class Consumer {
     [[nodiscard]] bool belongs(PlaceId place, EventId event) const;
     /// Whether the chunks lie where their sequence numbers say, in an event of this size.
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
+    /// Of an event that can be, with the place and size that it has in it.
+    [[nodiscard]] bool is_possible(const ArrivedChunk& arrived) const;
     bool accept_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     bool begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;

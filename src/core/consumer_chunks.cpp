@@ -112,14 +112,17 @@ bool Consumer::fits(const ArrivedChunk& arrived, Bytes event_bytes) const {
            chunk.length == std::min(plan_.chunk_size * arrived.count, event_bytes - offset);
 }
 
+bool Consumer::is_possible(const ArrivedChunk& arrived) const {
+    const Bytes event_bytes = arrived.chunk.event_bytes;
+    return event_bytes > Bytes{0} && event_bytes <= plan_.slot_size && fits(arrived, event_bytes);
+}
+
 bool Consumer::begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     const ChunkDescription& chunk = arrived.chunk;
     // All of it is checked before the place is taken: a chunk that is wrong must not shut out the event
     // that the slot was granted to.
     const bool plausible = belongs(place, chunk.event) && arrived.source == node_of(chunk.event.producer()) &&
-                           chunk.event_bytes > Bytes{0} && chunk.event_bytes <= plan_.slot_size &&
-                           is_generation_instant(plan_, chunk.generated_at) &&
-                           fits(arrived, chunk.event_bytes);
+                           is_generation_instant(plan_, chunk.generated_at) && is_possible(arrived);
     if (!plausible) {
         return false;
     }

@@ -46,6 +46,16 @@ bool Consumer::refuse_stale(const ArrivedChunk& arrived, Actions& out) {
     if (!plan_.outlives_consumers) {
         return false;  // a header that is wrong: checked with the others
     }
+    if (!is_possible(arrived)) {
+        out.faults.push_back({.kind = Fault::Kind::unexpected_chunk,
+                              .source = arrived.source,
+                              .destination = node_of(id_),
+                              .event = arrived.chunk.event,
+                              .offset = arrived.chunk.offset,
+                              .sequence = arrived.chunk.sequence,
+                              .detail = "no event of an earlier life has such a chunk"});
+        return true;
+    }
     stale_ += {arrived.count, arrived.chunk.length};
     out.observe({.kind = Observation::Kind::chunk_stale,
                  .peer = arrived.source,

@@ -70,6 +70,8 @@ class EndWitness {
 
     void process_gone(std::int64_t now_ns, const telemetry::Failure& end) { note_gone(now_ns, end, true); }
     void launcher_gone(std::int64_t now_ns, const telemetry::Failure& end) { note_gone(now_ns, end, false); }
+    /// What ends from now on is not the cause.
+    void leader_gone(std::int64_t now_ns);
     void signal(int number);
     void told(const std::string& what) { told_ = what; }
 
@@ -82,6 +84,9 @@ class EndWitness {
 
     /// If the leader goes on for so long after another process has ended, that was not what ended the run.
     static constexpr std::int64_t stale_after_ns = 10'000'000'000;
+    /// A launcher that ends all ranks because of one may see its end before the kernel tells of it: among
+    /// ends so near to each other, the first need not be the cause.
+    static constexpr std::int64_t at_once_ns = 20'000'000;
 
   private:
     void note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank);
@@ -91,8 +96,12 @@ class EndWitness {
         std::int64_t at_ns = 0;
         telemetry::Failure end;
         bool is_rank = false;
+        int at_once = 0;  ///< more ranks that ended with it
     };
+    static telemetry::Failure failure_of(const Gone& gone);
+
     std::optional<Gone> gone_;
+    std::optional<Gone> leader_gone_;
     int signal_ = 0;
     std::string told_;
 };

@@ -1,6 +1,7 @@
 // The keeper itself. It uses nothing of MPI.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,30 +33,90 @@ constexpr auto groups_wait = std::chrono::milliseconds(2000);
 /// Where the kernel tells nobody of a process that ends (before Linux 5.3).
 constexpr int look_every_ms = 100;
 
+enum class Who { launcher, leader, rank };
+
 struct Watched {
     KeptProcess process;
-    bool is_launcher = false;
+    Who who = Who::rank;
     int descriptor = -1;  ///< readable when the process has ended; -1: the kernel has none
     bool gone = false;
 };
 
-Watched watch(const Json& json, bool is_launcher) {
-    Watched watched{.process = {json.at("pid").get<pid_t>(), telemetry::failure_from(json.at("end"))},
-                    .is_launcher = is_launcher};
+Watched watch(KeptProcess process, Who who) {
+    Watched watched{.process = std::move(process), .who = who};
 #ifdef SYS_pidfd_open
     watched.descriptor = static_cast<int>(syscall(SYS_pidfd_open, watched.process.pid, 0));
 #endif
     return watched;
 }
 
-/// The launcher first: when it has ended, ranks end because of it.
-std::vector<Watched> watched_processes(const Json& duty) {
-    std::vector<Watched> all{watch(duty.at("launcher"), true)};
-    for (const Json& rank : duty.at("ranks")) {
-        all.push_back(watch(rank, false));
-    }
-    return all;
+Watched watch(const Json& json, Who who) {
+    return watch(KeptProcess{json.at("pid").get<pid_t>(), telemetry::failure_from(json.at("end"))}, who);
 }
+
+/// Which processes have ended, in the order in which they did: a launcher that ends all ranks because of one
+/// leaves no time to look in between.
+class Ends {
+  public:
+    explicit Ends(const Json& duty) : queue_(epoll_create1(EPOLL_CLOEXEC)) {
+        all_.push_back(watch(duty.at("launcher"), Who::launcher));
+        all_.push_back(watch(KeptProcess{.pid = getppid(), .end = {}}, Who::leader));
+        for (const Json& rank : duty.at("ranks")) {
+            all_.push_back(watch(rank, Who::rank));
+        }
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            // What is told once is not put into the queue again: that would change its order.
+            epoll_event wanted{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = i}};
+            if (epoll_ctl(queue_, EPOLL_CTL_ADD, all_[i].descriptor, &wanted) != 0) {
+                all_[i].descriptor = -1;
+                looks_ = true;
+            }
+        }
+    }
+
+    /// Until something has happened, or the leader has sent something.
+    void wait() const {
+        pollfd news[2] = {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                          {.fd = queue_, .events = POLLIN, .revents = 0}};
+        static_cast<void>(::poll(news, 2, looks_ ? look_every_ms : -1));
+    }
+
+    /// Tells `witness` what is new.
+    void look(EndWitness& witness) {
+        std::vector<epoll_event> ended(all_.size());
+        const int count = ::epoll_wait(queue_, ended.data(), static_cast<int>(ended.size()), 0);
+        for (int i = 0; i < count; ++i) {
+            note(all_[ended[static_cast<std::size_t>(i)].data.u64], witness);
+        }
+        for (Watched& watched : all_) {
+            // In this order: when the launcher has ended, ranks end because of it.
+            if (watched.descriptor < 0 && watched.who != Who::leader && !watched.gone &&
+                !ProcessWatch::exists(watched.process.pid)) {
+                note(watched, witness);
+            }
+        }
+    }
+
+  private:
+    void note(Watched& watched, EndWitness& witness) {
+        watched.gone = true;
+        switch (watched.who) {
+            case Who::launcher:
+                witness.launcher_gone(monotonic_ns(), watched.process.end);
+                break;
+            case Who::leader:
+                witness.leader_gone(monotonic_ns());
+                break;
+            case Who::rank:
+                witness.process_gone(monotonic_ns(), watched.process.end);
+                break;
+        }
+    }
+
+    int queue_;
+    std::vector<Watched> all_;
+    bool looks_ = false;  ///< the kernel does not tell of all
+};
 
 /// Lines that the leader sends, until it ends.
 class Lines {
@@ -83,36 +144,6 @@ class Lines {
     std::string text_;
 };
 
-void look_at(std::vector<Watched>& all, EndWitness& witness) {
-    for (Watched& watched : all) {
-        pollfd ended{.fd = watched.descriptor, .events = POLLIN, .revents = 0};
-        const bool gone =
-            watched.descriptor >= 0 ? ::poll(&ended, 1, 0) > 0 : !ProcessWatch::exists(watched.process.pid);
-        if (watched.gone || !gone) {
-            continue;
-        }
-        watched.gone = true;
-        if (watched.is_launcher) {
-            witness.launcher_gone(monotonic_ns(), watched.process.end);
-        } else {
-            witness.process_gone(monotonic_ns(), watched.process.end);
-        }
-    }
-}
-
-/// Until something has happened.
-void wait_for_news(const std::vector<Watched>& all) {
-    std::vector<pollfd> news{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}};
-    bool looks = false;
-    for (const Watched& watched : all) {
-        looks = looks || (watched.descriptor < 0 && !watched.gone);
-        if (watched.descriptor >= 0 && !watched.gone) {
-            news.push_back({.fd = watched.descriptor, .events = POLLIN, .revents = 0});
-        }
-    }
-    static_cast<void>(::poll(news.data(), news.size(), looks ? look_every_ms : -1));
-}
-
 bool has_news() {
     pollfd leader{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     return ::poll(&leader, 1, 0) > 0;
@@ -121,13 +152,13 @@ bool has_news() {
 void keep_run(const Json& duty, Lines& lines) {
     const std::string path = duty.at("directory").get<std::string>() + "/run.json";
     EndWitness witness(telemetry::failure_from(duty.at("leader")));
-    std::vector<Watched> all = watched_processes(duty);
+    Ends ends(duty);
     bool leader_lives = true;
     while (leader_lives) {
-        wait_for_news(all);
+        ends.wait();
         // In this order: a signal that answers the end of a process is seen after that.
         const bool news = has_news();
-        look_at(all, witness);
+        ends.look(witness);
         leader_lives = !news || lines.read();
         while (const auto line = lines.take()) {
             if (line->starts_with("told ")) {
@@ -139,6 +170,7 @@ void keep_run(const Json& duty, Lines& lines) {
             }
         }
     }
+    ends.look(witness);
     const EndWitness::End end = witness.end(monotonic_ns());
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
 }
@@ -161,11 +193,20 @@ void keep_job(const Json& duty, Lines& lines) {
 
 }  // namespace
 
+void EndWitness::leader_gone(std::int64_t now_ns) {
+    leader_gone_ = leader_gone_ ? leader_gone_ : Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+}
+
 void EndWitness::note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank) {
-    const bool is_first = !gone_ || now_ns - gone_->at_ns > stale_after_ns;
+    for (std::optional<Gone>* const first : {&gone_, &leader_gone_}) {
+        if (is_rank && *first && (*first)->is_rank && now_ns - (*first)->at_ns <= at_once_ns) {
+            ++(*first)->at_once;
+        }
+    }
+    const bool is_first = !leader_gone_ && (!gone_ || now_ns - gone_->at_ns > stale_after_ns);
     // After a signal, or the end of the launcher, ranks end because of that.
     if (is_first && signal_ == 0) {
-        gone_ = Gone{now_ns, end, is_rank};
+        gone_ = Gone{.at_ns = now_ns, .end = end, .is_rank = is_rank};
     }
 }
 
@@ -173,6 +214,15 @@ void EndWitness::signal(int number) {
     if (signal_ == 0) {
         signal_ = number;
     }
+}
+
+telemetry::Failure EndWitness::failure_of(const Gone& gone) {
+    telemetry::Failure failure = gone.end;
+    if (gone.at_once > 0) {
+        failure.what += fmt::format(" ({} more ended within {} ms of it: it may have been one of these)",
+                                    gone.at_once, at_once_ns / 1'000'000);
+    }
+    return failure;
 }
 
 EndWitness::End EndWitness::end(std::int64_t now_ns) const {
@@ -183,7 +233,7 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
         return {failed, failure};
     }
     if (gone_ && now_ns - gone_->at_ns <= stale_after_ns) {
-        return {gone_->is_rank ? failed : interrupted, gone_->end};
+        return {gone_->is_rank ? failed : interrupted, failure_of(*gone_)};
     }
     if (signal_ != 0) {
         return {interrupted,
@@ -192,7 +242,7 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
                  .role = {},
                  .host = {}}};
     }
-    return {failed, leader_};
+    return {failed, leader_gone_ ? failure_of(*leader_gone_) : leader_};
 }
 
 int keep_record() {

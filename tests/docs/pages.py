@@ -1,5 +1,6 @@
 """The documents as a whole: links and anchors resolve, and every page has the form that CONTRIBUTING.md asks for."""
 
+import json
 import re
 import unittest
 from urllib.parse import unquote
@@ -7,6 +8,7 @@ from urllib.parse import unquote
 from markdown import SOURCE, anchors, documents, links, prose
 
 README_LINES = 250
+WORKFLOWS = sorted((SOURCE / ".github/workflows").glob("*.yml"))
 
 
 class Links(unittest.TestCase):
@@ -54,6 +56,27 @@ class Form(unittest.TestCase):
     def test_no_place_holder_is_left(self):
         for page in documents():
             self.assertIsNone(re.search(r"@@[A-Z]", page.read_text(encoding="utf-8")), page)
+
+
+class Builds(unittest.TestCase):
+    """What the weekly run and the pages call is seldom run: it must be there."""
+
+    def test_presets_exist_for_what_is_done_with_them(self):
+        presets = json.loads((SOURCE / "CMakePresets.json").read_text(encoding="utf-8"))
+        kinds = {"cmake": "configurePresets", "cmake --build": "buildPresets", "cmake --workflow": "workflowPresets", "ctest": "testPresets"}
+        checked = set()
+        for page in [*documents(), SOURCE / "tests/run", *WORKFLOWS]:
+            for command, name in re.findall(r"(cmake(?: --build| --workflow)?|ctest) --preset ([a-z]+)", page.read_text(encoding="utf-8")):
+                checked.add((command, name))
+                with self.subTest(page=str(page.relative_to(SOURCE)), command=command, preset=name):
+                    self.assertIn(name, [one["name"] for one in presets[kinds[command]]])
+        self.assertGreater(len(checked), 8)
+
+    def test_what_workflows_call_exists(self):
+        calls = {call for page in WORKFLOWS for call in re.findall(r"(?<![\w/])(?:bench|tests)/[\w/.-]*\w", page.read_text(encoding="utf-8"))}
+        self.assertGreaterEqual(calls, {"bench/quickstart", "tests/run"})
+        for call in calls:
+            self.assertTrue((SOURCE / call).exists(), call)
 
 
 if __name__ == "__main__":

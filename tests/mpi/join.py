@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 from joined import ENVIRONMENT, TOKEN, Joined, free_port, kill_all
 from weir_run import MPIRUN, WEIR, Run, check, check_complete, main, skip_without_ucx
@@ -118,6 +119,37 @@ def stopped_outside_the_loop():
         check(ended.json["status"] == "failed" and ended.json["failure"]["rank"] == rank, f"{ended.json['failure']}")
 
 
+def keeper_of(pid):
+    """The process that writes the record when rank 0 cannot."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, fields = path.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if name == "run-record" and int(fields.split()[1]) == pid:
+            return int(path.parent.name)
+    raise AssertionError("rank 0 has no keeper")
+
+
+def all_killed_at_once():
+    """As MPICH's launcher does when one rank ends: the first is named, whatever its number, and whenever somebody can look."""
+    run = Joined(5, *LOAD, "--producers", "2", "--duration", "60s")
+    run.wait_for_seconds(1)
+    pids = [run.pid(rank) for rank in range(5)]
+    keeper = keeper_of(pids[0])
+    for pid in [keeper, *pids]:
+        os.kill(pid, signal.SIGSTOP)
+    for rank in (3, 1, 0, 2, 4):
+        os.kill(pids[rank], signal.SIGKILL)
+        next(process for process in run.processes if process.pid == pids[rank]).wait(10)
+    os.kill(keeper, signal.SIGCONT)
+    deadline = time.monotonic() + 10
+    while run.record()["failure"] is None or run.record()["failure"]["rank"] is None:
+        check(time.monotonic() < deadline, f"{run.record()['failure']}")
+        time.sleep(0.05)
+    check(run.record()["failure"]["rank"] == 3, f"{run.record()['failure']}")
+
+
 def interrupted():
     run = Joined(4, *LOAD, "--duration", "60s")
     run.wait_for_seconds(1)
@@ -131,4 +163,4 @@ def interrupted():
 atexit.register(kill_all)
 skip_without_ucx()
 main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
-     stopped_outside_the_loop, interrupted)
+     stopped_outside_the_loop, all_killed_at_once, interrupted)

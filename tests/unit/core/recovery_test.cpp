@@ -326,6 +326,28 @@ TEST_CASE("a chunk with a damaged header is a fault, whatever life it seems to b
     CHECK(consumer->stale() == Traffic{});
 }
 
+TEST_CASE("a chunk of an earlier life that no event has is a fault, and its size is not counted") {
+    consumer_test::Driven consumer(outliving(consumer_test::small_plan()));
+    consumer.start();
+    consumer.message(scheduler_node(), Admit{3});
+    const ArrivedChunk possible = consumer_test::chunk(consumer_test::event_b, 100, 0);
+    for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
+        ArrivedChunk other_length = possible;
+        other_length.chunk.length = {bytes};
+        ArrivedChunk other_size = possible;
+        other_size.chunk.event_bytes = {bytes};
+        for (const ArrivedChunk& chunk : {other_length, other_size}) {
+            const Actions out = consumer.arrive(consumer_test::at_ms(6), 1, chunk);
+            REQUIRE(out.faults.size() == 1);
+            CHECK(out.faults[0].kind == Fault::Kind::unexpected_chunk);
+            CHECK(out.observations.empty());
+        }
+    }
+    CHECK(consumer->stale() == Traffic{});
+    CHECK(consumer.arrive(consumer_test::at_ms(6), 1, possible).faults.empty());
+    CHECK(consumer->stale() == Traffic{1, possible.chunk.length});
+}
+
 TEST_CASE("a process that begins in the place of one that died has nothing until it is taken in") {
     consumer_test::Driven consumer(outliving(consumer_test::small_plan()));
     consumer.start();

@@ -140,6 +140,20 @@ TEST_CASE("A port that is down and the interface that belongs to it are there al
     CHECK_FALSE(host.interfaces.front().up);
 }
 
+TEST_CASE("Of hundreds of interfaces those of containers are left out, and counted") {
+    const FakeTree tree;
+    FakeKernel kernel;
+    tree.interface("eth0");
+    tree.write("sys/class/net/eth0/device/vendor", "0x15b3\n");
+    for (int i = 0; i < 504; ++i) {
+        tree.interface("veth" + std::to_string(i));
+    }
+    const HostSettings host = read_settings("eb01", {tree.root(), kernel});
+    REQUIRE(host.interfaces.size() == 1);
+    CHECK(host.interfaces.front().name == "eth0");
+    CHECK(host.interfaces_left_out == 504);
+}
+
 TEST_CASE("Limits, memory, processors and parameters of a host") {
     const FakeTree tree;
     FakeKernel kernel;

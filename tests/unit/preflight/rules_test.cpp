@@ -136,6 +136,16 @@ TEST_CASE("Governor and distance cost speed") {
     CHECK(distance[0].advice.find("0-15") != std::string::npos);
 }
 
+TEST_CASE("Interfaces that are left out are said in one line") {
+    HostView view = view_of(roce_host("eb01"));
+    CHECK(about("interfaces", judge_host(view)).empty());
+    view.settings.interfaces_left_out = 504;
+    const auto found = about("interfaces", judge_host(view));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::note);
+    CHECK(says(found[0], "504 more interfaces are up that have neither a device nor a network of their own"));
+}
+
 TEST_CASE("Data in a priority without PFC or ECN") {
     HostSettings host = roce_host("eb01");
     host.variables["UCX_IB_TRAFFIC_CLASS"] = "0";

@@ -38,6 +38,24 @@ TEST_CASE("The process that ended first is the cause, whatever its end brought a
     CHECK(seen.end(second).status == telemetry::RunStatus::failed);
 }
 
+TEST_CASE("Where several end at once, the first is named, and how many more there are") {
+    EndWitness seen = witness();
+    seen.process_gone(0, of("first"));
+    seen.process_gone(EndWitness::at_once_ns, of("second"));
+    seen.process_gone(EndWitness::at_once_ns + 1, of("third"));
+    CHECK(seen.end(second).failure.what ==
+          "first (1 more ended within 20 ms of it: it may have been one of these)");
+}
+
+TEST_CASE("What ends after the leader is not the cause, but counts among those that ended with it") {
+    EndWitness seen = witness();
+    seen.leader_gone(0);
+    seen.process_gone(1, of("later"));
+    CHECK(seen.end(1).failure.what.starts_with("leader (1 more ended within 20 ms"));
+    seen.signal(SIGTERM);  // was sent before it ended
+    CHECK(seen.end(1).status == telemetry::RunStatus::interrupted);
+}
+
 TEST_CASE("Processes that end after a signal are not the cause") {
     EndWitness seen = witness();
     seen.signal(SIGTERM);
