@@ -85,13 +85,13 @@ class Flow {
 
     /// Bytes on the wire of its packets, replies included. What is neither arrived nor dropped waits or is on
     /// the way.
-    struct Traffic {
+    struct WireBytes {
         std::uint64_t sent = 0;
         std::uint64_t arrived = 0;
         std::uint64_t dropped = 0;
-        bool operator==(const Traffic&) const = default;
+        bool operator==(const WireBytes&) const = default;
     };
-    Traffic traffic;  ///< counted by the network
+    WireBytes traffic;  ///< counted by the network
 
     bool queued = false;     ///< the host's: it stands in the row of those that have packets
     Flow* behind = nullptr;  ///< likewise: the next one in that row

@@ -110,7 +110,7 @@ void FairShares::watch_hub(const Hub& hub, const Link& link) {
 /// The flows of a link that are new.
 void FairShares::join_hub(Hub& hub, std::uint32_t index) {
     for (const std::uint32_t number : links_[index].flows) {
-        Flow& flow = flows_[number];
+        FluidFlow& flow = flows_[number];
         if (flow.hub != no_hub) {
             continue;
         }
@@ -208,7 +208,7 @@ void FairShares::dissolve_hub(Instant now, std::uint32_t index) {
     Link& link = links_[index];
     const Hub hub = hubs_[link.hub];
     for (const std::uint32_t number : link.flows) {
-        Flow& flow = flows_[number];
+        FluidFlow& flow = flows_[number];
         if (flow.hub == no_hub) {
             continue;
         }

@@ -275,18 +275,20 @@ Counts totals_of(const RunRecord& record) {
     const bool ledgers_known =
         !record.ranks.empty() && std::all_of(record.ranks.begin(), record.ranks.end(), accounted_for);
     if (ledgers_known) {
-        const auto flow = [](const core::Tally& tally) { return Flow{tally.events, tally.bytes}; };
+        const auto traffic = [](const core::Tally& tally) {
+            return core::Traffic{tally.events, tally.bytes};
+        };
         const LedgerSums sums = sum_ledgers(record.ranks);
-        totals.generated = flow(sums.producers.generated);
-        totals.sent = flow(sums.producers.sent);
+        totals.generated = traffic(sums.producers.generated);
+        totals.sent = traffic(sums.producers.sent);
         // Where nothing is lost on the way, what a consumer never had whole is among what its producer lost.
-        totals.lost =
-            flow(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete : sums.producers.lost);
+        totals.lost = traffic(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete
+                                                  : sums.producers.lost);
         // Of consumers that were lost the scheduler has the account.
-        totals.received = flow(record.recovery ? sums.scheduler.received : sums.consumers.received);
+        totals.received = traffic(record.recovery ? sums.scheduler.received : sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;
-        totals.results = flow(sums.scheduler.results);
+        totals.results = traffic(sums.scheduler.results);
     }
     return totals;
 }

@@ -312,7 +312,7 @@ class Relations {
     static std::string conserved_by_flow(const packet::PacketNetwork& packets) {
         const std::vector<std::uint64_t> inside = packets.bytes_inside();
         for (std::uint32_t index = 0; index < packets.flows(); ++index) {
-            const packet::Flow::Traffic& traffic = packets.flow({index}).traffic;
+            const packet::Flow::WireBytes& traffic = packets.flow({index}).traffic;
             if (traffic.sent != traffic.arrived + traffic.dropped + inside[index]) {
                 return fmt::format(
                     "relation `conserved`: of {} bytes of flow {}, {} arrived, {} were dropped, {} are "

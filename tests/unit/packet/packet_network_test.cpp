@@ -360,7 +360,7 @@ TEST_CASE("A connection takes the place of one that is through, and begins anew"
     rig.run_to(microsecond * 5);
     CHECK_FALSE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));  // under way
     rig.run_to(microsecond * 50);
-    const Flow::Traffic before = rig.network.flow(flow).traffic;
+    const Flow::WireBytes before = rig.network.flow(flow).traffic;
     CHECK(before.arrived == before.sent);
     REQUIRE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));
     CHECK(rig.network.flows() == 1);
