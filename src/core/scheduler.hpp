@@ -41,7 +41,7 @@ class Scheduler {
     [[nodiscard]] static Duration drain_grace(const Plan& plan);
 
     /// `completing`: all producers have drained, and the last events are not done yet.
-    enum class Phase : std::uint8_t { running, completing, closing, closed };
+    enum class State : std::uint8_t { running, completing, closing, closed };
 
     /// `policy` is nullptr exactly when the plan's policy is `none`.
     Scheduler(const Plan& plan, std::unique_ptr<Policy> policy);
@@ -76,9 +76,9 @@ class Scheduler {
     /// Ends the run before its time: no more grants, everyone reports what it has.
     void finish(Actions& out);
 
-    [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] State state() const { return state_; }
     /// All ledgers are in; valid from then on.
-    [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
+    [[nodiscard]] bool closed() const { return state_ == State::closed; }
     /// Sum of the ledgers of all producers and consumers, as reported.
     [[nodiscard]] const Ledger& reported() const { return reported_; }
     /// What consumers said was done, event by event (policy `none`: empty).
@@ -218,7 +218,7 @@ class Scheduler {
     std::optional<CommonOffers> common_offers_;  ///< build
     std::vector<PairAccount> pairs_;             ///< addressed events, by number of the pair
     std::vector<ConsumerAccount> consumers_;
-    Phase phase_ = Phase::running;
+    State state_ = State::running;
     std::uint64_t waiting_events_ = 0;
     std::uint64_t free_slots_ = 0;
     std::uint64_t granted_events_ = 0;

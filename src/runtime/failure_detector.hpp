@@ -65,7 +65,7 @@ class FailureDetector {
 
     /// The loop begins or ends. All ranks count as heard at its beginning.
     void begin_loop(core::Instant now);
-    void end_loop() { phase_ = Phase::exchange; }
+    void end_loop() { stage_ = Stage::exchange; }
     /// At the beginning of each turn of the loop. Instants of the decisions in this turn are `now`.
     void begin_turn(core::Instant now);
     /// Something came from `rank` in this turn.
@@ -140,7 +140,7 @@ class FailureDetector {
     std::vector<bool> given_up_;        ///< by rank
     std::vector<bool> reported_lost_;   ///< by rank: not on the leader, which was told in this life
     std::vector<std::uint32_t> lives_;  ///< by rank
-    Phase phase_ = Phase::exchange;
+    Stage stage_ = Stage::exchange;
     core::Instant now_;                 ///< beginning of the turn
     std::vector<core::Instant> heard_;  ///< by rank
     std::optional<core::Instant> stale_until_;

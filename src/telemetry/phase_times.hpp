@@ -58,7 +58,7 @@ class PhaseTimes {
     MaybeIoError write_transfers_csv(const std::string& path) const;
 
   private:
-    struct Phase {  // in one interval
+    struct CountedPhase {  // in one interval
         std::uint64_t completed = 0;
         core::Duration longest;
         std::uint32_t last_consumer = 0;
@@ -76,7 +76,7 @@ class PhaseTimes {
     std::vector<core::Bytes> bytes_;                 ///< likewise
     std::vector<bool> at_once_;                      ///< likewise: all of it is generated at its beginning
     std::vector<core::Duration> ideals_;             ///< likewise; empty: the network is not known
-    std::vector<Phase> phases_;                      ///< by number; empty: not kept one by one
+    std::vector<CountedPhase> phases_;               ///< by number; empty: not kept one by one
     std::vector<std::vector<TransferTimes>> times_;  ///< by consumer
 };
 

@@ -364,7 +364,7 @@ TEST_CASE("Ranks that do not answer the roll call are named") {
 TEST_CASE("Whatever is found out in an exchange ends the run, on every rank") {
     const RunSettings settings = settings_of_hosts(own_hosts);
     for (const FailureRule& rule : failure_rules) {
-        if (rule.phase != Phase::exchange || rule.evidence == Found::no_answer) {
+        if (rule.stage != Stage::exchange || rule.evidence == Found::no_answer) {
             continue;
         }
         for (const int self : {0, 1, 2}) {
@@ -386,7 +386,7 @@ TEST_CASE("Whatever is found out in an exchange ends the run, on every rank") {
 
 TEST_CASE("There is one rule for each evidence in the loop, and an end for each part") {
     for (const FailureRule& rule : failure_rules) {
-        CHECK(&failure_rule(rule.evidence, rule.phase) == &rule);
+        CHECK(&failure_rule(rule.evidence, rule.stage) == &rule);
     }
     for (const Part part : {Part::leader, Part::deputy, Part::others}) {
         for (const End end : {End::leave, End::failed, End::interrupted}) {
