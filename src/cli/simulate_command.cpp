@@ -38,9 +38,9 @@ using config::RunRequest;
 using config::UsageError;
 
 /// One line that is written over on a terminal, or a line now and then where there is none. To stderr.
-class Progress {
+class ProgressLine {
   public:
-    Progress(const core::Plan& plan, bool wanted)
+    ProgressLine(const core::Plan& plan, bool wanted)
         : wanted_(wanted),
           terminal_(isatty(STDERR_FILENO) != 0),
           begin_(core::Instant{} - plan.warmup),
@@ -108,7 +108,7 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
               Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
     const bool terminal = runtime::colours_wanted();
-    Progress progress(simulated.run.plan, text);
+    ProgressLine progress(simulated.run.plan, text);
     telemetry::LiveView live(
         simulated.run.plan,
         request.output == config::OutputForm::json ? telemetry::LiveForm::json : telemetry::LiveForm::quiet,

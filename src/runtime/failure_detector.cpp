@@ -45,12 +45,12 @@ FailureDetector::FailureDetector(const RunSettings& settings, int self, std::vec
     : settings_(settings),
       self_(self),
       leader_(settings.leader_rank()),
-      watched_(settings.places.size(), false),
+      watched_(settings.locations.size(), false),
       heartbeats_(core::heartbeat_periods(settings.roles.ranks(), settings.silence_timeout)),
-      given_up_(settings.places.size(), false),
-      reported_lost_(settings.places.size(), false),
-      lives_(settings.places.size(), 0),
-      heard_(settings.places.size()) {
+      given_up_(settings.locations.size(), false),
+      reported_lost_(settings.locations.size(), false),
+      lives_(settings.locations.size(), 0),
+      heard_(settings.locations.size()) {
     for (const int rank : watched) {
         watched_[static_cast<std::size_t>(rank)] = true;
     }
@@ -87,7 +87,7 @@ bool FailureDetector::is_stale(core::Instant at) const {
 }
 
 core::Duration FailureDetector::missed_limit() const {
-    // Of many ranks, each is heard more seldom.
+    // With many ranks, each sends less often.
     return std::min(std::max(missed_after, heartbeats_.others * 2),
                     core::Duration{settings_.silence_timeout.ns / 2});
 }

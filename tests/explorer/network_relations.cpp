@@ -146,7 +146,7 @@ class Observer final : private NetworkClient {
     }
     void message_arrived(std::uint32_t /*handle*/) override {}
     [[nodiscard]] bool stands_still(FlatNode /*node*/) const override { return false; }
-    void hold(FlatNode /*node*/, const Event& /*event*/) override {}
+    void hold(FlatNode /*node*/, const QueueEvent& /*event*/) override {}
     void chunks_left_before(const ChunkRun& run) override { note_left(run); }
     void chunks_arrived_before(const ChunkRun& run) override { note_arrived(run); }
     void give_turn(FlatNode node) override { network_->catch_up(node); }

@@ -92,7 +92,7 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
             for (const DisturbanceKind kind :
                  {DisturbanceKind::corrupt_header, DisturbanceKind::corrupt_payload,
                   DisturbanceKind::duplicate, DisturbanceKind::lose}) {
-                const transport::Disturbance spec{kind, 0, 2, 1};
+                const transport::ChunkDisturbance spec{kind, 0, 2, 1};
                 scenarios.push_back({name + " " + to_string(spec), plan, spec});
             }
         }
@@ -105,7 +105,7 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
     many.streams = 4;
     scenarios.push_back({"many chunks clean", many, std::nullopt});
     scenarios.push_back(
-        {"many chunks doubled", many, transport::Disturbance{DisturbanceKind::duplicate, 0, 2, 40}});
+        {"many chunks doubled", many, transport::ChunkDisturbance{DisturbanceKind::duplicate, 0, 2, 40}});
     return scenarios;
 }
 

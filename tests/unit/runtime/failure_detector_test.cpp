@@ -30,15 +30,15 @@ RunSettings settings_of_hosts(const std::vector<std::string>& hosts) {
     settings.plan.producers = 1;
     settings.plan.consumers = static_cast<std::uint32_t>(hosts.size() - 2);
     std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}};
-    std::vector<Place> places;
+    std::vector<RankLocation> locations;
     for (const std::string& host : hosts) {
-        places.push_back({host, 0, {}, 0});
+        locations.push_back({host, 0, {}, 0});
     }
     for (std::uint32_t index = 0; index + 2 < hosts.size(); ++index) {
         nodes.push_back({Role::consumer, index});
     }
     settings.roles = RoleMap(nodes);
-    settings.set_places(places);
+    settings.set_locations(locations);
     settings.silence_timeout = Duration::seconds(5);
     return settings;
 }
