@@ -37,7 +37,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, 
         return "drained from no producer";
     }
     ProducerAccount& producer = producers_[from.index];
-    // It sends what was granted to it; policy `none`: by consumers, of which the scheduler learns nothing.
+    // It sends what was granted to it; policy `none`: by consumers, without the scheduler.
     const std::uint64_t most_sent =
         plan_.consumers_grant() ? most_events_ : source(from.index).granted.events;
     if (producer.drained || drained.sent.events > most_sent || !is_amount(plan_, drained.sent)) {

@@ -12,7 +12,7 @@ namespace weir::core {
 
 namespace {
 
-/// Of a message that carries the life of its consumer.
+/// The life of its consumer, if the message carries it.
 std::optional<Epoch> epoch_of(const ControlMessage& message) {
     if (const auto* const ready = std::get_if<Ready>(&message)) {
         return ready->epoch;
@@ -42,7 +42,7 @@ bool Scheduler::is_from_this_life(Instant now, NodeId from, const ControlMessage
     const ConsumerAccount& account = consumers_[from.index];
     if (std::holds_alternative<Join>(message)) {
         if (!account.lost) {
-            take_out(now, consumer, out);  // its last life ended before anybody noticed
+            take_out(now, consumer, out);  // its last life ended before it was counted as lost
         }
         admit(now, consumer, out);
         return false;

@@ -97,7 +97,7 @@ class FailureDetector {
     [[nodiscard]] const std::string& host_of(int rank) const { return settings_.host_of(rank); }
     [[nodiscard]] std::string name_of(int rank) const { return rank_text(settings_, rank); }
     [[nodiscard]] bool is_stall(core::Duration gap) const;
-    /// Whether the loop is or was stalled, so that what this rank knows of the others may be stale.
+    /// Whether the loop is or was stalled, so that what this rank has of the others may be stale.
     [[nodiscard]] bool is_stale(core::Instant at) const;
     [[nodiscard]] core::Duration silence_of(int rank) const {
         return now_ - heard_[static_cast<std::size_t>(rank)];

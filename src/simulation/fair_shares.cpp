@@ -148,7 +148,7 @@ void FairShares::fill(Instant now) {
         Link& link = links_[index];
         link.left = link.capacity;
         link.unfixed = static_cast<std::uint32_t>(link.flows.size());
-        // A link that cannot fill limits nobody; it would win ties of rounded shares.
+        // A link that cannot fill limits no flow; it would win ties of rounded shares.
         if (can_fill(link)) {
             shares_.push_back(share_of(index));
             link_of_all = link_of_all || link.unfixed == involved_flows_;

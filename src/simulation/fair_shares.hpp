@@ -6,7 +6,7 @@
 //
 // Solved incrementally: a change is followed from its two links to the transfers on them, and from a transfer
 // to its other link only if that link could be full, that is if the other ends of all its transfers together
-// could bring more than it carries. Links that cannot fill couple nobody. Rates, progress and times are
+// could bring more than it carries. Links that cannot fill couple no flows. Rates, progress and times are
 // integers (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no
 // byte is lost to rounding.
 //

@@ -26,7 +26,7 @@ inline constexpr std::int64_t rate_window_limit_s = 600;
 std::optional<std::int64_t> rate_window_s(const core::Plan& plan);
 /// The same, with `saturate` by what producers sent.
 std::optional<std::int64_t> rate_window_s(const RunRecord& record);
-/// Of which the lowest rate is kept: where no rate is planned, one second.
+/// The window whose lowest rate is kept; one second where no rate is planned.
 std::int64_t kept_window_s(const core::Plan& plan);
 
 /// Finds the lowest rate of a rank over a window of measured seconds.

@@ -144,7 +144,7 @@ struct RateMoments {
 /// Where work and room for it were, beside TimeUse, of which these are no part: times in which something was
 /// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
 /// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
-/// consumers call a free slot and the scheduler does not know as a credit is on its way, or unread.
+/// consumers count as a free slot and the scheduler not as a credit is on its way, or unread.
 struct LoadTimes {
     core::Duration backlogged{};   ///< producer: something is there to send, or on its way
     core::Duration sending{};      ///< producer: some transfer is under way
@@ -168,7 +168,7 @@ struct Load : LoadTimes {
     /// simulation has none.
     HeartbeatDelays heartbeats{};
 
-    // Of each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
+    // For each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
     // mean number of transfers under way with it, and the bytes that were counted in that time, which is
     // right also where transfers do not share evenly, and coarse where they have few chunks.
     RateMoments transfer_rates{};
@@ -311,7 +311,7 @@ struct Column {
     bool Known::* known = nullptr;  ///< nullptr: always
 };
 
-/// Of the field that is reached from a row by these members.
+/// The field that is reached from a row by these members.
 template <auto... members>
 constexpr Number at(const Row& row) {
     const auto& field = (row.*....*members);

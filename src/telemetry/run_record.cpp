@@ -90,7 +90,7 @@ Json network_json(const RunRecord& record) {
             {"busiest_use", use ? Json(*use) : Json()}};
 }
 
-/// Of what the ranks of a role moved while it was measured; nothing where that is too few events.
+/// Compares what the ranks of a role moved in the measured time; nothing where that is too few events.
 Json fairness_json(const RunRecord& record, Role role) {
     const auto window = rate_window_s(record);
     if (!window || *window > seconds_of(record)) {
@@ -284,7 +284,7 @@ Counts totals_of(const RunRecord& record) {
         // Where nothing is lost on the way, what a consumer never had whole is among what its producer lost.
         totals.lost = traffic(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete
                                                   : sums.producers.lost);
-        // Of consumers that were lost the scheduler has the account.
+        // The scheduler has the account of consumers that were lost.
         totals.received = traffic(record.recovery ? sums.scheduler.received : sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate_events;
