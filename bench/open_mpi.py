@@ -1,4 +1,4 @@
-"""What bench/lab and bench/soft-roce know of Open MPI's launcher: where it is, which one, and a clean environment for it.
+"""What bench/lab and bench/soft-roce use of Open MPI's launcher: where it is, which one, and a clean environment for it.
 
 `find` and `version` raise NotUsable with a text for the user.
 """

@@ -117,7 +117,7 @@ def drawing():
 
 
 def text(out, name):
-    """Of a text beside a page, in another directory than the study's that of the study; "" without one."""
+    """A text beside a page; in another directory than the study's, the study's text; "" without one."""
     file = out / name if (out / name).exists() else pathlib.Path(sys.modules["study"].__file__).with_name(name)
     return file.read_text().strip() if file.exists() else ""
 

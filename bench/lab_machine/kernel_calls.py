@@ -48,7 +48,7 @@ def die_with_parent():
 
 
 def set_sysctl(name, value):
-    """Of the network namespace that this process is in; a kernel without that setting needs none."""
+    """In the network namespace that this process is in; a kernel without that setting needs none."""
     path = pathlib.Path("/proc/sys/net") / name
     if path.exists():
         path.write_text(f"{value}\n")

@@ -17,7 +17,7 @@ class Namespaces:
 
     def __init__(self, lab):
         self.lab = lab
-        # The lab's mounts are seen through its keeper: inside, /proc would not know this process.
+        # The lab's mounts are seen through its keeper: inside, /proc would not have this process.
         self.root = f"/proc/{need_keeper(lab.name)}/root"
 
     def enter(self, host_name):

@@ -13,7 +13,7 @@ from soft_roce.problem import Problem
 HOST_QUEUE_BYTES = 16 * 2**20  # a host's own queue: TCP stops by itself long before
 DELAYED_PACKETS = 100000       # at most on their way to a port
 BURST_S = 0.002                # how long a link may have been idle by accident and still catch up
-# Of packets marked where a range of --mark ends. RFC 2309's authors used 0.02 to 0.1.
+# Share of packets marked where a range of --mark ends. RFC 2309's authors used 0.02 to 0.1.
 RANGE_PROBABILITY = 0.1
 
 

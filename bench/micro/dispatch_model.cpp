@@ -34,7 +34,7 @@ using namespace weir::core;
 constexpr std::uint32_t nodes = 20;
 constexpr Bytes event_bytes{32000};
 
-/// Of 1000 events that the nodes take, so many more come.
+/// So many more events come than the nodes take.
 struct Excess {
     std::uint64_t per_thousand = 0;
     [[nodiscard]] std::uint64_t came_when(std::uint64_t taken) const {

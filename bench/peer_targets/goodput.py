@@ -13,14 +13,14 @@ from .samples import Comparison
 
 EVENTS = ("1MiB", "16MiB", "64MiB")
 MIB = 1 << 20
-# Of the lab: 4 producers fill their links, 6 consumers have room.
+# The lab: 4 producers fill their links, 6 consumers have room.
 LINK_MBPS = 500
 PRODUCERS, CONSUMERS = 4, 6
 # On Ethernet with an MTU of 1500 B: 1448 B of TCP payload in a frame of 1514 B, as the lab's queues count it; weir's header of
 # 64 B before each MiB.
 PAYLOAD_SHARE = 1448 / 1514 * MIB / (MIB + 64)
 
-# Of producers and consumers: as many bytes of buffers as weir has with these options, in messages as long as weir's.
+# Producers and consumers have as many bytes of buffers as weir's with these options, in messages as long as weir's.
 BUFFER = 256 * MIB
 MESSAGE = MIB + 64
 WINDOW = 16  # streams x window
@@ -119,7 +119,7 @@ def uniband(imb):
 
 
 def osu_bw(osu):
-    """The OSU benchmark, likewise."""
+    """The OSU benchmark with messages of 1 MiB."""
     output = running.program([running.TOP / "bench/mpirun-local", "-np", 2, pathlib.Path(osu) / "osu_bw", "-m", f"{MIB}:{MIB}"])
     line = next(line for line in output.splitlines() if re.match(rf"{MIB}\s", line))
     return 8e6 * float(line.split()[1])

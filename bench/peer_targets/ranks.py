@@ -48,7 +48,7 @@ def nap_us():
 
 
 def idle_shares(world, seconds, words):
-    """Of each rank, the CPU time that it took per second in the middle of a run."""
+    """By rank, the CPU time that it took per second in the middle of a run."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
         line = world.weir_line(PRODUCERS, CONSUMERS, [*IDLE, *words, "--duration", f"{seconds + 4}s", "--quiet", "--out", out])

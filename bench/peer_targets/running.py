@@ -127,7 +127,7 @@ def run_bare(world, name, producers, consumers, options):
 
 
 def measured_sum(directory, role, column):
-    """Of all ranks of a role, in the measured seconds."""
+    """Sum over all ranks of a role, in the measured seconds."""
     total = 0
     for file in (directory / "ranks").glob(f"*-{role}.csv"):
         with open(file, newline="") as rows:

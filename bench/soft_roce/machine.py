@@ -200,7 +200,7 @@ def check_host(machines, rdma=True):
 
 
 def escaped(path):
-    """As QEMU's options want it."""
+    """In the form of QEMU's options."""
     return str(path).replace(",", ",,")
 
 

@@ -28,7 +28,7 @@ struct Case {
 /// All of them, in the order of the page.
 std::vector<Case> all_cases();
 
-// Of one file each.
+// Each adds the cases of one file.
 void add_dcqcn(std::vector<Case>& cases);
 void add_dcqcn_dynamics(std::vector<Case>& cases);
 void add_pauses(std::vector<Case>& cases);

@@ -34,7 +34,7 @@ core::DcqcnPlan no_reaction() {
     return plan;
 }
 
-/// Of 2015, with CNPs for losses.
+/// The reaction point of 2015, with CNPs for losses.
 core::DcqcnPlan reaction_of_2015() {
     core::DcqcnPlan plan;
     plan.on = plan.notify_losses = true;

@@ -39,7 +39,7 @@ class Rig {
     FlowIndex stream(std::uint32_t from, std::uint32_t to, PacketNetwork::Protocol protocol = {}) {
         return stream(from, to, network_.now(), protocol);
     }
-    /// Likewise, from `begin` on: not before the flows that are there.
+    /// The same, from `begin` on: not before the flows that are there.
     FlowIndex stream(std::uint32_t from, std::uint32_t to, Picoseconds begin,
                      PacketNetwork::Protocol protocol = {});
     void run_to(Picoseconds until);

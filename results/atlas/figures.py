@@ -19,7 +19,7 @@ def rates(curves, paper, path):
 
 
 def sizes(curves, paper, path):
-    """curves: way -> points of kB and MB/s; paper: likewise, of what its text has."""
+    """curves: way -> points of kB and MB/s; paper: the same, of what its text has."""
     figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
     for (way, points), colour in zip(curves.items(), COLOURS):
         axes.plot(*zip(*points), marker="o", color=colour, label=way)

@@ -154,7 +154,7 @@ def verdict(holds, size):
     return "PASS" if holds else f"MISS, {size}"
 
 
-# Of the scans. The paper has "~" and no errors: 10 %. "Almost no traffic": a tenth of what push carries at most.
+# Marks of the scans. The paper has "~" and no errors: 10 %. "Almost no traffic": a tenth of what push carries at most.
 MARKS = {"a": "push 80 MB/s at 4 kB, within 10 %", "b": "push at 6 kB at most half of that", "c": "push below 8 MB/s at 7 and 10 kB",
          "d": "pull 90 MB/s at 7 kB, within 10 %", "e": "pull at least 81 MB/s at 10 and 14 kB"}
 
@@ -277,7 +277,7 @@ def scan_table(runs, scan, head, judged=True):
 
 
 def scan_matrix(runs, scan, rows, columns, head):
-    """Of a scan of two values: what is missed."""
+    """What a scan of two values misses."""
     def one(key):
         return missed(lambda way, size: runs.rate(scan.configuration, way, scan.assigned, size, scan.changes(key, way, size)))
     return table(head, [[row, *(one((row, column)) for column in columns)] for row in rows])

@@ -16,7 +16,7 @@ NAMES = ("configuration", "way", "assigned_per_second", "fragment_bytes", "chang
 LAB_NAMES = (*NAMES, "poll_gap_us_max", "load_before")
 SECONDS = {"1x1": (1, "500ms"), "6x1": (4, "2s"), "13x13": (1, "500ms")}  # measured, warm-up
 LAB_SECONDS = 6
-# Of all points those that `check` runs again, 9 s of processor time.
+# The points that `check` runs again, 9 s of processor time.
 CHEAP = (("1x1", "push", 25000, 1, ""), ("1x1", "pull", 25000, 1, ""), ("1x1", "push", 25000, 14, ""), ("6x1", "push", 8000, 1, ""),
          ("6x1", "push", 5000, 4, ""), ("6x1", "push", 5000, 7, ""), ("6x1", "pull", 5000, 7, ""), ("6x1", "pull", 5000, 14, ""),
          ("6x1", "push", 5000, 7, "--shaping=bucket:40Mb/s,burst=7kB"), ("13x13", "push", 26000, 10, ""))
@@ -54,7 +54,7 @@ def measured(run, sums, seconds, builders):
 
 
 def points():
-    """Of `simulate`."""
+    """All points of `simulate`."""
     for way in ("push", "pull"):
         for configuration, rates in RATES.items():
             for rate in rates:

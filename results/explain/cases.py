@@ -60,7 +60,7 @@ def set_speed(lab, host, mbit):
 
 
 def pid_of(rank, out):
-    """Of the weir of this rank: the one that this run started."""
+    """The weir of this rank: the one that this run started."""
     for entry in pathlib.Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")

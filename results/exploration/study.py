@@ -2,7 +2,7 @@
 
 run: the explorer (tests/explorer) for the seeds 1 to --scenarios, in blocks; 1.3 s of CPU time for a thousand. A line for each block is kept
 in runs.csv; README.md is made of it and of about.md, `table` makes only that. `check` runs the first block, of 1000
-scenarios, again, and wants its outcome: which scenarios a seed draws changes with every new option and scenario file.
+scenarios, again, and compares its outcome: which scenarios a seed draws changes with every new option and scenario file.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The farm of the LHCb paper of 2021 as 36 groups and as one: simulates both at several loads, and writes results/groups.
 
 run: some 6 minutes. A line for each simulation is kept in runs.csv; README.md is made of it and of about.md. `check` runs the
-first lines again, and wants the same figures.
+first lines again, and expects the same figures.
 """
 
 import provenance

@@ -129,7 +129,7 @@ def full_from(runs, name):
 
 
 def lossless_from(runs, name):
-    """Likewise: from which on nothing is lost."""
+    """The least simulated size from which on nothing is lost."""
     return min((size for size in HOST_SIZES if all(runs.lost("size", name, other) == 0 for other in HOST_SIZES if other >= size)),
                default=None)
 
@@ -201,7 +201,7 @@ def off(value, printed):
 
 
 def predictions(runs):
-    """Of what the note prints, what no value was fitted to."""
+    """What the note prints and no value was fitted to."""
     wire, frames = runs.wire("received", NETWORK, 4096), runs.number("frames_received_per_second", "size", NETWORK, 1472) / 1000
     rows = [["4096 B: wire", "999.9 Mb/s", f"{wire:.1f}", verdict(abs(wire - 999.9) < 1, off(wire, 999.9))],
             ["full frames", "about 80 000/s", f"{frames:.1f} thousand", verdict(75 <= frames < 85, off(frames, 80))],
@@ -276,7 +276,7 @@ def draw(out, figures):
 
 
 def measured_section(lines):
-    """Of the lab and of loopback."""
+    """Runs of the lab and over loopback."""
     if not lines:
         return "No measured runs are stored. `bench/study lhcb2004 lab` and `local` make some, on links of 100 Mb/s of one machine and over loopback."
     head = ["part", "where", "at", "datagram, B", "sent, Mb/s", "received, Mb/s", "missing", "dropped at the socket", "unexplained",

@@ -53,7 +53,7 @@ def simulation(part, name, x, size, scenario, words, options):
 
 
 def host_words(settings, size):
-    """Of a host: a function gives the time of one size."""
+    """Options of a host: a function gives the time of one size."""
     words = []
     for name, value in settings.items():
         words += ["--switch-set", f"host.{name}={value(size) if callable(value) else value}"]

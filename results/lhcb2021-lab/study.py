@@ -38,12 +38,12 @@ PAPER = {
 # row: producers, consumers, links in Gb/s
 LAYOUT = {1: (14, 72, 100, 25), 2: (14, 72, 100, 25), 3: (18, 14, 100, 100), 4: (18, 14, 100, 100), 5: (18, 14, 100, 100)}
 SECONDS = {1: 60, 2: 300, 3: 60, 4: 300, 5: 300}
-# Of `slow`, in seconds of the paper: each takes ten.
+# Lengths of `slow`, in seconds of the paper: each takes ten.
 SLOW_SECONDS = {1: 15, 2: 30, 3: 15, 4: 30, 5: 30}
-# Jumbo frames, as RDMA with 4096 bytes per packet needs them: rows 3 to 5 want 95.1 % of the consumers' links, and at MTU
+# Jumbo frames, as RDMA with 4096 bytes per packet needs them: rows 3 to 5 need 95.1 % of the consumers' links, and at MTU
 # 1500 TCP leaves 94.1.
 MTU = 9000
-# Of the comparison of buffers, the same for all, or it would compare how much CPU time bundles save. Two packets.
+# The same in the comparison of buffers, or it would compare how much CPU time bundles save. Two packets.
 BUNDLE = "18028B"
 # scale, times longer, rows, buffers
 DEFAULTS = {"rows": ("1/200", 1, "1,2,3,4,5", "deep"), "slow": ("1/800", 10, "1,2,3,4,5", "deep"),
@@ -54,7 +54,7 @@ RUN_NUMBERS = ("row", "world", "buffer", "scale", "time_scale", "duration_s", "s
                "delivery_us_max", "lost_events", "poll_gap_us_max", "cpu_busy_share", "cpu_own_share", "load_before", "segments_sent",
                "segments_retransmitted", "timeouts", "port_drops_packets", "weir", "mpi")
 KEY = ("row", "world", "buffer", "scale", "time_scale", "seed")
-# Of the five rows also what the page of the paper compares.
+# The page of the paper compares some of these for the five rows, too.
 OBSERVED = (*KEY, *model.MEASURED, "weir")
 
 
@@ -145,7 +145,7 @@ def store_row(out, numbers):
 
 
 def replay(trial):
-    """Of the simulated rows two: one on time, and one that fills its buffers slowly."""
+    """Two of the simulated rows: one on time, and one that fills its buffers slowly."""
     for what, row, seconds in (("rows", 3, SECONDS), ("slow", 5, SLOW_SECONDS)):
         choose_scale(trial, what)
         store_row(trial.out, one_run(trial, row, "simulator", "", seconds[row]))

@@ -39,7 +39,7 @@ HERE = studies.RESULTS / "switch-settings-lab"
 NETWORK = ("--producers", "3", "--consumers", "3", "--delay", "40ms", "--bundle", "3040B")
 BUSY = 3
 LINK = "5Mb/s"
-# Of a setting with BUT_ONE, the port to fn02 is as in drop-tail-6kB.
+# In a setting with BUT_ONE, the port to fn02 is as in drop-tail-6kB.
 # What each port of the switch is, and the TCP of all hosts.
 SETTINGS = {
     "drop-tail-6kB": ("--buffer", "6kB", "--mark", "none", "--tcp", "cubic"),

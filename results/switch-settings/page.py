@@ -35,7 +35,7 @@ def numbered(stored):
 
 
 def place(line):
-    """Of a run in tables: by switch, then by setting."""
+    """Place of a run in tables: by switch, then by setting."""
     return SWITCHES.index(line["switch"]) if line["switch"] else -1, ORDER.index(line["setting"]) if line["switch"] else 0
 
 

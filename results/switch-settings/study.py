@@ -48,7 +48,7 @@ RUNGS = (("shallow", 3, 85), ("shallow", 4, 100), ("dcqcn-tuned", 3, 85), (FAST,
 FACTORS = ((3, "--chunk-size", "64KiB"), (3, "--loss-recovery", "selective"), (1, "--policy", "token"), (3, "--streams", "16"),
            (1, "--policy", "none"), (3, "--policy", "none"), (3, "--policy", "token"), (3, "--control-priority", "own"),
            (3, "--chunk-size", "256KiB"), (3, "--streams", "1"))
-# Of the stored lines those that `check` runs again: the fluid ones at some rates, and two of packets, 7 s of processor time.
+# The stored lines that `check` runs again: the fluid ones at some rates, and two of packets, 7 s of processor time.
 CHEAP = (*({"part": "fluid", "percent": str(percent)} for percent in (70, 85, 100, 110)),
          {"part": "ladder", "row": "4", "setting": "pfc", "switch": "shallow", "percent": "70"},
          {"part": "ladder", "row": "3", "setting": "pfc+ecn", "switch": "shallow", "percent": "70"})

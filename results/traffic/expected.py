@@ -16,7 +16,7 @@ EXPERTS = ("experts-2.6", "experts-5.1")
 
 
 def numbers(lines, column, workload, network, policy, part="main", more=""):
-    """Of the seeds."""
+    """This column, by seed."""
     return [float(line[column]) for line in lines if line[column] and
             (line["part"], line["workload"], line["network"], line["policy"], line["more"]) == (part, workload, network, policy, more)]
 
@@ -99,7 +99,7 @@ EXPECTED = (
      medians("over_ideal_median", EXPERTS, SAFE, ["free"]), None, 1.02),
     ("experts", "shallow, neither, free-for-all: 11 senders for a queue that holds less than two windows: lost packets", "completion / ideal",
      medians("over_ideal_median", EXPERTS, ["shallow neither"], ["free"]), 1.5, None),
-    ("checkpoint", "shallow, neither: 2 credits want 4.2 MB in each of three queues of 4.0 MB: at times packets are lost", "dropped packets",
+    ("checkpoint", "shallow, neither: 2 credits need 4.2 MB in each of three queues of 4.0 MB: at times packets are lost", "dropped packets",
      medians("dropped_packets", ["checkpoint"], ["shallow neither"], ["rr-2"]), 1, None),
     ("checkpoint", "4 credits of a quarter fit", "completion / ideal",
      medians("over_ideal_median", ["checkpoint"], ["shallow neither"], ["rr-4s"]), None, 1.1),

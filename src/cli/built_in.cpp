@@ -14,9 +14,9 @@ namespace weir::cli {
 
 namespace {
 
-using Row = std::array<std::string, 3>;
+using TableRow = std::array<std::string, 3>;
 
-Row row_of(const std::string& name) {
+TableRow row_of(const std::string& name) {
     const config::GivenOption option{"scenario", name};
     const config::RunRequest request = config::resolve({&option, 1});
     const auto count = [](std::uint32_t number) { return number == 0 ? "any" : fmt::format("{}", number); };
@@ -33,18 +33,18 @@ std::string scenarios_text(const std::string& name) {
     if (!name.empty()) {
         return config::load_scenario(name).text;
     }
-    std::vector<Row> rows{{"NAME", "LAYOUT", "WHAT IT IS; OF PAPERS: WHAT THEY FOUND"}};
+    std::vector<TableRow> rows{{"NAME", "LAYOUT", "WHAT IT IS; OF PAPERS: WHAT THEY FOUND"}};
     for (const std::string& scenario : config::scenario_names()) {
         rows.push_back(row_of(scenario));
     }
     std::array<std::size_t, 3> widths{};
-    for (const Row& row : rows) {
+    for (const TableRow& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], row[i].size());
         }
     }
     std::string text;
-    for (const Row& row : rows) {
+    for (const TableRow& row : rows) {
         for (std::size_t i = 0; i + 1 < row.size(); ++i) {
             text += fmt::format("{:{}}  ", row[i], widths[i]);
         }

@@ -81,7 +81,7 @@ class Output {
         std::fflush(stdout);
     }
 
-    /// Of one host of many: people are told the findings alone.
+    /// One host of many is printed as JSON only: the text has the findings of all.
     void print_json_only(const CheckResult& result) const {
         if (json_) {
             print(result);
@@ -108,7 +108,7 @@ int status_of(const CheckResult& result) {
 /// What the plan asks of each host, in the order of their first ranks.
 std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
                                           const core::RoleMap& roles,
-                                          const std::vector<runtime::Place>& places) {
+                                          const std::vector<runtime::RankLocation>& locations) {
     std::vector<preflight::HostView> views;
     const double sends =
         plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
@@ -116,8 +116,8 @@ std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, co
     for (HostSettings& host : settings) {
         preflight::HostView view;
         for (int rank = 0; rank < roles.ranks(); ++rank) {
-            const runtime::Place& place = places[static_cast<std::size_t>(rank)];
-            if (place.host != host.host) {
+            const runtime::RankLocation& location = locations[static_cast<std::size_t>(rank)];
+            if (location.host != host.host) {
                 continue;
             }
             std::int64_t memory = 0;
@@ -138,7 +138,7 @@ std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, co
             }
             view.part.memory_bytes += memory;
             view.part.largest_rank_bytes = std::max(view.part.largest_rank_bytes, memory);
-            view.part.cpus.push_back(place.cpus);
+            view.part.cpus.push_back(location.cpus);
         }
         view.choice = preflight::choose_paths(host);
         view.settings = std::move(host);
@@ -189,7 +189,8 @@ std::vector<preflight::Finding> what_keeps_mpi_from_starting(const CheckResult& 
     return found;
 }
 
-/// The end of the job where MPI cannot start. Nobody has met yet, so each host speaks for itself.
+/// The end of the job where MPI cannot start. Ranks cannot exchange anything yet, so each host reports for
+/// itself.
 int end_before_mpi(const CheckResult& local, const std::vector<preflight::Finding>& reasons,
                    const Output& output) {
     if (first_on_host()) {
@@ -204,7 +205,7 @@ int end_before_mpi(const CheckResult& local, const std::vector<preflight::Findin
                                     std::min(launched_as().rank.value_or(0), most_turns));
         output.print_json_only(local);
     }
-    // The launcher ends the job with the first rank that goes: leave the other hosts the time to speak.
+    // The launcher ends the job with the first rank that ends: leave the other hosts time to report.
     std::this_thread::sleep_for(std::chrono::seconds(2));
     return participant::exit_requirement;
 }
@@ -225,7 +226,7 @@ class JobCheck {
         result_.told_apart = all.one_name;
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
-            result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.places);
+            result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.locations);
             preflight::judge(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }
@@ -233,7 +234,7 @@ class JobCheck {
             std::stoll(job_.broadcast(std::to_string(probe_time.ns), 0, "agreement on the probe"))};
         bool clean = true;
         if (time.ns > 0) {
-            clean = probe(roles, all.places, root, time);
+            clean = probe(roles, all.locations, root, time);
         }
         return end(clean);
     }
@@ -241,15 +242,15 @@ class JobCheck {
   private:
     [[nodiscard]] bool leads() const { return job_.rank() == 0; }
 
-    /// Of each host once, on the first rank. Ends the job if ranks do not answer.
+    /// Gives each host once, on the first rank. Ends the job if ranks do not answer.
     std::vector<HostSettings> gather_settings(const HostSettings& settings) {
         std::vector<HostSettings> hosts;
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
         const auto texts =
-            job_.collect(telemetry::json_text({{"place", runtime::encode_place(runtime::this_place())},
+            job_.collect(telemetry::json_text({{"place", runtime::encode_location(runtime::this_location())},
                                                {"settings", preflight::encode_settings(settings)}}),
                          0, limit, "settings");
-        std::vector<runtime::Place> places;
+        std::vector<runtime::RankLocation> locations;
         std::vector<std::string> settings_of;
         std::string silent;
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
@@ -258,15 +259,15 @@ class JobCheck {
                 continue;
             }
             const auto json = telemetry::parse_json(*texts[rank]);
-            places.push_back(runtime::decode_place(json.at("place")));
+            locations.push_back(runtime::decode_location(json.at("place")));
             settings_of.push_back(json.at("settings"));
         }
-        static_cast<void>(runtime::tell_apart(places));
+        static_cast<void>(runtime::tell_apart(locations));
         std::set<std::string> known;
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (known.insert(places[i].host).second) {
+        for (std::size_t i = 0; i < locations.size(); ++i) {
+            if (known.insert(locations[i].host).second) {
                 hosts.push_back(preflight::decode_settings(settings_of[i]));
-                hosts.back().host = places[i].host;
+                hosts.back().host = locations[i].host;
             }
         }
         if (!silent.empty()) {
@@ -299,8 +300,8 @@ class JobCheck {
     }
 
     /// False: MPI still has messages of it and cannot be ended in order.
-    bool probe(const core::RoleMap& roles, const std::vector<runtime::Place>& places, const std::string& root,
-               core::Duration time) {
+    bool probe(const core::RoleMap& roles, const std::vector<runtime::RankLocation>& locations,
+               const std::string& root, core::Duration time) {
         const preflight::ProbeRounds rounds(roles.producers(), roles.consumers(), time);
         if (leads()) {
             output_.remark(
@@ -309,14 +310,14 @@ class JobCheck {
                             static_cast<double>(rounds.count()) * (rounds.slice().in_seconds() + 0.02) + 1));
         }
         watchdog_.enter("probe", core::Duration::seconds(60));
-        const bool records = runtime::records_its_host(job_.rank(), places);
+        const bool records = runtime::records_its_host(job_.rank(), locations);
         std::optional<runtime::CounterRises> counters;
         if (records) {
             counters.emplace(root, counters::kernel_calls());
         }
-        const runtime::PairProbes mine = runtime::probe_pairs(job_, roles, places, rounds);
+        const runtime::PairProbes mine = runtime::probe_pairs(job_, roles, locations, rounds);
         preflight::HostProbe host;
-        host.host = places[static_cast<std::size_t>(job_.rank())].host;
+        host.host = locations[static_cast<std::size_t>(job_.rank())].host;
         host.message_layer = runtime::message_layer();
         host.lanes = preflight::lanes_in(runtime::ucx_log::text());
         if (counters) {
@@ -330,18 +331,18 @@ class JobCheck {
         if (!leads()) {
             return mine.mpi_is_clean;
         }
-        return put_together(texts, rounds.all_pairs(), places);
+        return put_together(texts, rounds.all_pairs(), locations);
     }
 
     bool put_together(const std::vector<std::optional<std::string>>& texts, std::uint64_t all_pairs,
-                      const std::vector<runtime::Place>& places) {
+                      const std::vector<runtime::RankLocation>& locations) {
         preflight::ProbeResult probe;
         probe.all_pairs = all_pairs;
         bool clean = true;
         std::vector<std::string> silent;
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
             if (!texts[rank]) {
-                silent.push_back(fmt::format("rank {} on {}", rank, places[rank].host));
+                silent.push_back(fmt::format("rank {} on {}", rank, locations[rank].host));
                 continue;
             }
             const auto json = telemetry::parse_json(*texts[rank]);

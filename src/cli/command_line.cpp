@@ -22,7 +22,7 @@ namespace {
 using config::UsageError;
 
 /// An option's values, one per time that it is given.
-struct Values {
+struct OptionValues {
     const config::Option* option = nullptr;
     std::vector<std::string> values;
 };
@@ -33,15 +33,15 @@ void add_help(CLI::App& app, std::vector<std::string>& topic) {
     app.add_option("-h,--help", topic)->expected(0, 1);
 }
 
-void add_run_options(CLI::App& run, std::deque<Values>& options) {
+void add_run_options(CLI::App& run, std::deque<OptionValues>& options) {
     for (const config::Option& option : config::option_table()) {
-        Values& values = options.emplace_back();
+        OptionValues& values = options.emplace_back();
         values.option = &option;
         const std::string name = fmt::format("--{}", option.name);
         if (option.syntax.empty()) {
             run.add_flag_callback(name, [&values] { values.values.emplace_back(); })->disable_flag_override();
         } else {
-            // Repetitions are config's to judge: it knows which options may be.
+            // Whether an option may be repeated is checked by config.
             run.add_option(name, values.values)
                 ->expected(1)
                 ->allow_extra_args(false)
@@ -83,7 +83,7 @@ void add_run_options(CLI::App& run, std::deque<Values>& options) {
                                               : fmt::format("did you mean `weir {}`?", near.front())));
 }
 
-/// Of an option of any command, with its dashes; empty: it is a flag. Nothing: there is none of that name.
+/// Syntax of an option of any command. `name`: with dashes. Empty: it is a flag. Nothing: there is none.
 std::optional<std::string_view> syntax_of(std::string_view name) {
     if (!name.starts_with("--")) {
         return std::nullopt;
@@ -224,7 +224,7 @@ class Parser {
     }
 
     void read_run_options() {
-        for (const Values& given : options_) {
+        for (const OptionValues& given : options_) {
             for (const std::string& value : given.values) {
                 if (value.starts_with("--")) {
                     refuse_missing_value(fmt::format("--{}", given.option->name));
@@ -240,16 +240,16 @@ class Parser {
         }
     }
 
-    [[nodiscard]] CommandLine::Command command() const {
-        return version_               ? CommandLine::Command::version
-               : run_->parsed()       ? CommandLine::Command::run
-               : simulate_->parsed()  ? CommandLine::Command::simulate
-               : explain_->parsed()   ? CommandLine::Command::explain
-               : check_->parsed()     ? CommandLine::Command::check
-               : scenarios_->parsed() ? CommandLine::Command::scenarios
-               : switches_->parsed()  ? CommandLine::Command::switches
-               : help_->parsed()      ? CommandLine::Command::help
-                                      : CommandLine::Command::overview;
+    [[nodiscard]] CommandLine::CommandKind command() const {
+        return version_               ? CommandLine::CommandKind::version
+               : run_->parsed()       ? CommandLine::CommandKind::run
+               : simulate_->parsed()  ? CommandLine::CommandKind::simulate
+               : explain_->parsed()   ? CommandLine::CommandKind::explain
+               : check_->parsed()     ? CommandLine::CommandKind::check
+               : scenarios_->parsed() ? CommandLine::CommandKind::scenarios
+               : switches_->parsed()  ? CommandLine::CommandKind::switches
+               : help_->parsed()      ? CommandLine::CommandKind::help
+                                      : CommandLine::CommandKind::overview;
     }
 
     CLI::App app_;
@@ -262,7 +262,7 @@ class Parser {
     CLI::App* help_ = app_.add_subcommand("help");
     std::vector<std::string> topic_;
     std::vector<std::string> words_;
-    std::deque<Values> options_;
+    std::deque<OptionValues> options_;
     ExtraTexts extra_;
     bool version_ = false;
     bool quiet_ = false;

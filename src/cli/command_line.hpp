@@ -12,18 +12,18 @@
 namespace weir::cli {
 
 struct CommandLine {
-    enum class Command { overview, version, run, simulate, explain, check, scenarios, switches, help };
-    Command command = Command::overview;
+    enum class CommandKind { overview, version, run, simulate, explain, check, scenarios, switches, help };
+    CommandKind command = CommandKind::overview;
     std::string command_name;                  ///< "run", ...; empty: none
     std::optional<std::string> help;           ///< --help [TOPIC]; empty: the first page
     std::vector<config::GivenOption> options;  ///< of run, simulate, check; the form of explain's output
     std::string name;  ///< of scenarios, switches and help, empty: list; of explain the directory
 
-    // Of simulate.
+    // weir simulate.
     std::optional<std::uint64_t> jobs;  ///< of groups and explaining
     std::string explain;                ///< off, fast or full, as written; empty: not said
 
-    // Of check.
+    // weir check.
     std::string probe;  ///< how long, as written; empty: not said
     std::string root;   ///< what the paths of the kernel's files begin with, for tests
 };

@@ -1,6 +1,6 @@
 // The one table of commands, with their help for people and for programs. The pages of
 // `--help`, `weir --help json`, and from that manual pages and completions are made from it and from the
-// option table; the parser knows the commands by it.
+// option table; the parser takes the commands from it.
 #pragma once
 
 #include <span>

@@ -26,8 +26,8 @@ namespace {
 using config::RunRequest;
 using runtime::MpiJob;
 
-/// What all ranks of the job do together before their groups run. Unlike within a group, no rank gets to
-/// know all others: the memory that it needs does not grow with the number of ranks.
+/// What all ranks of the job do together before their groups run. Unlike within a group, no rank has
+/// data of all others: the memory that it needs does not grow with the number of ranks.
 class Preparation {
   public:
     Preparation(MpiJob& world, const RunRequest& asked)
@@ -88,7 +88,7 @@ class Preparation {
             group = asked_.groups.hosts.empty()
                         ? static_cast<std::uint32_t>(world_.rank()) /
                               config::ranks_per_group(asked_, static_cast<std::uint32_t>(world_.size()))
-                        : config::group_of_host(asked_, runtime::this_place().host);
+                        : config::group_of_host(asked_, runtime::this_location().host);
         } catch (const config::UsageError& error) {
             refusal = error.what();
         }
@@ -105,7 +105,7 @@ class Preparation {
             refusal = fmt::format("group {}: {}", group_, error.what());
         }
         refuse_together(refusal);
-        settings.output = telemetry::LiveForm::quiet;  // the leader of the job speaks for all
+        settings.output = telemetry::LiveForm::quiet;  // the leader of the job prints for all
         settings.command = fmt::format("weir run: group {}", group_);
         settings.job_ranks_here = world_.ranks_on_this_host();
         return settings;

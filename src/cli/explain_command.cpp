@@ -206,7 +206,7 @@ class Explaining {
     }
 
     std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
-        std::vector<simulation::Condition> conditions;
+        std::vector<simulation::RunChange> conditions;
         conditions.reserve(explain_seeds);
         for (std::uint32_t seed = 0; seed < explain_seeds; ++seed) {
             conditions.emplace_back(

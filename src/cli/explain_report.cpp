@@ -142,7 +142,7 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
 
 /// Sentences, one a line.
 std::string headline(const ExplainReport& report) {
-    const twin::Comparison& comparison = report.twin->comparison;
+    const twin::TwinComparison& comparison = report.twin->comparison;
     if (comparison.near()) {
         return "Near: a simulation with what this run showed, its twin, reproduces it within the "
                "tolerances.\n";
@@ -288,7 +288,7 @@ std::string explain_text(const ExplainReport& report) {
 }
 
 std::string explain_json(const ExplainReport& report) {
-    const twin::Comparison& comparison = report.twin->comparison;
+    const twin::TwinComparison& comparison = report.twin->comparison;
     const bool near = comparison.near();
     Json json;
     json["schema"] = "weir-explain/1";

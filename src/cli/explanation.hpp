@@ -14,11 +14,11 @@
 
 namespace weir::cli {
 
-/// Of --explain, as written. Empty: the default, which is fast; but off if nothing is printed, since a proof
+/// `text`: of --explain. Empty: the default, which is fast; but off if nothing is printed, since a proof
 /// costs several times the run, and loops over many runs are quiet. Throws config::UsageError.
 simulation::Explain parse_explain(const std::string& text, config::OutputForm output);
 
-/// Of one run. Stops when a signal was caught.
+/// Explains one run. Stops when a signal was caught.
 class Explanation {
   public:
     /// `run` must outlive this. `jobs`: simulations at a time, fewer where memory is short. `shows`: progress

@@ -23,7 +23,7 @@ namespace {
 
 using config::rounded_text;
 
-/// Mean of the squared values over the square of the mean; only where the dry run can know it.
+/// Mean of the squared values over the square of the mean; only where the dry run can compute it.
 double spread_of(const core::Distribution& sizes, double mean) {
     if (sizes.kind == core::DistributionKind::trace) {
         double squares = 0;
@@ -89,7 +89,7 @@ void warn_of_busy_consumers(const core::Plan& plan, Forecast& f) {
                     plan.consumers - plan.busy_consumers.size(), left / (plan.consumers - busy)));
 }
 
-/// Of one bit on the wire, so much is payload.
+/// The part of the bits on the wire that is payload.
 double payload_share(const config::RunRequest& request) {
     const core::Plan& plan = request.plan;
     const auto chunk = static_cast<double>(core::chunk_capacity_bytes(plan));
@@ -161,7 +161,7 @@ void warn_of_links(const config::RunRequest& request, Forecast& f) {
     }
 }
 
-/// Of a measured run this host stands for those that it will run on.
+/// A measured run will use other hosts: this one stands for them.
 void warn_of_memory(const config::RunRequest& request, Forecast& f) {
     const auto available = static_cast<double>(config::available_memory().count);
     if (available <= 0) {

@@ -1,5 +1,5 @@
 // What a request comes to in numbers, and what of it cannot work: arithmetic on the plan, without a run.
-// Links count only where somebody said them: in a simulation always, in a measured run where the scenario has
+// Links count only where they were given: in a simulation always, in a measured run where the scenario has
 // them.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Forecast {
     [[nodiscard]] bool layout_known() const { return producers != 0 && consumers != 0; }
     /// Payload of a consumer for one byte of a producer, if all share equally.
     [[nodiscard]] double consumer_share() const { return static_cast<double>(producers) / consumers; }
-    /// Of all consumers together. Needs the layout.
+    /// At all consumers together. Needs the layout.
     [[nodiscard]] double events_per_second() const {
         return producer_events_per_second * (builds ? 1 : producers);
     }

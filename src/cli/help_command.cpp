@@ -19,7 +19,7 @@ namespace weir::cli {
 namespace {
 
 /// A row of the glossary's tables.
-struct Entry {
+struct GlossaryEntry {
     std::string section;
     std::string title;               ///< "slack, least slack"
     std::vector<std::string> words;  ///< "slack", "least slack"
@@ -70,9 +70,9 @@ std::vector<std::string> words_of(std::string_view title) {
     return words;
 }
 
-/// Of "| word | meaning |"; the heads of the tables are none.
-std::vector<Entry> entries_of(std::string_view page) {
-    std::vector<Entry> entries;
+/// From rows "| word | meaning |" without the heads of the tables.
+std::vector<GlossaryEntry> entries_of(std::string_view page) {
+    std::vector<GlossaryEntry> entries;
     std::string section;
     while (!page.empty()) {
         const std::size_t end = std::min(page.find('\n'), page.size());
@@ -98,9 +98,9 @@ bool is_same(std::string_view word, std::string_view asked) {
     return word == asked || asked == fmt::format("{}s", word) || word == fmt::format("{}s", asked);
 }
 
-std::vector<const Entry*> exact(const std::vector<Entry>& entries, const std::string& asked) {
-    std::vector<const Entry*> found;
-    for (const Entry& entry : entries) {
+std::vector<const GlossaryEntry*> exact(const std::vector<GlossaryEntry>& entries, const std::string& asked) {
+    std::vector<const GlossaryEntry*> found;
+    for (const GlossaryEntry& entry : entries) {
         if (std::any_of(entry.words.begin(), entry.words.end(),
                         [&](const std::string& word) { return is_same(word, asked); })) {
             found.push_back(&entry);
@@ -110,9 +110,10 @@ std::vector<const Entry*> exact(const std::vector<Entry>& entries, const std::st
 }
 
 /// "stall" in "credit stall" and in "event-loop stall".
-std::vector<const Entry*> containing(const std::vector<Entry>& entries, const std::string& asked) {
-    std::vector<const Entry*> found;
-    for (const Entry& entry : entries) {
+std::vector<const GlossaryEntry*> containing(const std::vector<GlossaryEntry>& entries,
+                                             const std::string& asked) {
+    std::vector<const GlossaryEntry*> found;
+    for (const GlossaryEntry& entry : entries) {
         const std::string title = fmt::format(" {} ", lower(entry.title));
         if (title.find(fmt::format(" {}", asked)) != std::string::npos) {
             found.push_back(&entry);
@@ -121,9 +122,9 @@ std::vector<const Entry*> containing(const std::vector<Entry>& entries, const st
     return found;
 }
 
-[[noreturn]] void refuse(const std::vector<Entry>& entries, const std::string& word) {
+[[noreturn]] void refuse(const std::vector<GlossaryEntry>& entries, const std::string& word) {
     std::vector<std::string_view> names;
-    for (const Entry& entry : entries) {
+    for (const GlossaryEntry& entry : entries) {
         names.insert(names.end(), entry.words.begin(), entry.words.end());
     }
     const auto near = config::near_names(lower(word), names, 3);
@@ -133,7 +134,7 @@ std::vector<const Entry*> containing(const std::vector<Entry>& entries, const st
                                              : fmt::format("did you mean {}?", fmt::join(near, ", "))));
 }
 
-std::string listed(const std::vector<Entry>& entries) {
+std::string listed(const std::vector<GlossaryEntry>& entries) {
     std::string text;
     std::string words;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -149,7 +150,7 @@ std::string listed(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::string help_text(const std::string& word) {
-    const std::vector<Entry> entries = entries_of(config::embedded_pages().front().text);
+    const std::vector<GlossaryEntry> entries = entries_of(config::embedded_pages().front().text);
     const std::string asked = lower(word);
     if (asked.empty()) {
         return listed(entries);
@@ -157,7 +158,7 @@ std::string help_text(const std::string& word) {
     if (const Command* command = find_command(asked)) {
         return command_help(*command, "");
     }
-    std::vector<const Entry*> found = exact(entries, asked);
+    std::vector<const GlossaryEntry*> found = exact(entries, asked);
     if (found.empty()) {
         found = containing(entries, asked);
     }
@@ -165,7 +166,7 @@ std::string help_text(const std::string& word) {
         refuse(entries, word);
     }
     std::string text;
-    for (const Entry* entry : found) {
+    for (const GlossaryEntry* entry : found) {
         text += telemetry::wrapped(
             fmt::format("{} ({}): {}", entry->title, lower(entry->section), entry->meaning));
     }

@@ -23,8 +23,7 @@ Json text_or_null(std::string_view text) {
     return text.empty() ? Json() : Json(std::string(text));
 }
 
-/// Of "none|header|full", or of "SIZE|none", the words that stand for themselves: those that are not in
-/// capitals.
+/// The words of "none|header|full" or "SIZE|none" that stand for themselves: those not in capitals.
 Json listed_values(std::string_view syntax) {
     Json values = Json::array();
     if (syntax.starts_with('[')) {

@@ -10,11 +10,12 @@ namespace weir::cli {
 
 Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
     Introduction all;
-    for (const std::string& text : job.share(runtime::encode_place(runtime::this_place()), "introduction")) {
-        all.places.push_back(runtime::decode_place(text));
-        all.hosts.push_back(all.places.back().host);
+    for (const std::string& text :
+         job.share(runtime::encode_location(runtime::this_location()), "introduction")) {
+        all.locations.push_back(runtime::decode_location(text));
+        all.hosts.push_back(all.locations.back().host);
     }
-    all.one_name = runtime::tell_apart(all.places);
+    all.one_name = runtime::tell_apart(all.locations);
     const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
     bool any_role = false;
     for (const std::string& name : job.share(role, "introduction")) {

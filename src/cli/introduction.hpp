@@ -17,10 +17,10 @@ namespace weir::cli {
 
 /// By rank.
 struct Introduction {
-    std::vector<runtime::Place> places;            ///< whose names of hosts are unique
+    std::vector<runtime::RankLocation> locations;  ///< whose names of hosts are unique
     std::vector<std::string> hosts;                ///< the names that the hosts have
     std::vector<std::string> one_name;             ///< a line for each name that several hosts have
-    std::vector<std::optional<core::Role>> roles;  ///< what each was told; empty: nobody was told anything
+    std::vector<std::optional<core::Role>> roles;  ///< by --role of each rank; empty: no rank has one
     std::vector<std::string> options;
     std::vector<core::Bytes> memory;
 };

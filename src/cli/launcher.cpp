@@ -86,7 +86,7 @@ LaunchedAs launched_as() {
     return launched_as([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
+ErrorReport report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
     if (!launched.rank) {
         return {};
     }
@@ -97,10 +97,10 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
     if (launched.is_first()) {
         return {0ms, true, start_up};
     }
-    // Waiting costs nothing under mpirun, which ends all ranks as soon as the one that spoke exits; and on a
-    // loaded machine ranks start seconds apart, so a silent rank that leaves early could end the job before
-    // the other spoke. Each application's first rank has a turn: if the error is in all of them, the first
-    // one's exit ends the rest.
+    // Waiting costs nothing under mpirun, which ends all ranks as soon as the one that printed exits; and on
+    // a loaded machine ranks start seconds apart, so one that exits early without printing could end the job
+    // before the other prints. Each application's first rank has a turn: if the error is in all of them, the
+    // first one's exit ends the rest.
     const auto turn = start_up + 1500ms;
     constexpr std::uint32_t most_turns = 4;
     if (launched.first_of_application) {
@@ -108,8 +108,8 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
     }
     const auto silence = turn * std::min(launched.applications, most_turns + 1) + 3s;
     if (launched.application_unknown || reach == config::UsageError::Reach::this_host) {
-        // Nobody else may have met it, so this rank speaks if it is still there; rank by rank, each ending
-        // the job before the next one's turn (prterun takes 250 ms for that). All ranks have long been
+        // Other ranks may not have the error, so this rank prints it if it is still there; rank by rank, each
+        // ending the job before the next one's turn (prterun takes 250 ms for that). All ranks have long been
         // started.
         constexpr std::uint32_t most_steps = 20;
         return {silence + 700ms * std::min(*launched.rank, most_steps), true, 50ms};
@@ -118,7 +118,7 @@ Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach) {
 }
 
 int report_usage_error(std::string_view command, const config::UsageError& error) {
-    const Report report = report_of(launched_as(), error.reach());
+    const ErrorReport report = report_of(launched_as(), error.reach());
     std::this_thread::sleep_for(report.wait);
     if (report.print) {
         // In one write, so that no other rank's line comes in between.

@@ -29,15 +29,15 @@ struct LaunchedAs {
 LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup);
 LaunchedAs launched_as();
 
-/// How a rank reports an error that happened before MPI could arrange for one voice.
-struct Report {
+/// How a rank reports an error before MPI can agree on the one rank that prints it.
+struct ErrorReport {
     std::chrono::milliseconds wait{0};
     bool print = true;
     std::chrono::milliseconds linger{0};  ///< between printing and exit
 };
-/// mpirun kills all ranks at the first that exits with an error, so the speaking rank must come first and the
-/// others wait; a rank that may be alone with its error waits longer and speaks if it is still there.
-Report report_of(const LaunchedAs& launched, config::UsageError::Reach reach);
+/// mpirun kills all ranks at the first that exits with an error, so the rank that prints must exit first and
+/// the others wait; a rank that may be alone with its error waits longer and prints if it is still there.
+ErrorReport report_of(const LaunchedAs& launched, config::UsageError::Reach reach);
 
 /// Writes "COMMAND: message" to stderr on one rank and returns the exit status 2. For use before MPI_Init.
 int report_usage_error(std::string_view command, const config::UsageError& error);

@@ -9,17 +9,17 @@ namespace weir::cli {
 
 namespace {
 
-enum class Outcome : std::uint8_t { holds, fails, refused };
+enum class Trial : std::uint8_t { holds, fails, refused };
 
-class LimitSearch {
+class Bisection {
   public:
-    LimitSearch(const SearchSpace& space, const std::function<FindPoint(double)>& measure)
+    Bisection(const SearchSpace& space, const std::function<FindPoint(double)>& measure)
         : space_(space), measure_(measure) {}
 
     FindResult carry_out() {
         const double start =
             std::clamp(space_.whole ? std::round(space_.start) : space_.start, space_.least, space_.most);
-        if (outcome(start) == Outcome::holds) {
+        if (outcome(start) == Trial::holds) {
             good_ = start;
             go_harder();
         } else {
@@ -33,14 +33,14 @@ class LimitSearch {
     }
 
   private:
-    Outcome outcome(double value) {
+    Trial outcome(double value) {
         auto found = seen_.find(value);
         if (found == seen_.end()) {
             found = seen_.emplace(value, measure_(value)).first;
         }
-        return !found->second.refused.empty() ? Outcome::refused
-               : found->second.holds()        ? Outcome::holds
-                                              : Outcome::fails;
+        return !found->second.refused.empty() ? Trial::refused
+               : found->second.holds()        ? Trial::holds
+                                              : Trial::fails;
     }
 
     /// Twice or half of it, within bounds: the value itself at the bound.
@@ -56,7 +56,7 @@ class LimitSearch {
             if (here == *good_) {
                 return;
             }
-            if (outcome(here) != Outcome::holds) {
+            if (outcome(here) != Trial::holds) {
                 bad_ = here;
                 return;
             }
@@ -74,13 +74,13 @@ class LimitSearch {
                 return;
             }
             switch (outcome(here)) {
-                case Outcome::holds:
+                case Trial::holds:
                     good_ = here;
                     break;
-                case Outcome::fails:
+                case Trial::fails:
                     bad_ = here;
                     break;
-                case Outcome::refused:
+                case Trial::refused:
                     refused = here;
                     break;
             }
@@ -90,7 +90,7 @@ class LimitSearch {
     void narrow(double good, double bad) {
         while (!close(good, bad)) {
             const double here = middle(good, bad);
-            (outcome(here) == Outcome::holds ? good : bad) = here;
+            (outcome(here) == Trial::holds ? good : bad) = here;
         }
         good_ = good;
         bad_ = bad;
@@ -128,7 +128,7 @@ class LimitSearch {
 }  // namespace
 
 FindResult find_limit(const SearchSpace& space, const std::function<FindPoint(double)>& measure) {
-    return LimitSearch(space, measure).carry_out();
+    return Bisection(space, measure).carry_out();
 }
 
 }  // namespace weir::cli

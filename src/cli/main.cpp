@@ -48,28 +48,28 @@ std::string help_on(const CommandLine& line) {
 }
 
 int run_command_line(const CommandLine& line) {
-    using Command = CommandLine::Command;
+    using CommandKind = CommandLine::CommandKind;
     if (line.help) {
         return print_once(help_on(line));
     }
     switch (line.command) {
-        case Command::version:
+        case CommandKind::version:
             return print_once(weir::cli::version_text());
-        case Command::run:
+        case CommandKind::run:
             return weir::cli::run_command(line.options);
-        case Command::simulate:
+        case CommandKind::simulate:
             return weir::cli::simulate_command(line);
-        case Command::explain:
+        case CommandKind::explain:
             return weir::cli::explain_command(line);
-        case Command::check:
+        case CommandKind::check:
             return weir::cli::check_command(line);
-        case Command::scenarios:
+        case CommandKind::scenarios:
             return print_once(weir::cli::scenarios_text(line.name));
-        case Command::switches:
+        case CommandKind::switches:
             return print_once(weir::cli::switches_text(line.name));
-        case Command::help:
+        case CommandKind::help:
             return print_once(weir::cli::help_text(line.name));
-        case Command::overview:
+        case CommandKind::overview:
             break;
     }
     throw weir::config::UsageError("a command is missing; there are " + weir::cli::listed_commands() +

@@ -19,8 +19,8 @@ namespace {
 using config::rounded_text;
 using config::RunRequest;
 
-/// Of a core of about 3 GHz, whole simulations of lhcb2021-2 with PFC or without: what bench/micro measures
-/// of the packets alone with 14 x 72. Where many packets are sent again it is two thirds of that.
+/// On a core of about 3 GHz, in whole simulations of lhcb2021-2 with PFC or without: what bench/micro
+/// measures of the packets alone with 14 x 72. Where many packets are sent again it is two thirds of that.
 constexpr double transmissions_per_cpu_second = 15e6;
 constexpr double acceptable_cpu_seconds = 60;
 

@@ -18,8 +18,8 @@ core::Pressure of_request(const config::RunRequest& request, std::uint32_t consu
 std::uint32_t most_on_a_host(const participant::RunDescription& run) {
     std::map<std::string, std::uint32_t> consumers;
     std::uint32_t most = 1;
-    for (std::size_t rank = 0; rank < run.rank_places.size(); ++rank) {
-        const std::string& host = run.rank_places[rank].host;
+    for (std::size_t rank = 0; rank < run.rank_hosts.size(); ++rank) {
+        const std::string& host = run.rank_hosts[rank].host;
         if (!host.empty() && run.roles.node(static_cast<int>(rank)).role == core::Role::consumer) {
             most = std::max(most, ++consumers[host]);
         }

@@ -10,10 +10,10 @@
 
 namespace weir::cli {
 
-/// Of a dry run; consumers are taken to share hosts as options say. Nothing while the layout is not known.
+/// For a dry run; consumers are taken to share hosts as options say. Nothing while the layout is not known.
 std::optional<core::Pressure> pressure_of(const config::RunRequest& request);
 
-/// Of a run whose ranks have their hosts.
+/// For a run whose ranks have their hosts.
 core::Pressure pressure_of(const config::RunRequest& request, const participant::RunDescription& run);
 
 }  // namespace weir::cli

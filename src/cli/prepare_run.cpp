@@ -54,9 +54,9 @@ void check_versions(runtime::Job& job) {
 
 std::vector<std::string> hosts_of(const runtime::RunSettings& settings) {
     std::vector<std::string> hosts;
-    hosts.reserve(settings.places.size());
-    for (const runtime::Place& place : settings.places) {
-        hosts.push_back(place.host);
+    hosts.reserve(settings.locations.size());
+    for (const runtime::RankLocation& location : settings.locations) {
+        hosts.push_back(location.host);
     }
     return hosts;
 }
@@ -115,7 +115,7 @@ runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& as
                         "scheduler's host, and leave --scheduler-rank out",
                         settings.leader_rank()));
     }
-    settings.set_places(std::move(all.places));
+    settings.set_locations(std::move(all.locations));
     settings.told_apart = std::move(all.one_name);
     config::check_memory(request.plan, settings.roles, hosts_of(settings), all.memory);
     settings.idle_mode = idle_mode(request.idle);

@@ -61,9 +61,9 @@ std::vector<GivenOption> without_requirements(std::vector<GivenOption> options) 
     return options;
 }
 
-class Search {
+class RateBisection {
   public:
-    Search(const RateSearch& request, const std::vector<GivenOption>& options)
+    RateBisection(const RateSearch& request, const std::vector<GivenOption>& options)
         : request_(request),
           options_(without_requirements(options)),
           base_(laid_out(options_)),
@@ -75,7 +75,7 @@ class Search {
     }
 
   private:
-    /// Of rates, or of whole events per set.
+    /// The search is for a rate, or for a number of whole events per set.
     [[nodiscard]] SearchSpace space() const {
         const core::Plan& plan = base_.plan;
         SearchSpace space{.start = static_cast<double>(plan.rate.bits_per_second),
@@ -151,7 +151,7 @@ class Search {
 }  // namespace
 
 FoundRate find_rate(const RateSearch& request, const std::vector<GivenOption>& options) {
-    Search search(request, options);
+    RateBisection search(request, options);
     FoundRate found;
     try {
         found.result = search.carry_out();

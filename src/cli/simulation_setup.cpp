@@ -117,7 +117,7 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     participant::RunDescription& run = simulated.run;
     run.roles = assign(request);
     describe(request, run);
-    run.rank_places.resize(static_cast<std::size_t>(run.roles.ranks()));
+    run.rank_hosts.resize(static_cast<std::size_t>(run.roles.ranks()));
     run.environment = environment_of(request);
     simulated.network = request.network;
     simulated.records_network = request.counters;

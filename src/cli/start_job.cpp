@@ -28,7 +28,7 @@ constexpr const char* token_variable = runtime::join_token_variable;
 constexpr std::uint32_t ranks_max = 1000;
 /// How long a process that was given up tries to come back.
 constexpr auto return_limit = core::Duration::seconds(60);
-/// Of a run with --join these are of the process, and not of the job.
+/// With --join these belong to the process, and not to the job.
 constexpr std::array own_options{std::string_view{"join"}, std::string_view{"join-token"},
                                  std::string_view{"ranks"}};
 
@@ -107,7 +107,7 @@ StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
 
 /// Without options of its own it takes those of rank 0.
 StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
-    const runtime::Place place = runtime::this_place();
+    const runtime::RankLocation location = runtime::this_location();
     const char* const again = std::getenv(runtime::join_again_variable);
     const int rank = again != nullptr ? runtime::number_in<int>(again).value_or(-1)
                      : launched.rank  ? static_cast<int>(*launched.rank)
@@ -116,9 +116,9 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
         terms_of(asked.join),
         runtime::Hello{.nonce = {},
                        .version = {},
-                       .host = place.host,
+                       .host = location.host,
                        .pid = getpid(),
-                       .pids = place.pids(),
+                       .pids = location.pids(),
                        .rank = rank,
                        .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
                        .returns = again != nullptr},

@@ -100,7 +100,7 @@ std::string node_key(core::NodeId node) {
                                               : fmt::format("{}={}", core::role_name(node.role), node.index);
 }
 
-/// Of one rank they must not overlap.
+/// Stalls of one rank must not overlap.
 void add_stalls(std::vector<twin::ShownStall> stalls, std::vector<GivenOption>& options) {
     std::sort(stalls.begin(), stalls.end(),
               [](const twin::ShownStall& a, const twin::ShownStall& b) { return a.end_s < b.end_s; });

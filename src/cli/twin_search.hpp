@@ -19,7 +19,7 @@ struct Twin {
     std::vector<config::GivenOption> options;
     simulation::SimulatedRun run;
     telemetry::RunRecord record;
-    twin::Comparison comparison;
+    twin::TwinComparison comparison;
     std::size_t simulations = 0;
 };
 
@@ -32,7 +32,7 @@ struct Interrupted {
 /// if the plan is not one of a simulation, and Interrupted.
 Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits);
 
-/// With these assumptions as they are. Throws likewise.
+/// With these assumptions as they are. Throws as nearest_twin() does.
 Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions);
 
 }  // namespace weir::cli

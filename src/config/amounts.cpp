@@ -19,7 +19,7 @@ namespace {
 
 using core::WideInteger;
 
-/// Of an amount that may be beyond what a number of bytes holds: "9.2 EB".
+/// "9.2 EB", for amounts that a core::Bytes may not hold.
 std::string large_text(WideInteger bytes) {
     return fmt::format("{:.3g} EB", static_cast<double>(bytes) * 1e-18);
 }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct HostLoad {
+struct RanksOfHost {
     std::int64_t producers = 0;
     std::int64_t consumers = 0;
     core::Bytes available;
@@ -28,7 +28,7 @@ struct HostLoad {
 /// What remains for everything that is not chunk buffers: MPI itself, its registrations and connections.
 constexpr core::Bytes spare_per_rank{std::int64_t{32} << 20};
 
-void check_host(const core::Plan& plan, const std::string& host, const HostLoad& load) {
+void check_host(const core::Plan& plan, const std::string& host, const RanksOfHost& load) {
     if (load.available.count <= 0) {
         return;
     }
@@ -85,10 +85,10 @@ core::Bytes available_memory() {
 void check_memory(const core::Plan& plan, const core::RoleMap& roles,
                   std::span<const std::string> hosts_by_rank,
                   std::span<const core::Bytes> available_by_rank) {
-    std::map<std::string, HostLoad> loads;
+    std::map<std::string, RanksOfHost> loads;
     for (int rank = 0; rank < roles.ranks(); ++rank) {
         const auto index = static_cast<std::size_t>(rank);
-        HostLoad& load = loads[hosts_by_rank[index]];
+        RanksOfHost& load = loads[hosts_by_rank[index]];
         load.available = available_by_rank[index];
         load.producers += roles.node(rank).role == core::Role::producer ? 1 : 0;
         load.consumers += roles.node(rank).role == core::Role::consumer ? 1 : 0;

@@ -34,7 +34,7 @@ Bytes whole(double size) {
     return {static_cast<std::int64_t>(std::ceil(size))};
 }
 
-/// Of a drawn size: where it is cut unless a slot says otherwise.
+/// Where a drawn size is cut, unless slots have a size of their own.
 Bytes largest_event(const core::Distribution& sizes) {
     return {core::largest_size(sizes)};
 }
@@ -47,7 +47,7 @@ void derive_event_size(RunRequest& request, Bytes set) {
     if (!request.given("event-size") && plan.event_size.mean > static_cast<double>(most.count)) {
         plan.event_size.mean = static_cast<double>(most.count);
     }
-    // Of a transfer with an address, an event is what is left of it at most.
+    // With addresses, an event has at most what is left of its transfer.
     if (plan.generation != core::Generation::sets || request.addressed) {
         return;
     }

@@ -1,5 +1,5 @@
 // What follows from what: completes a request whose options are set, and refuses what cannot work together.
-// Apart from resolve.cpp because it knows what options mean, and that only where they come from.
+// Apart from resolve.cpp because this is about what options mean, and that about where they come from.
 #pragma once
 
 #include "config/run_request.hpp"

@@ -51,7 +51,7 @@ void check_port_buffer(const core::NetworkPlan& network) {
     }
 }
 
-/// Likewise for a fixed size of queues, where a switch has one.
+/// A full packet must also fit into a queue of fixed size, where a switch has one.
 void check_egress_threshold(const core::NetworkPlan& network) {
     const core::Bytes threshold = network.fabric.switches.egress_threshold;
     if (threshold.count > 0 && threshold < full_packet(network)) {

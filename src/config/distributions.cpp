@@ -42,11 +42,11 @@ const Flavour times{[](std::string_view text) { return parse_duration(text).ns; 
                     [](std::int64_t value) { return to_text(core::Duration{value}); }, "busy times",
                     "none fixed poisson exponential lognormal pareto trace", "1.2s"};
 
-struct KindName {
+struct DistributionName {
     std::string_view name;
     DistributionKind kind;
 };
-constexpr KindName kind_names[] = {
+constexpr DistributionName kind_names[] = {
     {"none", DistributionKind::none},       {"fixed", DistributionKind::fixed},
     {"poisson", DistributionKind::poisson}, {"exponential", DistributionKind::exponential},
     {"normal", DistributionKind::normal},   {"lognormal", DistributionKind::lognormal},
@@ -55,7 +55,7 @@ constexpr KindName kind_names[] = {
 };
 
 std::string_view kind_name(DistributionKind kind) {
-    for (const KindName& entry : kind_names) {
+    for (const DistributionName& entry : kind_names) {
         if (entry.kind == kind) {
             return entry.name;
         }
@@ -67,7 +67,7 @@ std::string_view kind_name(DistributionKind kind) {
 DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
     const bool known =
         fmt::format(" {} ", flavour.kinds).find(fmt::format(" {} ", name)) != std::string::npos;
-    for (const KindName& entry : kind_names) {
+    for (const DistributionName& entry : kind_names) {
         if (known && entry.name == name) {
             return entry.kind;
         }

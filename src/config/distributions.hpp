@@ -1,7 +1,7 @@
 // Distributions as options write them: a kind, its mean and named parameters.
 //
 //   16MiB                                   the same as fixed:16MiB
-//   normal:16MiB,deviation=2MiB[,max=..]    lognormal likewise
+//   normal:16MiB,deviation=2MiB[,max=..]    lognormal: the same keys
 //   poisson:1.2s[,quantum=50ms]             counts of a quantum; the quantum is 50ms unless it is given
 //   exponential:1.2s   fixed:1.2s   pareto:1.2s,shape=2.5      none
 //   mixture:28B,large=64KiB,every=200       28B, on average every 200th 64KiB

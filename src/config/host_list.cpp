@@ -138,11 +138,11 @@ class HostListReader {
         }
     }
 
-    struct Number {
+    struct PaddedNumber {
         std::uint64_t value;
         std::size_t width;
     };
-    Number read_number(std::size_t open) {
+    PaddedNumber read_number(std::size_t open) {
         if (at_end()) {
             refuse(open, "the bracket is not closed");
         }
@@ -167,13 +167,13 @@ class HostListReader {
 };
 
 /// A host name cut at its last run of digits (before the first dot): "r1n04.site" = "r1n" "04" ".site".
-struct Parts {
+struct SplitName {
     std::string_view before;
     std::string_view digits;
     std::string_view after;
 };
 
-Parts split(std::string_view host) {
+SplitName split(std::string_view host) {
     const std::size_t name_end = std::min(host.find('.'), host.size());
     std::size_t end = name_end;
     while (end > 0 && !is_digit(host[end - 1])) {
@@ -204,12 +204,12 @@ std::vector<std::string> expand_hosts(std::string_view list) {
 std::string compress_hosts(std::span<const std::string> hosts) {
     std::string list;
     for (std::size_t i = 0; i < hosts.size();) {
-        const Parts first = split(hosts[i]);
+        const SplitName first = split(hosts[i]);
         std::string ranges;
         std::size_t numbers = 0;
         std::size_t next = i;
         while (next < hosts.size()) {
-            const Parts start = split(hosts[next]);
+            const SplitName start = split(hosts[next]);
             if (start.before != first.before || start.after != first.after || start.digits.empty()) {
                 break;
             }
@@ -217,7 +217,7 @@ std::string compress_hosts(std::span<const std::string> hosts) {
             std::uint64_t last = value_of(start.digits);
             std::size_t end = next + 1;
             for (; end < hosts.size(); ++end) {
-                const Parts following = split(hosts[end]);
+                const SplitName following = split(hosts[end]);
                 if (following.before != first.before || following.after != first.after ||
                     following.digits != padded(last + 1, start.digits.size())) {
                     break;

@@ -39,7 +39,7 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
 Ratio parse_ratio(std::string_view text);
 /// A plain decimal number, zero or more. `example`: one that would be right, for the message.
 double parse_number(std::string_view text, std::string_view example);
-/// Likewise above zero, such as a shape parameter.
+/// A plain decimal number above zero, such as a shape parameter.
 double parse_positive_number(std::string_view text, std::string_view example);
 
 /// A size or rate times a factor, exactly: sizes are rounded up, so that a set still holds as many events;

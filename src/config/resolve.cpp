@@ -32,7 +32,7 @@ void set(RunRequest& request, const Option& option, std::string_view value, cons
     }
 }
 
-/// Forgets what a scenario said about a repeatable option whose values do not add up with the command line's.
+/// Drops what a scenario has of a repeatable option whose values do not add up with the command line's.
 /// Tags do, but one of the same key is replaced.
 void begin_afresh(RunRequest& request, std::string_view option) {
     if (option == "require") {

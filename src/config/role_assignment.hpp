@@ -15,8 +15,8 @@
 
 namespace weir::config {
 
-/// `hosts_by_rank`: host name of every rank. `roles_by_rank`: what each rank was told by --role; empty:
-/// nobody was. Throws UsageError with the numbers when it cannot be done.
+/// `hosts_by_rank`: host name of every rank. `roles_by_rank`: of each rank by --role; empty:
+/// no rank has one. Throws UsageError with the numbers when it cannot be done.
 core::RoleMap assign_roles(const RoleRequest& request, std::span<const std::string> hosts_by_rank,
                            std::span<const std::optional<core::Role>> roles_by_rank = {});
 

@@ -19,7 +19,7 @@ using core::Duration;
 
 constexpr Duration one_second = Duration::seconds(1);
 
-// Of a line with a begin of five digits, and a rate near 1 Tb/s.
+// A line with a begin of five digits, and a rate near 1 Tb/s.
 constexpr Bytes producer_row{58};
 constexpr Bytes consumer_row{42};
 constexpr Bytes scheduler_row{46};
@@ -27,14 +27,14 @@ constexpr Bytes scheduler_row{46};
 /// Whole parts of a second in whole 10 ms.
 constexpr int lengths_ms[] = {10, 20, 40, 50, 100, 200, 250, 500};
 
-// Of a short run without --row-interval.
+// For a short run without --row-interval.
 constexpr Duration short_run_time = Duration::seconds(20);
 constexpr std::int64_t short_run_wanted = 50;
 constexpr std::int64_t short_run_least = 20;
 constexpr std::uint64_t short_run_ranks = 1000;
 constexpr Bytes short_run_bytes{std::int64_t{64} << 20};
 
-/// Of all ranks' rows of one interval.
+/// All ranks' rows of one interval.
 Bytes bytes_per_interval(const core::Plan& plan) {
     return producer_row * plan.producers + consumer_row * plan.consumers + scheduler_row;
 }
@@ -65,7 +65,7 @@ Duration interval_of_short_run(const RunRequest& request) {
     for (const int milliseconds : lengths_ms) {
         plan.row_interval = Duration::milliseconds(milliseconds);
         const std::int64_t points = plan.duration.ns / plan.row_interval.ns;
-        // Of 10 ms there may be fewer: there are no shorter ones.
+        // There may be fewer rows of 10 ms: shorter ones do not exist.
         const std::int64_t least = chosen.ns > 0        ? short_run_wanted
                                    : milliseconds == 10 ? 2
                                                         : short_run_least;

@@ -24,7 +24,7 @@ struct BurstNeed {
     core::Bytes bytes;                  ///< in bursts/, at most
 };
 
-/// Of a plan with a row interval; producers and consumers that are not known yet count as none.
+/// For a plan with a row interval; producers and consumers that are not known yet count as none.
 BurstNeed burst_need(const core::Plan& plan);
 
 /// Sets the row interval of a short run, and of its simulated switches, where no option does. While the

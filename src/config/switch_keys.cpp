@@ -149,9 +149,9 @@ constexpr SwitchKey keys[] = {
      "without progress for so long, everything is sent again; with `selective` only where PFC is on",
      "IBTA, exponent 14"},
     {"nic", "selective-timeout-low", in_nic<&NicPlan::selective_timeout_low>, 10 * microsecond, 60 * second,
-     "`selective` without PFC: likewise, with at most three packets under way", irn},
+     "`selective` without PFC: time-out with at most three packets under way", irn},
     {"nic", "selective-timeout-high", in_nic<&NicPlan::selective_timeout_high>, 10 * microsecond, 60 * second,
-     "and with more", conweave},
+     "`selective` without PFC: time-out with more packets under way", conweave},
     {"nic", "window", in_nic<&NicPlan::window>, 0, 1e9,
      "a queue pair has at most so much under way; `0B`: no limit, with `selective` 4096 packets"},
     {"nic", "window-follows-rate", in_nic<&NicPlan::window_follows_rate>, 0, 1,
@@ -241,7 +241,7 @@ std::vector<std::uint32_t> read_list(Text text, std::uint64_t least, std::uint64
 }
 
 /// Reads and prints the value of a key, by its type.
-struct Reader {
+struct KeyReader {
     const SwitchKey& key;
     Description& description;
     Text text;
@@ -342,7 +342,7 @@ struct Printer {
     std::string operator()(PriorityMember member) const { return fmt::format("{}", member.of(description)); }
 };
 
-struct Kind {
+struct KindText {
     std::string_view operator()(MemberOf<Bytes> /**/) const { return "size"; }
     std::string_view operator()(MemberOf<Duration> /**/) const { return "time"; }
     std::string_view operator()(MemberOf<BitRate> /**/) const { return "rate"; }
@@ -369,11 +369,11 @@ std::span<const SwitchKey> switch_keys() {
 }
 
 std::string_view kind_of(const SwitchKey& key) {
-    return std::visit(Kind{}, key.member);
+    return std::visit(KindText{}, key.member);
 }
 
 void set_value(const SwitchKey& key, SwitchDescription& description, std::string_view text) {
-    std::visit(Reader{key, description, text}, key.member);
+    std::visit(KeyReader{key, description, text}, key.member);
 }
 
 void set_key(SwitchDescription& description, std::string_view text) {

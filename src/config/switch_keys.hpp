@@ -40,7 +40,7 @@ struct SwitchKey {
     std::string_view section;
     std::string_view name;
     SwitchMember member;
-    // Of quantities and numbers: bytes, nanoseconds, bits per second.
+    // Bounds of quantities and numbers, in bytes, nanoseconds, bits per second.
     double least = 0;
     double most = 1e18;
     std::string_view help;

@@ -46,7 +46,7 @@ class TomlFile {
         refuse(node.source().begin,
                fmt::format("the value of '{}' is neither text nor a number; write it in quotes", key));
     }
-    /// Of a key whose value is for people.
+    /// The value of a key that is for people.
     [[nodiscard]] std::string text(const std::string& key, const toml::node& node) const {
         if (const auto* text = node.as_string()) {
             return text->get();

@@ -52,9 +52,9 @@ std::string shown(std::string_view text) {
 }
 
 /// The lines of a CSV file behind its header, one by one.
-class Lines {
+class CsvLines {
   public:
-    Lines(std::string file, std::string_view expected)
+    CsvLines(std::string file, std::string_view expected)
         : file_(std::move(file)),
           content_(read_input_file(file_, trace_bytes_limit, expected)),
           rest_(content_) {}
@@ -113,7 +113,7 @@ class Lines {
 
 constexpr std::string_view matrix_header = "producer,consumer,bytes";
 
-Entry read_entry(const Lines& lines, std::span<const std::string_view> fields) {
+Entry read_entry(const CsvLines& lines, std::span<const std::string_view> fields) {
     constexpr auto last = static_cast<std::uint32_t>(nodes_limit - 1);
     constexpr std::int64_t most_in_transfer = std::int64_t{1} << 50;
     Entry entry;
@@ -124,14 +124,14 @@ Entry read_entry(const Lines& lines, std::span<const std::string_view> fields) {
     return entry;
 }
 
-void check_count(const Lines& lines, std::size_t entries) {
+void check_count(const CsvLines& lines, std::size_t entries) {
     if (entries > transfers_limit) {
         lines.complain(fmt::format("more than {} transfers; write fewer", transfers_limit));
     }
 }
 
 std::vector<Entry> read_matrix(const std::string& file) {
-    Lines lines(file, "the name of a CSV file with the columns producer,consumer,bytes");
+    CsvLines lines(file, "the name of a CSV file with the columns producer,consumer,bytes");
     const auto header = lines.next();
     if (header != matrix_header) {
         lines.complain(fmt::format("'{}' is not the header of a matrix; write {}", shown(header.value_or("")),
@@ -155,7 +155,7 @@ std::vector<Entry> read_matrix(const std::string& file) {
 }
 
 /// Which column of time the header of a trace has.
-TimeUnit time_unit(const Lines& lines, std::string_view header) {
+TimeUnit time_unit(const CsvLines& lines, std::string_view header) {
     for (const TimeUnit& unit : time_units) {
         if (header == fmt::format("{},{}", unit.column, matrix_header)) {
             return unit;
@@ -167,7 +167,7 @@ TimeUnit time_unit(const Lines& lines, std::string_view header) {
 }
 
 void read_trace_lines(TrafficDescription& traffic) {
-    Lines lines(traffic.file, "the name of a CSV file with the columns time_us,producer,consumer,bytes");
+    CsvLines lines(traffic.file, "the name of a CSV file with the columns time_us,producer,consumer,bytes");
     const TimeUnit unit = time_unit(lines, lines.next().value_or(""));
     const double most = static_cast<double>(longest_interval.ns) / static_cast<double>(unit.ns);
     while (const auto line = lines.next()) {

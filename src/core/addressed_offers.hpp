@@ -25,7 +25,7 @@ class AddressedOffers {
     std::shared_ptr<const TrafficPlan> traffic_;
     ProducerId producer_;
     std::vector<Traffic> offered_;         ///< by pair, from the producer's first on
-    std::vector<bool> changed_;            ///< likewise
+    std::vector<bool> changed_;            ///< by pair
     std::vector<ConsumerId> to_announce_;  ///< those that changed, in the order of their first change
 };
 

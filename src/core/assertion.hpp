@@ -1,5 +1,5 @@
 // Assertions on internal invariants. They stay on in every build: a benchmark that goes on after its own
-// bookkeeping broke would print numbers that nobody should believe. Data from outside never ends here: it is
+// bookkeeping broke would print wrong numbers. Data from outside never ends here: it is
 // checked and refused with a message.
 #pragma once
 

@@ -26,7 +26,7 @@ class CommonOffers {
         most_ = std::max(most_, events);
         least_.update(producer.value, events);
     }
-    /// Of what it offered, the producer has only so many events, and will have no others.
+    /// The producer has only so many of the events that it offered, and will have no others.
     void limit(ProducerId producer, std::uint64_t events) { least_.update(producer.value, events); }
     /// One more producer has made its last offer. True: that was the last one.
     bool end_one() { return ++ended_ == producers_; }
@@ -35,7 +35,7 @@ class CommonOffers {
     [[nodiscard]] std::uint64_t events() const { return least_.key(least_.top()); }
     /// Events of which some producer has offered a fragment.
     [[nodiscard]] std::uint64_t begun_events() const { return most_; }
-    /// Of all fragments.
+    /// Sum over all fragments.
     [[nodiscard]] Bytes bytes() const { return fragments_.bytes; }
     /// The mean size of an event; not before the first offer.
     [[nodiscard]] Bytes mean_event() const {

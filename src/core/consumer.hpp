@@ -7,9 +7,9 @@
 // all its places are: their fragments are whole, or were declined or given up.
 //
 // What only some runs need is in parts that exist only then: requests for fragments (initiation `pull`), lost
-// chunks, work on events, and the turns of producers (policy `none`). A transport that loses chunks does not
-// know what a fragment should have been, so the producer announces it (Sent) when all of it has left. Chunks
-// that cannot be used are counted then; they are no faults.
+// chunks, work on events, and the turns of producers (policy `none`). A transport that loses chunks
+// cannot tell what a fragment should have been, so the producer announces it (Sent) when all of it has left.
+// Chunks that cannot be used are counted then; they are no faults.
 //
 // With --on-failure continue a consumer has lives, each with an epoch that the scheduler gives (Admit). Each
 // begins with empty slots and an empty ledger; chunks that were sent to an earlier one are refused.
@@ -42,7 +42,7 @@ struct SlotUse {
     bool operator==(const SlotUse&) const = default;
 };
 
-/// A chunk as the transport found it in a place. Of a lossy transport, which does not know them, the size
+/// A chunk as the transport found it in a place. With a lossy transport, whose headers lack them, the size
 /// of the event and its instant of generation are 0.
 struct ArrivedChunk {
     NodeId source;

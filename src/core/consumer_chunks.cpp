@@ -10,7 +10,7 @@ namespace weir::core {
 namespace {
 
 /// This is done for every chunk: together for those of a fragment that come one after the other, and else
-/// filled where it lies.
+/// filled in place.
 void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) {
     if (!out.observations.empty()) {
         Observation& last = out.observations.back();
@@ -225,7 +225,7 @@ bool Consumer::on(Instant now, NodeId from, const Sent& sent, Actions& out) {
     if (!belongs(place, event)) {
         return false;
     }
-    // The producer knows what it was granted; a chunk that came astray may have said otherwise.
+    // The producer's `Sent` counts: the header of a chunk that came astray may have had another event.
     const bool receiving = fragment.state() == FragmentPlace::State::receiving;
     if (fragment.state() == FragmentPlace::State::free ||
         (receiving && fragment.event() != event && fragment.bytes() == Bytes{0})) {

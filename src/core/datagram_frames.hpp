@@ -16,12 +16,13 @@ struct WireCost {
     constexpr bool operator==(const WireCost&) const = default;
 };
 
-/// Of a fragment that is not the last one, with all headers: parts carry a multiple of 8 bytes.
+/// Every fragment but the last, with all headers: parts carry a multiple of 8 bytes.
 constexpr std::int64_t full_fragment_bytes(std::int64_t mtu_bytes) {
     return 38 + 20 + (mtu_bytes - 20) / 8 * 8;
 }
 
-/// Of a datagram with so many bytes of payload, on links with this MTU (68 bytes or more, as IPv4 demands).
+/// What a datagram with so many bytes of payload takes on links with this MTU (68 bytes or more, as IPv4
+/// demands).
 constexpr WireCost wire_cost(std::int64_t payload_bytes, std::int64_t mtu_bytes) {
     constexpr std::int64_t ethernet = 38;
     constexpr std::int64_t ip = 20;

@@ -1,7 +1,7 @@
 // What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time
-// and still knows the last one when it is free again, so that a late copy cannot pass for the beginning
-// of another. Chunks come in order but for a few, so a number says which ones have come, and marks only
-// those that came ahead of others.
+// and keeps the number of the last one when it is free again, so that a late copy cannot pass for the
+// beginning of another. Chunks come in order but for a few, so a number says which ones have come, and marks
+// only those that came ahead of others.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class FragmentPlace {
     }
     /// Every chunk has arrived.
     [[nodiscard]] bool whole() const { return bytes_ > Bytes{0} && chunks_ == expected_; }
-    /// Of the largest fragment.
+    /// As many as the largest fragment has.
     [[nodiscard]] std::uint32_t most_chunks() const { return static_cast<std::uint32_t>(ahead_.size()); }
     /// The first chunk that has not arrived.
     [[nodiscard]] std::uint32_t first_missing() const { return in_order_; }

@@ -32,7 +32,7 @@ class IdealTimes {
     TopologyPlan topology_;
     std::uint32_t producers_;
     std::vector<BitRate> links_;          ///< of hosts: the scheduler, producers, consumers
-    std::vector<BitRate> payload_rates_;  ///< likewise
+    std::vector<BitRate> payload_rates_;  ///< of the same links
 };
 
 }  // namespace weir::core

@@ -43,7 +43,7 @@ constexpr Tally operator+(Tally a, const Tally& b) {
     return a += b;
 }
 
-/// Events and their bytes, where no hash is needed: offers, and what a consumer received from each producer.
+/// A number of events and their bytes, where no hash is needed: of offers, rows, one producer at a consumer.
 struct Traffic {
     std::uint64_t events = 0;
     Bytes bytes;

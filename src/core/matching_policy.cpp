@@ -33,7 +33,7 @@ bool intersect(std::vector<std::uint64_t>& common, std::span<const std::uint64_t
     return any != 0;
 }
 
-/// Of these numbers below `count` the one with the smallest preference; of equals the next from `turn` on,
+/// The candidate (a number below `count`) with the smallest preference; among equals the next from `turn` on,
 /// or all nodes that are alike would choose the same partner.
 template <typename Preference>
 std::optional<std::uint32_t> best_of(std::span<const std::uint64_t> candidates, std::uint32_t turn,
@@ -141,7 +141,7 @@ void MatchingPolicy::update(ConsumerId consumer, const ConsumerStanding& standin
     consumers_with_credit_ -= was ? 1U : 0U;
 }
 
-/// A consumer with overdue pairs, or whose only credit is kept, is there for nobody else.
+/// A consumer with overdue pairs, or whose only credit is kept, serves no other pair.
 void MatchingPolicy::set_consumer_able(std::uint32_t consumer) {
     const std::uint32_t kept = consumers_.kept[consumer] == none ? 0 : 1;
     const bool overdue = free_[consumer] > 0 && has_overdue(consumer);
@@ -246,7 +246,7 @@ std::optional<std::uint32_t> MatchingPolicy::partner_for_consumer(std::uint32_t 
         intersect(candidates_, candidates_, producers_.able);
         return best_producer(consumer, candidates_);
     }
-    const Row waiting = waits_.of_consumer(consumer);
+    const BitRow waiting = waits_.of_consumer(consumer);
     if (fair_ && intersect(candidates_, waiting, producers_.able, due_to_consumer_.of_consumer(consumer))) {
         return best_producer(consumer, candidates_);
     }
@@ -265,7 +265,7 @@ std::optional<std::uint32_t> MatchingPolicy::partner_for_producer(std::uint32_t 
     if (producers_.kept[producer] != none) {
         return producers_.kept[producer];
     }
-    const Row waiting = waits_.of_producer(producer);
+    const BitRow waiting = waits_.of_producer(producer);
     const bool any =
         (fair_ && (intersect(candidates_, waiting, consumers_.able, due_to_producer_.of_producer(producer)) ||
                    intersect(candidates_, waiting, consumers_.able, not_ahead_.of_producer(producer)))) ||
@@ -276,7 +276,7 @@ std::optional<std::uint32_t> MatchingPolicy::partner_for_producer(std::uint32_t 
     return std::nullopt;
 }
 
-/// Of those that are late and have no stream free, the next that no credit is kept for.
+/// Keeps a credit for the next of those that are late, have no stream free and no credit kept.
 void MatchingPolicy::keep_credit(std::uint32_t consumer) {
     if (!keeps_credits_ || consumers_.kept[consumer] != none ||
         !intersect(candidates_, due_to_consumer_.of_consumer(consumer),
@@ -328,7 +328,7 @@ void MatchingPolicy::find_overdue_of_producer(std::uint32_t producer) {
         return;
     }
     producers_.checked[producer] = grants;
-    const Row waiting = waits_.of_producer(producer);
+    const BitRow waiting = waits_.of_producer(producer);
     for_each_in_both(waiting, waiting, [&](std::uint32_t consumer) {
         if (ages_[pair(producer, consumer)].producer_grants <= since) {
             overdue_to_producer_.insert(producer, consumer);
@@ -344,7 +344,7 @@ void MatchingPolicy::find_overdue_of_consumer(std::uint32_t consumer) {
         return;
     }
     consumers_.checked[consumer] = grants;
-    const Row waiting = waits_.of_consumer(consumer);
+    const BitRow waiting = waits_.of_consumer(consumer);
     for_each_in_both(waiting, waiting, [&](std::uint32_t producer) {
         if (ages_[pair(producer, consumer)].consumer_grants <= since) {
             overdue_to_consumer_.insert(producer, consumer);
@@ -359,7 +359,7 @@ void MatchingPolicy::set_ahead(std::uint32_t producer, std::uint32_t consumer, s
 }
 
 void MatchingPolicy::begin_round_of_producer(std::uint32_t producer, std::uint32_t served) {
-    const Row waiting = waits_.of_producer(producer);
+    const BitRow waiting = waits_.of_producer(producer);
     bool others = false;
     for_each_in_both(waiting, waiting, [&](std::uint32_t consumer) {
         const std::uint32_t ahead = ages_[pair(producer, consumer)].ahead;
@@ -376,7 +376,7 @@ void MatchingPolicy::begin_round_of_producer(std::uint32_t producer, std::uint32
 }
 
 void MatchingPolicy::begin_round_of_consumer(std::uint32_t consumer) {
-    const Row waiting = waits_.of_consumer(consumer);
+    const BitRow waiting = waits_.of_consumer(consumer);
     for_each_in_both(waiting, waiting,
                      [&](std::uint32_t producer) { due_to_consumer_.insert(producer, consumer); });
 }
@@ -392,7 +392,7 @@ Pairing MatchingPolicy::take(std::uint32_t producer, std::uint32_t consumer) {
     overdue_to_producer_.erase(producer, consumer);
     overdue_to_consumer_.erase(producer, consumer);
     if (fair_) {
-        // Nobody who is due could be served: a new round.
+        // No pair that is due could be served: a new round.
         if (!due_to_producer_.contains(producer, consumer)) {
             begin_round_of_producer(producer, consumer);
         }

@@ -66,15 +66,15 @@ class MatchingPolicy final : public Policy {
   private:
     static constexpr std::uint32_t none = 0xffffffffU;
     using Bits = std::vector<std::uint64_t>;
-    using Row = std::span<std::uint64_t>;
+    using BitRow = std::span<std::uint64_t>;
     /// A set of pairs, by both of its sides.
     struct PairSet {
         PairSet(std::uint32_t producers, std::uint32_t consumers);
-        [[nodiscard]] Row of_producer(std::uint32_t producer) {
-            return Row(by_producer).subspan(consumer_words * producer, consumer_words);
+        [[nodiscard]] BitRow of_producer(std::uint32_t producer) {
+            return BitRow(by_producer).subspan(consumer_words * producer, consumer_words);
         }
-        [[nodiscard]] Row of_consumer(std::uint32_t consumer) {
-            return Row(by_consumer).subspan(producer_words * consumer, producer_words);
+        [[nodiscard]] BitRow of_consumer(std::uint32_t consumer) {
+            return BitRow(by_consumer).subspan(producer_words * consumer, producer_words);
         }
         void insert(std::uint32_t producer, std::uint32_t consumer);
         void erase(std::uint32_t producer, std::uint32_t consumer);
@@ -115,7 +115,7 @@ class MatchingPolicy final : public Policy {
     [[nodiscard]] std::optional<Pairing> choose_for_consumer(std::uint32_t consumer);
     [[nodiscard]] std::optional<std::uint32_t> partner_for_consumer(std::uint32_t consumer);
     [[nodiscard]] std::optional<std::uint32_t> partner_for_producer(std::uint32_t producer);
-    /// Of the candidates, by the rule of that side.
+    /// The best of the candidates by the rule of that side.
     [[nodiscard]] std::optional<std::uint32_t> best_producer(std::uint32_t consumer,
                                                              std::span<const std::uint64_t> candidates) const;
     [[nodiscard]] std::optional<std::uint32_t> best_consumer(std::uint32_t producer,
@@ -151,7 +151,7 @@ class MatchingPolicy final : public Policy {
     PairSet overdue_to_producer_;
     PairSet overdue_to_consumer_;
     PairSet not_ahead_;
-    Bits with_credit_;  ///< consumers, also those whose credit is kept for somebody
+    Bits with_credit_;  ///< consumers, also those whose credit is kept for a producer
     Bits candidates_;   ///< while one is chosen
     std::uint32_t eligible_producers_ = 0;
     std::uint32_t consumers_with_credit_ = 0;

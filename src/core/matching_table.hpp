@@ -25,7 +25,7 @@ struct MatchingRow {
     PolicyKind kind;
     std::string_view name;  ///< as a value of the option
     MatchRule rule;
-    /// Serves in rounds, so that all get their max-min share; the others only let nobody starve.
+    /// Serves in rounds, so that all get their max-min share; the others only prevent starvation.
     bool fair = true;
 };
 

@@ -19,7 +19,7 @@ namespace weir::core {
 /// consumer -> scheduler. The receives of `slot` are posted: one credit.
 struct Ready {
     SlotId slot;
-    /// Of the result of the slot's last event, which went ahead; 0: none did.
+    /// Size of the result of the slot's last event, which went ahead; 0: none did.
     std::uint32_t result_bytes = 0;
     Epoch epoch = 0;  ///< of the consumer
     bool operator==(const Ready&) const = default;
@@ -96,7 +96,7 @@ struct SendAgain {
 };
 
 /// consumer -> producer (lossy transports that ask again). This event will not be asked for any more.
-/// scheduler -> producer (--on-failure continue). This event is done: forget it.
+/// scheduler -> producer (--on-failure continue). This event is done: drop it.
 struct Taken {
     EventId event;
     PlaceId place;

@@ -1,5 +1,5 @@
 // The plan of a run: every resolved parameter, in plain numbers. Made by config from scenario and options,
-// read by all other parts. It holds no defaults of its own that a user could meet: those are config's.
+// read by all other parts. It holds no defaults for users: those are in config.
 #pragma once
 
 #include <algorithm>
@@ -123,7 +123,7 @@ struct Plan {
     Distribution busy;
     std::vector<std::uint32_t> busy_consumers;  ///< sorted indices; empty: all
     bool busy_burns_cpu = false;
-    /// Of the result of each event, which travels to the scheduler ahead of the credit (none: no
+    /// Size of the result of each event, which travels to the scheduler ahead of the credit (none: no
     /// results).
     Distribution result_size;
 
@@ -192,7 +192,7 @@ struct Plan {
     [[nodiscard]] constexpr bool pulls() const { return initiation == Initiation::pull; }
     /// Consumers hand out their own free slots, and the scheduler sees no events.
     [[nodiscard]] constexpr bool consumers_grant() const { return policy == PolicyKind::none; }
-    /// Chunks may get lost on the way, and nobody but the consumer notices.
+    /// Chunks may get lost on the way, and only the consumer can find out.
     [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }
     /// Whether a producer keeps what it has sent until the consumer has it.
     [[nodiscard]] constexpr bool asks_again() const { return lossy() && reasks > 0; }

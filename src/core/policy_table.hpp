@@ -16,7 +16,7 @@ namespace weir::core {
 enum class ConsumerRule : std::uint8_t {
     none,          ///< it cannot
     first_credit,  ///< the one whose credit came first
-    turn,          ///< each in turn; without a credit of the next one nobody is served
+    turn,          ///< each in turn; without a credit of the next one no event is granted
     most_free,     ///< the one with the most free slots, or one that has waited for very long
 };
 
@@ -26,7 +26,7 @@ struct PolicyRow {
     /// nullptr: the scheduler does not grant. `seed` is for policies that draw.
     std::unique_ptr<Policy> (*make)(const Plan& plan, std::uint64_t seed);
     ConsumerRule consumer_rule;
-    bool serves_every_producer;  ///< nobody who could send is passed over without a bound
+    bool serves_every_producer;  ///< no producer that could send is passed over without a bound
 };
 
 std::unique_ptr<Policy> make_balanced_policy(const Plan& plan, std::uint64_t seed);

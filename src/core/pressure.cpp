@@ -100,7 +100,7 @@ double on_the_wire(const Plan& plan, const NetworkPlan& network, Bytes payload) 
 }
 
 /// A port whose queue may grow, and what else lies in its switch then. Bytes on the wire.
-struct Queue {
+struct PortQueue {
     Pressure::Port port = Pressure::Port::consumer;
     BitRate rate;
     double queue = 0;
@@ -115,7 +115,7 @@ BitRate fastest(const std::vector<BitRate>& links) {
     return links.empty() ? BitRate{} : *std::max_element(links.begin(), links.end());
 }
 
-Queue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& into, bool disturbed) {
+PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& into, bool disturbed) {
     const double transfer = on_the_wire(plan, network, into.transfer);
     const auto transfers = static_cast<double>(into.transfers);
     const BitRate rate = slowest(consumer_links(network, plan.consumers));
@@ -133,7 +133,7 @@ Queue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& 
     const auto senders = static_cast<double>(std::max(into.senders, 1U));
     const double into_one_port = spread ? std::ceil(transfers / senders) : transfers;
     const double most_of_sender = std::min<double>(plan.streams, into_one_port * plan.consumers);
-    Queue port{.port = Pressure::Port::consumer, .rate = rate};
+    PortQueue port{.port = Pressure::Port::consumer, .rate = rate};
     port.queue = transfer * (senders > 1 ? transfers - sent_meanwhile : transfers * (1 - sent_meanwhile)) +
                  two_packets;
     port.of_sender = most_of_sender * transfer;
@@ -143,7 +143,7 @@ Queue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& 
 }
 
 /// All that is under way may go through one cable between two switches.
-Queue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& into) {
+PortQueue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& into) {
     const double all = std::min(static_cast<double>(into.transfers) * plan.consumers,
                                 static_cast<double>(plan.streams) * plan.producers) *
                        on_the_wire(plan, network, into.transfer);
@@ -151,7 +151,7 @@ Queue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& in
 }
 
 /// Results, which a consumer has under way for each of its slots.
-Queue at_scheduler(const Plan& plan, const NetworkPlan& network, const Queue& consumer) {
+PortQueue at_scheduler(const Plan& plan, const NetworkPlan& network, const PortQueue& consumer) {
     const Bytes largest{largest_size(plan.result_size)};
     const PacketShape shape = packet_shape(network);
     const std::int64_t packets = detail::ceil_div(largest.count, shape.payload);
@@ -171,7 +171,7 @@ double moving(double bytes, double in_switch, double pool, double share, Bytes t
                : ratio(bytes, share * pool) + ratio(in_switch, pool);
 }
 
-void add(Pressure& all, Pressure::Setting setting, const Queue& at, double pressure) {
+void add(Pressure& all, Pressure::Setting setting, const PortQueue& at, double pressure) {
     pressure = std::min(pressure, highest_pressure);
     const Pressure::Acting acting{
         .setting = setting,
@@ -188,7 +188,7 @@ void add(Pressure& all, Pressure::Setting setting, const Queue& at, double press
     }
 }
 
-void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, const Queue& at) {
+void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, const PortQueue& at) {
     const SwitchPlan& switches = network.fabric.switches;
     const auto pool = static_cast<double>(switches.pool.count -
                                           largest_headroom(network, plan.producers, plan.consumers).count);
@@ -236,7 +236,7 @@ Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool d
         pressure.unknown = Pressure::Unknown::other_traffic;
         return pressure;
     }
-    const Queue consumer = at_consumer(plan, network, into, disturbed);
+    const PortQueue consumer = at_consumer(plan, network, into, disturbed);
     add_settings(pressure, plan, network, consumer);
     if (network.fabric.topology.kind == TopologyKind::leaf_spine) {
         add_settings(pressure, plan, network, at_uplink(plan, network, into));

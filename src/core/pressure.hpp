@@ -10,9 +10,9 @@
 //   N = the least of slots x fragments of an event, streams x senders, and with initiation `pull` --requests,
 //       with pattern `build` --outstanding x producers. --high-water is none of these: credits that were
 //       given before stay. With policy `none`, consumers give the same slots themselves.
-// Of addressed events: the consumer into which most is under way, by who sends to it, and how much.
+// With addressed events it is the consumer into which most is under way, by who sends to it, and how much.
 //
-// Of these bytes, W = F with all headers, at most N x W - W x min(1, port / sender's link) wait in the
+// Let W be these bytes F with all headers: at most N x W - W x min(1, port / sender's link) wait in the
 // switch: while the last of the N is sent, the port sends at least as much of them, for all slots are theirs.
 // Two packets are added for what a port has begun to send.
 //
@@ -80,12 +80,12 @@ struct Pressure {
     bool operator==(const Pressure&) const = default;
 };
 
-/// Of a measured run, whose switch and links are not known: all that is under way counts as waiting, with the
-/// headers of TCP. `consumers_per_port`: that share the link of a host. `acts_at`: bytes in a port's queue at
-/// which the switch acts, if they are known. Needs the layout.
+/// For a measured run, whose switch and links are not known: all that is under way counts as waiting, with
+/// the headers of TCP. `consumers_per_port`: that share the link of a host. `acts_at`: bytes in a port's
+/// queue at which the switch acts, if they are known. Needs the layout.
 Pressure measured_pressure(const Plan& plan, std::uint32_t consumers_per_port, std::optional<Bytes> acts_at);
 
-/// Of a simulation. `disturbed`: links and nodes may be slower than planned. Needs the layout.
+/// For a simulation. `disturbed`: links and nodes may be slower than planned. Needs the layout.
 Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool disturbed);
 
 }  // namespace weir::core

@@ -88,7 +88,7 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     } else {
         waiting_->push({event.sequence, event.bytes, event.generated_at, now}, event.to);
         backlog_ += event.bytes;
-        // So late that nobody looks at the buffer any more: this belongs to the time that was judged.
+        // The buffer is not looked at any more as late as this: it belongs to the time that was judged.
         overflowed_at_close_ =
             overflowed_at_close_ || (plan_.generation != Generation::saturate &&
                                      now >= Instant{plan_.duration.ns} && backlog_ > plan_.buffer);
@@ -160,7 +160,7 @@ const char* Producer::on(Instant now, NodeId from, const Tick& tick, Actions& ou
 }
 
 const char* Producer::on(Instant now, NodeId from, const Complete& complete, Actions& out) {
-    // What others are ahead waits for the fragments of this producer, so it lies in their buffers.
+    // Events that the others are ahead wait in their buffers for the fragments of this producer.
     const std::uint64_t ahead =
         std::min<std::uint64_t>(waiting_events_limit, static_cast<std::uint64_t>(plan_.buffer.count) + 1);
     if (!plan_.builds() || from != scheduler_node() || !announced_last_ || complete_ ||

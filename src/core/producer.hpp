@@ -204,7 +204,7 @@ class Producer {
     std::uint64_t doubtful_events_ = 0;
     std::vector<BrokenDelivery> broken_deliveries_;
     bool closed_account_ = false;
-    bool announced_last_ = false;  ///< build: the scheduler knows that generation is over here
+    bool announced_last_ = false;  ///< build: the scheduler was told that generation is over here
     bool complete_ = false;        ///< build: as many events as the others have
     bool overflowed_at_close_ = false;
     bool gave_up_ = false;

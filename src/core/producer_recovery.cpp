@@ -83,7 +83,7 @@ const char* Producer::on(Instant now, NodeId from, const Revoke& revoke, Actions
 
 void Producer::break_off(const WaitingEvent& event, ConsumerId consumer, Bytes handed_over, Actions& out) {
     if (handed_over == Bytes{0}) {
-        return;  // nobody has seen anything of it
+        return;  // nothing of it has left
     }
     const BrokenDelivery delivery{EventId::of(id_, event.sequence), consumer, handed_over == event.bytes};
     ++taken_back_events_;

@@ -144,7 +144,7 @@ void Producer::hand_over_chunks(Instant now, StreamId stream, Actions& out) {
         if (transfer.next_sequence == 0) {
             transfer.begun_at = now;
         }
-        // Filled where it lies, as the observation of its departure is: this is done for every chunk.
+        // Filled in place, as the observation of its departure is: this is done for every chunk.
         SendChunk& next = out.chunks.emplace_back();
         describe_next(transfer, stream, length, next);
         next.due_at = pacer_.shapes() ? pacer_.spend(now, length) : now;

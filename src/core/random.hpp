@@ -53,7 +53,7 @@ constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t node)
     return (static_cast<std::uint64_t>(purpose) << 32U) | node;
 }
 
-/// Likewise for what belongs to two nodes, in this order: a link, a flow, the messages from one to the other.
+/// For what belongs to two nodes, in this order: a link, a flow, the messages from one to the other.
 /// `number` tells several of them apart.
 constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t from, std::uint32_t to,
                                       std::uint32_t number = 0) {

@@ -1,5 +1,5 @@
 // Consumers in strict turn 0, 1, 2, ..., 0, 1, ..., whether or not they are ready: when the next one has no
-// free slot, everybody waits for it. This head-of-line blocking is what the policy is there to show
+// free slot, all wait for it. This head-of-line blocking is what the policy is there to show
 // (destination assignment without feedback: LHCb note 2002-049). A consumer that was lost has no turn.
 // Producers also take turns, but those that have nothing to send are skipped.
 #pragma once
@@ -25,7 +25,7 @@ class RoundRobinPolicy final : public Policy {
     [[nodiscard]] bool consumer_available() const override { return ready_[next_consumer_]; }
 
   private:
-    /// While nobody is present, nobody has a turn.
+    /// Goes to the next consumer that is present, if there is one.
     void skip_absent();
 
     /// Eligible producers by the round in which their turn comes; the heap orders those of one round by

@@ -251,7 +251,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Decline& decline, 
 }
 
 void Scheduler::grant_all(Actions& out) {
-    if (plan_.consumers_grant() || phase_ != Phase::running) {
+    if (plan_.consumers_grant() || state_ != State::running) {
         return;
     }
     while (const auto pair = policy_->choose()) {
@@ -336,15 +336,15 @@ void Scheduler::update_policy(ConsumerId consumer) {
 void Scheduler::on_time(Instant now, Actions& out) {
     account_time(now);
     tick(now, out);
-    if ((phase_ == Phase::completing && now >= complete_until_) ||
-        (phase_ == Phase::running && now >= drain_until_)) {
+    if ((state_ == State::completing && now >= complete_until_) ||
+        (state_ == State::running && now >= drain_until_)) {
         finish(out);
     }
 }
 
 /// A late scheduler leaves out ticks rather than sending several at once.
 void Scheduler::tick(Instant now, Actions& out) {
-    if (now < next_tick_ || phase_ == Phase::closing || phase_ == Phase::closed) {
+    if (now < next_tick_ || state_ == State::closing || state_ == State::closed) {
         return;
     }
     const std::int64_t number = periods_until(now, plan_.shaping.tick);
@@ -355,10 +355,10 @@ void Scheduler::tick(Instant now, Actions& out) {
 }
 
 Instant Scheduler::next_deadline() const {
-    switch (phase_) {
-        case Phase::running:
+    switch (state_) {
+        case State::running:
             return std::min(drain_until_, next_tick_);
-        case Phase::completing:
+        case State::completing:
             return std::min(complete_until_, next_tick_);
         default:
             return Instant::never();

@@ -41,7 +41,7 @@ class Scheduler {
     [[nodiscard]] static Duration drain_grace(const Plan& plan);
 
     /// `completing`: all producers have drained, and the last events are not done yet.
-    enum class Phase : std::uint8_t { running, completing, closing, closed };
+    enum class State : std::uint8_t { running, completing, closing, closed };
 
     /// `policy` is nullptr exactly when the plan's policy is `none`.
     Scheduler(const Plan& plan, std::unique_ptr<Policy> policy);
@@ -63,9 +63,9 @@ class Scheduler {
         std::uint32_t unprocessed = 0;     ///< events that were done, but perhaps not processed
     };
     [[nodiscard]] const std::vector<Loss>& losses() const { return losses_; }
-    /// Of consumers in lives that ended with their loss: what was done, and stands in no ledger.
+    /// What was done by consumers in lives that ended with their loss; it stands in no ledger.
     [[nodiscard]] const Tally& done_by_lost() const { return done_by_lost_; }
-    /// Of a consumer in its present life: what was done, whether or not that was too late.
+    /// What a consumer has done in its present life, whether or not that was too late.
     [[nodiscard]] Tally done_in_this_life(ConsumerId consumer) const;
     /// Said to be done when the run was closed already, and in the ledgers of their consumers: the producers
     /// have lost these events, by name.
@@ -76,9 +76,9 @@ class Scheduler {
     /// Ends the run before its time: no more grants, everyone reports what it has.
     void finish(Actions& out);
 
-    [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] State state() const { return state_; }
     /// All ledgers are in; valid from then on.
-    [[nodiscard]] bool closed() const { return phase_ == Phase::closed; }
+    [[nodiscard]] bool closed() const { return state_ == State::closed; }
     /// Sum of the ledgers of all producers and consumers, as reported.
     [[nodiscard]] const Ledger& reported() const { return reported_; }
     /// What consumers said was done, event by event (policy `none`: empty).
@@ -138,7 +138,7 @@ class Scheduler {
         Epoch epoch = 0;
         bool lost = false;
         Tally done;                         ///< in this life
-        Tally done_too_late;                ///< likewise
+        Tally done_too_late;                ///< in this life
         std::uint64_t received_events = 0;  ///< policy `none`: from its last Progress
         std::uint32_t ledger_messages = 0;
     };
@@ -203,7 +203,7 @@ class Scheduler {
     void put_off_end(Instant now);
     void finish_if_complete(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
-    /// What the policy knows as a producer. Pattern `build`: all of them together are one.
+    /// What the policy takes for a producer. Pattern `build`: all of them together are one.
     [[nodiscard]] ProducerAccount& source(std::uint32_t index) {
         return plan_.builds() ? together_ : producers_[index];
     }
@@ -218,7 +218,7 @@ class Scheduler {
     std::optional<CommonOffers> common_offers_;  ///< build
     std::vector<PairAccount> pairs_;             ///< addressed events, by number of the pair
     std::vector<ConsumerAccount> consumers_;
-    Phase phase_ = Phase::running;
+    State state_ = State::running;
     std::uint64_t waiting_events_ = 0;
     std::uint64_t free_slots_ = 0;
     std::uint64_t granted_events_ = 0;

@@ -37,7 +37,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, 
         return "drained from no producer";
     }
     ProducerAccount& producer = producers_[from.index];
-    // It sends what was granted to it; policy `none`: by consumers, of which the scheduler learns nothing.
+    // It sends what was granted to it; policy `none`: by consumers, without the scheduler.
     const std::uint64_t most_sent =
         plan_.consumers_grant() ? most_events_ : source(from.index).granted.events;
     if (producer.drained || drained.sent.events > most_sent || !is_amount(plan_, drained.sent)) {
@@ -57,10 +57,10 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, 
     if (!plan_.consumers_grant() && !plan_.builds()) {
         update_policy(ProducerId{from.index});
     }
-    if (++drained_producers_ < producers_.size() || phase_ != Phase::running) {
+    if (++drained_producers_ < producers_.size() || state_ != State::running) {
         return nullptr;
     }
-    phase_ = Phase::completing;
+    state_ = State::completing;
     if (plan_.consumers_grant()) {
         for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
             out.messages.emplace_back(node_of(ConsumerId{consumer}), ReportProgress{});
@@ -75,7 +75,7 @@ const char* Scheduler::on(Instant now, NodeId from, const Progress& progress, Ac
     }
     ConsumerAccount& consumer = consumers_[from.index];
     const std::uint64_t most_received = most_events_ * producers_.size();
-    if (!plan_.consumers_grant() || phase_ == Phase::running ||
+    if (!plan_.consumers_grant() || state_ == State::running ||
         progress.received.events < consumer.received_events || progress.received.events > most_received ||
         !is_amount(plan_, progress.received)) {
         return "progress that was not asked for, that goes back, or of more than there can be";
@@ -93,7 +93,7 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, 
     }
     std::uint32_t& messages =
         is_producer(from) ? producers_[from.index].ledger_messages : consumers_[from.index].ledger_messages;
-    if (phase_ != Phase::closing || messages >= ledger_report_messages ||
+    if (state_ != State::closing || messages >= ledger_report_messages ||
         static_cast<std::uint32_t>(part.entry) != messages || !add_ledger_entry(part, reported_)) {
         return "a ledger entry out of turn, or one that no sum can hold";
     }
@@ -106,19 +106,19 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, 
 
 void Scheduler::put_off_end(Instant now) {
     drain_until_ = std::max(drain_until_, now + drain_grace_);
-    if (phase_ == Phase::completing) {
+    if (state_ == State::completing) {
         complete_until_ = now + last_done_grace + losses_time(plan_);
     }
 }
 
 void Scheduler::close_if_all_reported() {
     if (complete_reports_ + missing_reports_ == producers_.size() + consumers_.size()) {
-        phase_ = Phase::closed;
+        state_ = State::closed;
     }
 }
 
 void Scheduler::finish_if_complete(Actions& out) {
-    if (phase_ != Phase::completing) {
+    if (state_ != State::completing) {
         return;
     }
     if (!plan_.consumers_grant()) {
@@ -141,10 +141,10 @@ void Scheduler::finish_if_complete(Actions& out) {
 }
 
 void Scheduler::finish(Actions& out) {
-    if (phase_ == Phase::closing || phase_ == Phase::closed) {
+    if (state_ == State::closing || state_ == State::closed) {
         return;
     }
-    phase_ = Phase::closing;
+    state_ = State::closing;
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
         out.messages.emplace_back(node_of(ProducerId{producer}), Finish{});
     }

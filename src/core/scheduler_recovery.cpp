@@ -12,7 +12,7 @@ namespace weir::core {
 
 namespace {
 
-/// Of a message that carries the life of its consumer.
+/// The life of its consumer, if the message carries it.
 std::optional<Epoch> epoch_of(const ControlMessage& message) {
     if (const auto* const ready = std::get_if<Ready>(&message)) {
         return ready->epoch;
@@ -42,7 +42,7 @@ bool Scheduler::is_from_this_life(Instant now, NodeId from, const ControlMessage
     const ConsumerAccount& account = consumers_[from.index];
     if (std::holds_alternative<Join>(message)) {
         if (!account.lost) {
-            take_out(now, consumer, out);  // its last life ended before anybody noticed
+            take_out(now, consumer, out);  // its last life ended before it was counted as lost
         }
         admit(now, consumer, out);
         return false;
@@ -65,7 +65,7 @@ void Scheduler::take_out(Instant now, ConsumerId consumer, Actions& out) {
     if (account.ledger_messages < ledger_report_messages) {
         done_by_lost_ += std::exchange(account.done, {});
         account.done_too_late = {};
-        missing_reports_ += phase_ == Phase::closing ? 1U : 0U;
+        missing_reports_ += state_ == State::closing ? 1U : 0U;
     }
     Loss loss{.consumer = consumer, .lost_at = now, .back_at = {}};
     free_slots_ -= account.free.size();
@@ -115,7 +115,7 @@ void Scheduler::revoke_grants(ConsumerId consumer, Loss& loss, Actions& out) {
 /// run is being closed, it stays out.
 void Scheduler::admit(Instant now, ConsumerId consumer, Actions& out) {
     ConsumerAccount& account = consumers_[consumer.value];
-    const bool open = phase_ == Phase::running || phase_ == Phase::completing;
+    const bool open = state_ == State::running || state_ == State::completing;
     if (!open || account.epoch == std::numeric_limits<Epoch>::max()) {
         return;
     }
@@ -150,7 +150,7 @@ void Scheduler::count_done(ConsumerId consumer, const Done& done, Actions& out) 
         return;
     }
     // Producers have closed their accounts: they have lost the event.
-    if (phase_ == Phase::closing || phase_ == Phase::closed) {
+    if (state_ == State::closing || state_ == State::closed) {
         consumers_[consumer.value].done_too_late += tally;
         return;
     }

@@ -183,7 +183,7 @@ enum class TopologyKind : std::uint8_t { star, leaf_spine };
 /// How hosts and switches are connected.
 struct TopologyPlan {
     TopologyKind kind = TopologyKind::star;  ///< star: one switch
-    // Of leaf and spine: leaves share the hosts evenly, in their order, the first ones to the first leaf.
+    // Leaf and spine: leaves share the hosts evenly, in their order, the first ones to the first leaf.
     std::uint32_t leaves = 2;
     std::uint32_t spines = 1;
     BitRate uplink_rate{100'000'000'000};

@@ -22,7 +22,7 @@ struct BrokenDelivery {
 
 class UnconfirmedEvents {
   public:
-    struct Sent {
+    struct SentEvent {
         WaitingEvent event;
         ConsumerId consumer;
     };
@@ -35,8 +35,9 @@ class UnconfirmedEvents {
     void add_sent(const WaitingEvent& event, ConsumerId consumer) { sent_.push_back({event, consumer}); }
     /// The event is done. Nothing: it was not sent, or was taken back since.
     std::optional<WaitingEvent> confirm(std::uint64_t sequence) {
-        const auto found = std::find_if(sent_.begin(), sent_.end(),
-                                        [&](const Sent& sent) { return sent.event.sequence == sequence; });
+        const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const SentEvent& sent) {
+            return sent.event.sequence == sequence;
+        });
         if (found == sent_.end()) {
             return std::nullopt;
         }
@@ -47,7 +48,7 @@ class UnconfirmedEvents {
     /// An event that was sent to this consumer; nothing if there is none. It is sent no more.
     std::optional<WaitingEvent> take_from(ConsumerId consumer) {
         const auto found = std::find_if(sent_.begin(), sent_.end(),
-                                        [&](const Sent& sent) { return sent.consumer == consumer; });
+                                        [&](const SentEvent& sent) { return sent.consumer == consumer; });
         if (found == sent_.end()) {
             return std::nullopt;
         }
@@ -56,11 +57,11 @@ class UnconfirmedEvents {
         return event;
     }
     /// Any event that was sent, with its consumer.
-    std::optional<Sent> take_any() {
+    std::optional<SentEvent> take_any() {
         if (sent_.empty()) {
             return std::nullopt;
         }
-        const Sent sent = sent_.back();
+        const SentEvent sent = sent_.back();
         sent_.pop_back();
         return sent;
     }
@@ -80,7 +81,7 @@ class UnconfirmedEvents {
     }
 
   private:
-    std::vector<Sent> sent_;
+    std::vector<SentEvent> sent_;
     std::vector<WaitingEvent> returned_;  ///< the oldest last
 };
 

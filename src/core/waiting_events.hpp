@@ -38,7 +38,7 @@ class WaitingEvents {
     virtual void push(const WaitingEvent& event, ConsumerId to) = 0;
     /// The event that the grant is for; nothing if it does not wait.
     virtual std::optional<WaitingEvent> take(const Grant& grant) = 0;
-    /// Of all that wait, the one that was generated first. Not when empty. With addressed events
+    /// The event that was generated first. Not when empty. With addressed events
     /// O(consumers).
     virtual WaitingEvent pop_oldest() = 0;
     /// Addressed events: bit c is set if one waits for consumer c. Else empty.

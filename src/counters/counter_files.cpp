@@ -55,10 +55,10 @@ class FileSource final : public CounterSource {
         }
     }
 
-    void read(std::vector<Value>& values) override {
+    void read(std::vector<CounterValue>& values) override {
         for (const File& file : files_) {
-            const Value number = number_in_file(file.path);
-            values.push_back(number ? Value(*number * file.factor) : std::nullopt);
+            const CounterValue number = number_in_file(file.path);
+            values.push_back(number ? CounterValue(*number * file.factor) : std::nullopt);
         }
     }
 
@@ -84,10 +84,10 @@ std::string driver_of(const std::string& device_directory) {
 }
 
 /// mlx5 counts most of these in 32 bits. The exceptions are kept by other parts of the hardware.
-Range range_of_hardware_counter(bool mlx5, std::string_view name) {
+CounterRange range_of_hardware_counter(bool mlx5, std::string_view name) {
     const bool wide = !mlx5 || name.starts_with("np_") || name.starts_with("rp_") ||
                       name.starts_with("cc_") || name.find("icrc") != std::string_view::npos;
-    return wide ? Range::wide : Range::wraps_at_32_bits;
+    return wide ? CounterRange::wide : CounterRange::wraps_at_32_bits;
 }
 
 /// Settings and levels that stand among the counters.
@@ -101,7 +101,7 @@ void add_port(FileSource& source, const std::string& port_directory, const std::
         source.add(port_directory + "/counters/" + std::string(counter.file),
                    {.source = name,
                     .name = std::string(counter.name),
-                    .range = counter.largest > 0 ? Range::stops_at_largest : Range::wide,
+                    .range = counter.largest > 0 ? CounterRange::stops_at_largest : CounterRange::wide,
                     .largest = counter.largest},
                    counter.factor);
     }
@@ -160,7 +160,7 @@ std::string file_text(const std::string& path) {
     return got < 0 || text.size() > file_text_limit ? std::string{} : text;
 }
 
-Value number_in_file(const std::string& path) {
+CounterValue number_in_file(const std::string& path) {
     const int descriptor = open_for_reading(path);
     if (descriptor < 0) {
         return std::nullopt;
@@ -175,7 +175,7 @@ Value number_in_file(const std::string& path) {
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     const bool whole = std::all_of(rest, end, [](char letter) { return letter == '\n' || letter == ' '; });
-    return error == std::errc{} && whole ? Value(number) : std::nullopt;
+    return error == std::errc{} && whole ? CounterValue(number) : std::nullopt;
 }
 
 Sources rdma_ports(const std::string& root) {
@@ -209,7 +209,7 @@ std::vector<std::string> interfaces_up(const std::string& root) {
     const std::string interfaces = root + "/sys/class/net/";
     for (const std::string& name : names_in(interfaces)) {
         const std::string state = file_text(interfaces + name + "/operstate");
-        // Tunnels and some virtual interfaces do not know whether they are up: then they count.
+        // Tunnels and some virtual interfaces do not report whether they are up: then they count.
         const bool is_up = state.starts_with("up") || state.starts_with("unknown");
         if (is_up && number_in_file(interfaces + name + "/type") != type_loopback) {
             up.push_back(name);

@@ -17,10 +17,10 @@
 namespace weir::counters {
 
 /// Nothing: the counter cannot be read, which is never the same as 0.
-using Value = std::optional<std::uint64_t>;
+using CounterValue = std::optional<std::uint64_t>;
 
 /// How a counter behaves at its upper end.
-enum class Range : std::uint8_t {
+enum class CounterRange : std::uint8_t {
     wide,              ///< 64 bits: never gets there
     wraps_at_32_bits,  ///< starts again at 0
     stops_at_largest,  ///< stays at its largest value until someone clears it
@@ -29,7 +29,7 @@ enum class Range : std::uint8_t {
 struct Counter {
     std::string source;  ///< "mlx5_0", "eth0", "tcp"
     std::string name;    ///< "np_cnp_sent"; without dots, so that a column can be taken apart again
-    Range range = Range::wide;
+    CounterRange range = CounterRange::wide;
     std::uint64_t largest = 0;  ///< with stops_at_largest
     std::string original = {};  ///< the name as the driver has it; empty: the same
 };
@@ -50,7 +50,7 @@ class CounterSource {
     [[nodiscard]] const std::vector<Counter>& counters() const { return counters_; }
 
     /// Appends one value per counter, in their order.
-    virtual void read(std::vector<Value>& values) = 0;
+    virtual void read(std::vector<CounterValue>& values) = 0;
 
   protected:
     std::vector<Counter> counters_;
@@ -59,7 +59,7 @@ class CounterSource {
 using Sources = std::vector<std::unique_ptr<CounterSource>>;
 
 /// The number in a file; nothing if it is not there or holds anything else ("N/A (no PMA)").
-Value number_in_file(const std::string& path);
+CounterValue number_in_file(const std::string& path);
 
 /// Everything in a file of the kernel; empty if it cannot be read.
 std::string file_text(const std::string& path);

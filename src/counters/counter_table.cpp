@@ -11,17 +11,17 @@
 
 namespace weir::counters {
 
-Value difference(const Counter& counter, std::uint64_t before, std::uint64_t now) {
+CounterValue difference(const Counter& counter, std::uint64_t before, std::uint64_t now) {
     constexpr std::uint64_t low_32_bits = 0xffffffff;
-    if (counter.range == Range::wraps_at_32_bits && before <= low_32_bits && now <= low_32_bits) {
+    if (counter.range == CounterRange::wraps_at_32_bits && before <= low_32_bits && now <= low_32_bits) {
         const std::uint64_t counted = (now - before) & low_32_bits;
         // No counter of 32 bits gets half way round in seconds: it went down.
-        return counted <= low_32_bits / 2 ? Value(counted) : std::nullopt;
+        return counted <= low_32_bits / 2 ? CounterValue(counted) : std::nullopt;
     }
     if (now < before) {
         return std::nullopt;
     }
-    if (counter.range == Range::stops_at_largest && before >= counter.largest && now == before) {
+    if (counter.range == CounterRange::stops_at_largest && before >= counter.largest && now == before) {
         return std::nullopt;  // it may have counted any number that did not fit
     }
     return now - before;
@@ -72,14 +72,14 @@ CounterTable CounterTable::of_host(const std::string& root, KernelCalls& calls) 
     return CounterTable(std::move(all));
 }
 
-std::vector<Value> CounterTable::read() {
+std::vector<CounterValue> CounterTable::read() {
     fresh_.clear();
     for (const auto& source : sources_) {
         source->read(fresh_);
     }
-    std::vector<Value> counted(columns_.size());
+    std::vector<CounterValue> counted(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const Value now = fresh_[places_[i]];
+        const CounterValue now = fresh_[places_[i]];
         const bool gone = !first_ && !last_[i];
         if (!gone && last_[i] && now) {
             counted[i] = difference(counters_[i], *last_[i], *now);

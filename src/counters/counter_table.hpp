@@ -15,7 +15,7 @@
 namespace weir::counters {
 
 /// What was counted between two readings; nothing if that cannot be told.
-Value difference(const Counter& counter, std::uint64_t before, std::uint64_t now);
+CounterValue difference(const Counter& counter, std::uint64_t before, std::uint64_t now);
 
 class CounterTable {
   public:
@@ -30,15 +30,15 @@ class CounterTable {
 
     /// Reads all counters. What they counted since the reading before, by column; nothing at all the first
     /// time.
-    std::vector<Value> read();
+    std::vector<CounterValue> read();
 
   private:
     Sources sources_;
     std::vector<Counter> counters_;
     std::vector<std::size_t> places_;  ///< of each column among all that the sources read
     std::vector<std::string> columns_;
-    std::vector<Value> last_;
-    std::vector<Value> fresh_;
+    std::vector<CounterValue> last_;
+    std::vector<CounterValue> fresh_;
     bool first_ = true;
 };
 

@@ -49,7 +49,7 @@ std::optional<QueueStatistics> root_queue(std::span<const std::byte> message) {
     return found;
 }
 
-class ThisHost final : public KernelCalls {
+class RealKernelCalls final : public KernelCalls {
   public:
     std::vector<std::string> driver_counter_names(const std::string& interface) override {
         const std::uint32_t count = driver_counter_count(interface);
@@ -161,7 +161,7 @@ class ThisHost final : public KernelCalls {
 }  // namespace
 
 std::unique_ptr<KernelCalls> kernel_calls() {
-    return std::make_unique<ThisHost>();
+    return std::make_unique<RealKernelCalls>();
 }
 
 }  // namespace weir::counters

@@ -10,7 +10,7 @@
 
 namespace weir::counters {
 
-/// Of the discipline at an interface's root, which contains what its children count.
+/// Counts of the discipline at an interface's root, which contain what its children count.
 struct QueueStatistics {
     std::string interface;
     std::uint32_t drops = 0;

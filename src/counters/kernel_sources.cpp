@@ -52,10 +52,10 @@ class DriverSource final : public CounterSource {
         }
     }
 
-    void read(std::vector<Value>& values) override {
+    void read(std::vector<CounterValue>& values) override {
         const std::vector<std::uint64_t> all = calls_.driver_counters(interface_);
         for (const std::size_t place : places_) {
-            values.push_back(all.size() == names_ ? Value(all[place]) : std::nullopt);
+            values.push_back(all.size() == names_ ? CounterValue(all[place]) : std::nullopt);
         }
     }
 
@@ -77,22 +77,22 @@ class QueueSource final : public CounterSource {
                 queues_.push_back(queue.interface);
                 for (const char* name : {"qdisc_drops", "qdisc_overlimits", "qdisc_requeues"}) {
                     counters_.push_back(
-                        {.source = queue.interface, .name = name, .range = Range::wraps_at_32_bits});
+                        {.source = queue.interface, .name = name, .range = CounterRange::wraps_at_32_bits});
                 }
             }
         }
     }
 
-    void read(std::vector<Value>& values) override {
+    void read(std::vector<CounterValue>& values) override {
         const std::vector<QueueStatistics> all = calls_.root_queues();
         for (const std::string& interface : queues_) {
             const auto queue = std::find_if(all.begin(), all.end(), [&](const QueueStatistics& candidate) {
                 return candidate.interface == interface;
             });
             const bool there = queue != all.end();
-            values.push_back(there ? Value(queue->drops) : std::nullopt);
-            values.push_back(there ? Value(queue->overlimits) : std::nullopt);
-            values.push_back(there ? Value(queue->requeues) : std::nullopt);
+            values.push_back(there ? CounterValue(queue->drops) : std::nullopt);
+            values.push_back(there ? CounterValue(queue->overlimits) : std::nullopt);
+            values.push_back(there ? CounterValue(queue->requeues) : std::nullopt);
         }
     }
 

@@ -73,18 +73,18 @@ std::string_view take_word(std::string_view& line) {
     return word;
 }
 
-Value number_in(std::string_view word, int base) {
+CounterValue number_in(std::string_view word, int base) {
     std::uint64_t number = 0;
     const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number, base);
     const bool whole = error == std::errc{} && rest == word.data() + word.size();
-    return whole ? Value(number) : std::nullopt;
+    return whole ? CounterValue(number) : std::nullopt;
 }
 
 /// Pairs of lines: "Tcp: RtoAlgorithm RtoMin ..." and "Tcp: 1 200 ...".
 class ProtocolSource final : public CounterSource {
   public:
     ProtocolSource(std::string path, const Field* begin, const Field* end) : path_(std::move(path)) {
-        const std::vector<Value> found = values_of(std::vector<Field>(begin, end));
+        const std::vector<CounterValue> found = values_of(std::vector<Field>(begin, end));
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i]) {
                 fields_.push_back(begin[i]);
@@ -94,14 +94,14 @@ class ProtocolSource final : public CounterSource {
         }
     }
 
-    void read(std::vector<Value>& values) override {
-        const std::vector<Value> found = values_of(fields_);
+    void read(std::vector<CounterValue>& values) override {
+        const std::vector<CounterValue> found = values_of(fields_);
         values.insert(values.end(), found.begin(), found.end());
     }
 
   private:
-    [[nodiscard]] std::vector<Value> values_of(const std::vector<Field>& fields) const {
-        std::vector<Value> values(fields.size());
+    [[nodiscard]] std::vector<CounterValue> values_of(const std::vector<Field>& fields) const {
+        std::vector<CounterValue> values(fields.size());
         const std::string text = file_text(path_);
         std::string_view rest = text;
         while (!rest.empty()) {
@@ -138,21 +138,22 @@ class SoftnetSource final : public CounterSource {
     explicit SoftnetSource(std::string path) : path_(std::move(path)) {
         if (!file_text(path_).empty()) {
             for (const char* name : {"processed", "dropped", "time_squeezed"}) {
-                counters_.push_back({.source = "softnet", .name = name, .range = Range::wraps_at_32_bits});
+                counters_.push_back(
+                    {.source = "softnet", .name = name, .range = CounterRange::wraps_at_32_bits});
             }
         }
     }
 
-    void read(std::vector<Value>& values) override {
+    void read(std::vector<CounterValue>& values) override {
         const std::string text = file_text(path_);
-        std::vector<Value> sums(counters_.size(), text.empty() ? std::nullopt : Value(0));
+        std::vector<CounterValue> sums(counters_.size(), text.empty() ? std::nullopt : CounterValue(0));
         std::string_view rest = text;
         while (!rest.empty()) {
             std::string_view line = take_line(rest);
-            for (Value& sum : sums) {
-                const Value number = number_in(take_word(line), 16);
+            for (CounterValue& sum : sums) {
+                const CounterValue number = number_in(take_word(line), 16);
                 // Each processor's count wraps; so does the sum of all, and differences stay right.
-                sum = sum && number ? Value((*sum + *number) & 0xffffffffU) : std::nullopt;
+                sum = sum && number ? CounterValue((*sum + *number) & 0xffffffffU) : std::nullopt;
             }
         }
         values.insert(values.end(), sums.begin(), sums.end());

@@ -33,7 +33,7 @@ class ReactionPoint {
         }
         return rate_;
     }
-    /// Likewise: the rate as a share of the link's.
+    /// rate() as a share of the link's.
     double share(Picoseconds now) { return rate(now) / line_rate_; }
     void on_notification(Picoseconds now);
     void on_sent(core::Bytes bytes);

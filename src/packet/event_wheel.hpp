@@ -30,7 +30,7 @@ class EventWheel {
     }
 
     [[nodiscard]] bool empty() const { return next_at_ == Picoseconds::never(); }
-    /// Of the next event; never() if there is none.
+    /// When the next event is due; never() if there is none.
     [[nodiscard]] Picoseconds next_time() const { return next_at_; }
 
     /// `at` is neither before the event that was popped last nor never().

@@ -32,7 +32,7 @@ class Flow {
 
     /// Neither has anything to send nor waits for an answer: what is posted next starts it.
     [[nodiscard]] bool idle() const { return !has_packet_ && timeout_at() == Picoseconds::never(); }
-    /// Of its next packet, on the wire. Only with has_packet().
+    /// Size of its next packet on the wire. Only with has_packet().
     [[nodiscard]] virtual std::int64_t next_wire_bytes() = 0;
     /// Its next packet has to wait until then.
     void hold_until(Picoseconds until) { next_send_ = std::max(next_send_, until); }
@@ -85,16 +85,16 @@ class Flow {
 
     /// Bytes on the wire of its packets, replies included. What is neither arrived nor dropped waits or is on
     /// the way.
-    struct Traffic {
+    struct WireBytes {
         std::uint64_t sent = 0;
         std::uint64_t arrived = 0;
         std::uint64_t dropped = 0;
-        bool operator==(const Traffic&) const = default;
+        bool operator==(const WireBytes&) const = default;
     };
-    Traffic traffic;  ///< counted by the network
+    WireBytes traffic;  ///< counted by the network
 
     bool queued = false;     ///< the host's: it stands in the row of those that have packets
-    Flow* behind = nullptr;  ///< likewise: the next one in that row
+    Flow* behind = nullptr;  ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:

@@ -20,7 +20,7 @@ struct HostQueueCounts {
     std::int64_t peak_socket_bytes = 0;  ///< as the kernel charges them; of the time since it was read last
 };
 
-/// Of all hosts.
+/// The same for all hosts.
 struct HostTimes {
     explicit HostTimes(const core::HostPlan& plan)
         : send_time(Picoseconds::of(plan.send_time)),
@@ -68,7 +68,7 @@ struct HostQueue {
         counts.peak_ring_packets = std::max(counts.peak_ring_packets, ring.size());
         return true;
     }
-    /// Likewise.
+    /// Whether there was room.
     bool put_into_socket(const Unread& datagram, core::Bytes room) {
         if (room.count > 0 && socket_bytes + datagram.charged_bytes > room.count) {
             ++counts.socket_dropped;

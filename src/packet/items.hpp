@@ -19,10 +19,10 @@ struct alignas(64) Item {
     enum class Kind : std::uint8_t {
         unused,
         queued,                 ///< no event: a packet in the queue before a link
-        arrives_at_host,        ///< a packet on a link
-        arrives_at_switch,      ///< likewise
-        transmitted_by_host,    ///< a link is free again
-        transmitted_by_switch,  ///< likewise
+        arrives_at_host,        ///< a packet on a link to a host
+        arrives_at_switch,      ///< a packet on a link to a switch
+        transmitted_by_host,    ///< the link of a host is free again
+        transmitted_by_switch,  ///< a link of a switch is free again
         wake,                   ///< a host: the time to send of one of its flows has come
         timeout,                ///< of a flow
         pause,                  ///< a PAUSE frame on a link

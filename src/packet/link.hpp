@@ -100,7 +100,7 @@ struct alignas(64) Link {
     bool from_switch = false;
     Item::Kind arrives = Item::Kind::arrives_at_host;  ///< a packet at its other end
     std::uint8_t paused = 0;                           ///< mask of priorities
-    std::uint8_t nonempty = 0;                         ///< likewise: queues
+    std::uint8_t nonempty = 0;                         ///< mask of priorities: queues
     std::uint8_t refreshing = 0;
     std::uint8_t turn = 0;                ///< priority whose turn it is
     std::int64_t never_marked_bytes = 0;  ///< a queue up to this

@@ -8,7 +8,7 @@ namespace weir::packet {
 
 void PacketNetwork::activate(FlowIndex index) {
     Flow& flow = *flows_[index.value];
-    Node& host = nodes_[flow.ends().from.value];
+    NodeState& host = nodes_[flow.ends().from.value];
     if (!flow.queued && flow.has_packet()) {
         flow.queued = true;
         host.ready[flow.ends().priority].push(flow);
@@ -124,7 +124,7 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
 }
 
 ItemIndex PacketNetwork::next_of_host(Link& link) {
-    Node& host = nodes_[link.from];
+    NodeState& host = nodes_[link.from];
     auto candidates = static_cast<std::uint8_t>((link.nonempty | host.ready_mask) & ~link.paused);
     Picoseconds earliest = Picoseconds::never();
     for (int chosen = choose_priority(link, candidates, nics_->strict); chosen >= 0;
@@ -147,7 +147,7 @@ ItemIndex PacketNetwork::next_of_host(Link& link) {
 
 /// The next flow in turn that has a packet whose time has come. Else `earliest` is lowered to when there is
 /// one.
-ItemIndex PacketNetwork::next_of_flows(Node& host, Priority priority, Picoseconds& earliest) {
+ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest) {
     FlowRow& ready = host.ready[priority];
     const Flow* const last = ready.last;
     ItemIndex item = no_item;

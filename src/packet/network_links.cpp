@@ -115,7 +115,7 @@ int PacketNetwork::choose_priority(Link& link, PriorityMask candidates, Priority
     }
     if ((candidates & (candidates - 1U)) == 0) {
         const int only = std::countr_zero(candidates);
-        // Alone it may send what it likes, and owes nothing for it when others come.
+        // A queue alone may send without limit, and that is not charged to it when others have packets.
         link.queues[static_cast<std::size_t>(only)].deficit = 1;
         return only;
     }

@@ -46,9 +46,9 @@ void PacketNetwork::pause_switch(NodeIndex node) {
 }
 
 void PacketNetwork::receive_frame(const Packet& frame) {
-    auto& sender = static_cast<DatagramSocket&>(*flows_[frame.flow.value]);
+    auto& sender = static_cast<UdpSocket&>(*flows_[frame.flow.value]);
     sender.traffic.arrived += frame.wire_bytes;
-    const std::optional<DatagramSocket::Whole> whole = sender.receive(frame);
+    const std::optional<UdpSocket::Whole> whole = sender.receive(frame);
     if (!whole) {
         return;
     }
@@ -102,14 +102,14 @@ void PacketNetwork::drop(const Packet& packet) {
 
 FlowIndex PacketNetwork::open_socket(NodeIndex from, Priority priority) {
     const Flow::Ends ends = ends_of(from, from, priority, 0);
-    flows_.push_back(std::make_unique<DatagramSocket>(framing_, ends));
+    flows_.push_back(std::make_unique<UdpSocket>(framing_, ends));
     return ends.index;
 }
 
 void PacketNetwork::post_datagram(Picoseconds now, FlowIndex socket, NodeIndex to, MessageHandle message,
                                   core::Bytes bytes) {
     set_now(now);
-    auto& posted = static_cast<DatagramSocket&>(*flows_[socket.value]);
+    auto& posted = static_cast<UdpSocket&>(*flows_[socket.value]);
     const bool starts = posted.idle();
     posted.post_to(to, message, bytes);
     if (starts) {

@@ -8,7 +8,7 @@
 
 namespace weir::packet {
 
-LinkIndex PacketNetwork::way(const Node& node, const Packet& packet) const {
+LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) const {
     const Ways ways = node.ways[packet.to.value];
     if (ways.count == 1) {
         return ways.first;
@@ -99,7 +99,7 @@ void PacketNetwork::refuse(const Link& link, Link& out, ItemIndex item) {
 
 /// A packet from `link` gets into the queue of its port, or is lost.
 void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
-    Node& node = nodes_[link.to];
+    NodeState& node = nodes_[link.to];
     Packet& packet = items_[item].packet;
     const LinkIndex out_index = way(node, packet);
     Link& out = links_[out_index];

@@ -28,7 +28,7 @@ struct Packet {
     enum class Kind : std::uint8_t {
         data,
         ack,  ///< `sequence`: the next packet that the receiver expects
-        nak,  ///< likewise; a packet further ahead has come (`detail`: which)
+        nak,  ///< `sequence` as in an ack; a packet further ahead has come (`detail`: which)
         cnp,  ///< congestion notification packet (RoCE v2, annex A17)
     };
     FlowIndex flow;
@@ -41,7 +41,7 @@ struct Packet {
     Priority priority = 0;
     bool ecn_capable = false;
     bool marked = false;    ///< congestion experienced
-    bool datagram = false;  ///< a frame of a DatagramSocket; `sequence` is the datagram's
+    bool datagram = false;  ///< a frame of a UdpSocket; `sequence` is the datagram's
     bool ends_message = false;
     bool copy = false;  ///< of a flooded frame: for whoever is there, who discards it
 };

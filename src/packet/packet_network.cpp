@@ -49,7 +49,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     host_counts_.resize(topology.nodes());
     host_queues_.resize(topology.nodes());
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
-        Node node;
+        NodeState node;
         node.identity = topology.identity({index});
         const std::vector<LinkIndex>& ports = topology.ports({index});
         if (topology.is_switch({index})) {
@@ -234,10 +234,8 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
     items_.remove(handled);
     switch (kind) {
         case Item::Kind::left:
-            reports_.push_back({Report::Kind::sent,
-                                {index},
-                                static_cast<DatagramSocket&>(*flows_[index]).complete_left(),
-                                now_});
+            reports_.push_back(
+                {Report::Kind::sent, {index}, static_cast<UdpSocket&>(*flows_[index]).complete_left(), now_});
             return;
         case Item::Kind::received:
             received_at_host({index});

@@ -17,7 +17,6 @@
 #include "core/random.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/background_traffic.hpp"
-#include "packet/datagram_socket.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/host_queue.hpp"
 #include "packet/items.hpp"
@@ -27,6 +26,7 @@
 #include "packet/shared_buffer.hpp"
 #include "packet/tcp_connection.hpp"
 #include "packet/topology.hpp"
+#include "packet/udp_socket.hpp"
 
 namespace weir::packet {
 
@@ -74,15 +74,15 @@ class PacketNetwork {
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
 
-    /// From now on (or no more) switches do not know the port of this host: its datagrams are copied to all
-    /// other hosts of a switch that they pass, which discard them. The copies take room and time, and belong
-    /// to no flow.
+    /// From now on (or no more) switches have no entry for the port of this host: its datagrams are copied to
+    /// all other hosts of a switch that they pass, which discard them. The copies take room and time, and
+    /// belong to no flow.
     void set_flooded(NodeIndex host, bool on) { nodes_[host.value].flooded = on; }
 
     struct Report {
         enum class Kind : std::uint8_t {
             arrived,  ///< the receiver has the whole message
-            sent,     ///< the sender knows that it has; a datagram: it has left the host
+            sent,     ///< the sender was told that it arrived; a datagram: it has left the host
             lost,     ///< a datagram that will not arrive
         };
         Kind kind = Kind::arrived;
@@ -148,7 +148,7 @@ class PacketNetwork {
             return popped;
         }
     };
-    struct Node {
+    struct NodeState {
         std::uint32_t identity = 0;                   ///< Topology::identity()
         LinkIndex uplink = 0;                         ///< hosts
         std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
@@ -171,7 +171,7 @@ class PacketNetwork {
     void begin(Link& link, LinkIndex index, ItemIndex transmitted);
     ItemIndex next_of_switch(Link& link, LinkIndex index);
     ItemIndex next_of_host(Link& link);
-    ItemIndex next_of_flows(Node& host, Priority priority, Picoseconds& earliest);
+    ItemIndex next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
     /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.
     [[nodiscard]] bool takes_turns(const Link& link) const {
         return switches_.arbitration != core::Arbitration::fifo && link.from_switch;
@@ -207,7 +207,7 @@ class PacketNetwork {
     void set_timer(Flow& flow);
     void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(Link& link, Priority priority) const;
-    [[nodiscard]] LinkIndex way(const Node& node, const Packet& packet) const;
+    [[nodiscard]] LinkIndex way(const NodeState& node, const Packet& packet) const;
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
     }
@@ -225,7 +225,7 @@ class PacketNetwork {
     Items items_;
     EventWheel events_;
     std::vector<Link> links_;
-    std::vector<Node> nodes_;
+    std::vector<NodeState> nodes_;
     std::vector<HostQueue> host_queues_;  ///< by node
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;

@@ -245,7 +245,7 @@ bool QueuePair::wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now) {
 Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     Replies replies;
     if (packet.sequence < expected_) {
-        replies.acknowledge = true;  // the sender does not know
+        replies.acknowledge = true;  // the sender lacks it
         return replies;
     }
     if (packet.sequence > expected_) {

@@ -47,7 +47,7 @@ class QueuePair final : public Flow {
     const core::NicPlan* plan_;
     ReactionPoint reaction_;
     std::uint32_t full_window_;  ///< packets; 0: no limit
-    std::uint32_t window_;       ///< likewise, at the present rate
+    std::uint32_t window_;       ///< packets, at the present rate
 
     std::uint32_t acknowledged_ = 0;
     std::uint32_t next_ = 0;
@@ -66,7 +66,7 @@ class QueuePair final : public Flow {
 
     std::uint32_t unacknowledged_ = 0;
     bool nak_sent_ = false;         ///< for what is missing now
-    bool nak_due_ = false;          ///< likewise, and not sent yet
+    bool nak_due_ = false;          ///< for what is missing now, not sent yet
     std::uint32_t last_ahead_ = 0;  ///< the last packet that came ahead of a missing one
     Picoseconds nak_at_;
     Picoseconds notified_at_;

@@ -53,7 +53,7 @@ class SharedBuffer {
     [[nodiscard]] std::int64_t used() const { return shared_ + in_headroom_; }
     [[nodiscard]] std::int64_t peak() const { return peak_; }
     void restart_peak() { peak_ = used(); }
-    /// Of the pool without all headroom; what may be shared.
+    /// What may be shared: the pool without all headroom.
     [[nodiscard]] std::int64_t sharable() const { return sharable_; }
 
   private:

@@ -37,7 +37,7 @@ class Topology {
     [[nodiscard]] const std::vector<LinkIndex>& ports(NodeIndex node) const { return ports_[node.value]; }
 
     /// By which number a node draws random numbers and is hashed: each has one of its own. It is that of a
-    /// host among hosts or of a switch among switches, unless a caller knows what stays the same in another
+    /// host among hosts or of a switch among switches, unless a caller gives one that is the same in another
     /// network: then a host that is added changes nothing for the others. Less than 2^31.
     [[nodiscard]] std::uint32_t identity(NodeIndex node) const { return identities_[node.value]; }
     void set_identity(NodeIndex host, std::uint32_t identity);

@@ -35,8 +35,8 @@ struct NodeAccount {
     std::vector<telemetry::EventMark> event_marks;    ///< scheduler: when so many events were done
     std::vector<telemetry::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
     std::vector<telemetry::TransferTimes> transfers;  ///< consumer, addressed events
-    std::vector<telemetry::PhaseEnd> phase_ends;      ///< likewise
-    std::vector<core::Duration> completions;          ///< likewise, of a trace: each transfer
+    std::vector<telemetry::PhaseEnd> phase_ends;      ///< consumer, addressed events
+    std::vector<core::Duration> completions;          ///< consumer: each transfer of a trace
     BrokenOff broken_off;
 };
 

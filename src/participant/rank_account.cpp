@@ -20,7 +20,8 @@ void each_fixed(Account& account, Visit&& visit) {
     visit(account.broken_off.refused_bytes);
 }
 
-/// Likewise of each list. Behind the fixed parts travel the lengths of all, then what is in them.
+/// visit() of each list, in this order. Behind the fixed parts travel the lengths of all, then what is in
+/// them.
 template <typename Account, typename Visit>
 void each_list(Account& account, Visit&& visit) {
     visit(account.faults);

@@ -17,7 +17,7 @@ class RankNode {
     explicit RankNode(std::unique_ptr<SchedulerNode> node) : scheduler_(node.get()), node_(std::move(node)) {}
 
     [[nodiscard]] Node* operator->() const { return node_.get(); }
-    /// Of these one is there; the others are nullptr.
+    /// One of these is there; the others are nullptr.
     [[nodiscard]] ProducerNode* producer() const { return producer_; }
     [[nodiscard]] ConsumerNode* consumer() const { return consumer_; }
     [[nodiscard]] SchedulerNode* scheduler() const { return scheduler_; }

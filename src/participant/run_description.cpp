@@ -9,7 +9,7 @@ namespace weir::participant {
 std::string rank_text(const RunDescription& run, int rank) {
     const core::NodeId node = run.roles.node(rank);
     const std::string part = node.role == core::Role::scheduler ? "scheduler" : telemetry::node_text(node);
-    const std::string& host = run.rank_places.at(static_cast<std::size_t>(rank)).host;
+    const std::string& host = run.rank_hosts.at(static_cast<std::size_t>(rank)).host;
     return fmt::format("rank {} ({}{}{})", rank, part, host.empty() ? "" : " on ", host);
 }
 

@@ -14,7 +14,7 @@
 namespace weir::participant {
 
 /// Where a rank runs, as run.json and messages name it.
-struct RankPlace {
+struct RankHost {
     std::string host;  ///< empty: nowhere (a simulation)
     std::int64_t pid = 0;
     std::string cpus;  ///< list syntax; empty: unknown
@@ -23,7 +23,7 @@ struct RankPlace {
 struct RunDescription {
     core::Plan plan;
     core::RoleMap roles;
-    std::vector<RankPlace> rank_places;  ///< by rank
+    std::vector<RankHost> rank_hosts;  ///< by rank
 
     std::string directory;  ///< of the run; exists
     bool require_sustained = false;

@@ -32,15 +32,15 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     base_.pressure = run.pressure;
     base_.environment = run.environment;
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
-        const RankPlace& place = run.rank_places[static_cast<std::size_t>(rank)];
+        const RankHost& where = run.rank_hosts[static_cast<std::size_t>(rank)];
         const core::NodeId node = run.roles.node(rank);
         telemetry::RankRecord record;
         record.rank = rank;
         record.summary.node = node;
         record.ended_regularly = false;
-        record.host = place.host;
-        record.pid = place.pid;
-        record.cpus = place.cpus;
+        record.host = where.host;
+        record.pid = where.pid;
+        record.cpus = where.cpus;
         record.file = "ranks/" + telemetry::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }
@@ -380,7 +380,7 @@ telemetry::RunRecord RunRecordBuilder::failed(const telemetry::SecondCollector* 
     telemetry::RunRecord record = from_reports(collector);
     record.status = telemetry::RunStatus::failed;
     record.failure = failure;
-    // What broke the run filled the buffers too: a verdict on the network would blame the wrong one.
+    // What broke the run filled the buffers too: a verdict would name the network as the cause.
     record.verdict.judged = false;
     record.verdict.causes.clear();
     record.verdict.advice.clear();

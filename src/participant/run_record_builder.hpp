@@ -85,7 +85,7 @@ class RunRecordBuilder {
     telemetry::TrafficMatrix traffic_;
     telemetry::DatagramMatrix datagrams_;
     std::optional<telemetry::PhaseTimes> phase_times_;  ///< addressed events
-    std::optional<telemetry::TraceTimes> trace_times_;  ///< likewise, where each transfer is kept
+    std::optional<telemetry::TraceTimes> trace_times_;  ///< those of a trace
     telemetry::Recovery recovery_;                      ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;

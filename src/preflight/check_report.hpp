@@ -18,14 +18,14 @@ struct CheckResult {
     std::vector<std::string> told_apart;  ///< a line for each name that several hosts have
     std::optional<ProbeResult> probe;     ///< nothing: there was none
 
-    Comparison comparison;          ///< by judge()
+    HostComparison comparison;      ///< by judge()
     std::vector<Finding> findings;  ///< by judge(), in order
 };
 
 /// Compares hosts, applies all rules, and fills in the rest of the result.
 void judge(CheckResult& result);
 
-/// "eb[01-14],fn03" for a list of hosts; the caller knows the syntax.
+/// "eb[01-14],fn03" for a list of hosts; the caller has the syntax.
 using HostListText = std::function<std::string(std::span<const std::string>)>;
 
 /// Table of facts, the probe, and the findings, worst first. `colours`: for a terminal.

@@ -173,9 +173,9 @@ class Facts {
 };
 
 /// Values of one fact on some hosts.
-using Values = std::vector<ComparedFact::Value>;
+using FactValues = std::vector<ComparedFact::Value>;
 
-void add_value(Values& values, const std::string& value, const std::string& host) {
+void add_value(FactValues& values, const std::string& value, const std::string& host) {
     auto same = std::find_if(values.begin(), values.end(),
                              [&](const ComparedFact::Value& other) { return other.value == value; });
     if (same == values.end()) {
@@ -184,7 +184,7 @@ void add_value(Values& values, const std::string& value, const std::string& host
     same->hosts.push_back(host);
 }
 
-void sort_by_commonness(Values& values) {
+void sort_by_commonness(FactValues& values) {
     std::stable_sort(values.begin(), values.end(),
                      [](const auto& a, const auto& b) { return a.hosts.size() > b.hosts.size(); });
 }
@@ -194,9 +194,9 @@ std::string shown(const std::string& value) {
 }
 
 /// One finding for each value that is not the most common one; one for all where none is.
-void judge_difference(const Fact& fact, const Values& values, std::vector<Finding>& findings) {
+void judge_difference(const Fact& fact, const FactValues& values, std::vector<Finding>& findings) {
     // Not known on some hosts is a difference of what can be read, not of the setting.
-    Values known;
+    FactValues known;
     std::copy_if(values.begin(), values.end(), std::back_inserter(known),
                  [](const auto& value) { return !value.value.empty(); });
     if (known.size() < 2) {
@@ -259,7 +259,7 @@ std::vector<Fact> facts_of(const HostView& host) {
     return Facts(host).all();
 }
 
-Comparison compare(const std::vector<HostView>& hosts) {
+HostComparison compare(const std::vector<HostView>& hosts) {
     std::vector<std::vector<Fact>> by_host;
     std::vector<Fact> kinds;  // every fact once, in the order in which it first occurs
     for (const HostView& host : hosts) {
@@ -270,10 +270,10 @@ Comparison compare(const std::vector<HostView>& hosts) {
             }
         }
     }
-    Comparison comparison;
+    HostComparison comparison;
     for (const Fact& kind : kinds) {
         ComparedFact compared{.name = kind.name, .values = {}};
-        std::map<std::string, Values> groups;
+        std::map<std::string, FactValues> groups;
         for (std::size_t i = 0; i < hosts.size(); ++i) {
             const Fact* fact = find_fact(by_host[i], kind.name);
             const bool is_variable = kind.topic == "variable";

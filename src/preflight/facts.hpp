@@ -41,12 +41,12 @@ struct ComparedFact {
     std::vector<Value> values;  ///< the most common first
 };
 
-struct Comparison {
+struct HostComparison {
     std::vector<ComparedFact> facts;
     std::vector<Finding> findings;
 };
 
 /// What is the same on all hosts, and what is not.
-Comparison compare(const std::vector<HostView>& hosts);
+HostComparison compare(const std::vector<HostView>& hosts);
 
 }  // namespace weir::preflight

@@ -36,11 +36,11 @@ static void read_checked(const nlohmann::json& json, Gid& gid) {
     read_checked(json.at("interface"), gid.interface);
 }
 
-static void to_json(nlohmann::json& json, const Limit& limit) {
+static void to_json(nlohmann::json& json, const KernelLimit& limit) {
     json = {{"unlimited", limit.unlimited}, {"bytes", limit.bytes}};
 }
 
-static void read_checked(const nlohmann::json& json, Limit& limit) {
+static void read_checked(const nlohmann::json& json, KernelLimit& limit) {
     read_checked(json.at("unlimited"), limit.unlimited);
     read_checked(json.at("bytes"), limit.bytes);
 }

@@ -68,7 +68,7 @@ struct Interface {
 };
 
 /// A limit of the kernel on a process.
-struct Limit {
+struct KernelLimit {
     bool unlimited = false;
     std::int64_t bytes = 0;
 };
@@ -80,7 +80,7 @@ struct HostSettings {
     int cores = 0;  ///< that are online
     std::optional<std::int64_t> memory_available_bytes;
     bool locks_without_limit = false;           ///< the process may, whatever the limit says (CAP_IPC_LOCK)
-    std::optional<Limit> locked_memory;         ///< per process
+    std::optional<KernelLimit> locked_memory;   ///< per process
     std::map<std::string, int> governors;       ///< "performance" -> number of cores
     std::map<int, std::string> cpus_of_node;    ///< NUMA node -> "0-15,32-47"
     std::map<int, std::vector<int>> distances;  ///< NUMA node -> to each node, in order

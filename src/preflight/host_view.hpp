@@ -11,7 +11,7 @@
 namespace weir::preflight {
 
 /// What the plan asks of a host.
-struct Part {
+struct HostPart {
     int producers = 0;
     int consumers = 0;
     int schedulers = 0;
@@ -27,7 +27,7 @@ struct Part {
 struct HostView {
     HostSettings settings;
     PathChoice choice;
-    Part part;
+    HostPart part;
 };
 
 }  // namespace weir::preflight

@@ -26,9 +26,9 @@ using counters::for_each_attribute;
 using counters::object_at;
 using counters::Socket;
 
-using Bytes = std::span<const std::byte>;
+using ByteView = std::span<const std::byte>;
 
-void take_application(Bytes content, Bridging& bridging) {
+void take_application(ByteView content, Bridging& bridging) {
     const auto entry = object_at<dcb_app>(content);
     if (entry && entry->selector == IEEE_8021QAZ_APP_SEL_DSCP && entry->protocol < 64) {
         bridging.priority_of_dscp[entry->protocol] = entry->priority & 7;
@@ -37,14 +37,14 @@ void take_application(Bytes content, Bridging& bridging) {
     }
 }
 
-void take_ieee(Bytes attributes, Bridging& bridging) {
-    for_each_attribute(attributes, [&](int type, Bytes content) {
+void take_ieee(ByteView attributes, Bridging& bridging) {
+    for_each_attribute(attributes, [&](int type, ByteView content) {
         if (type == DCB_ATTR_IEEE_PFC) {
             if (const auto pfc = object_at<ieee_pfc>(content)) {
                 bridging.pfc = pfc->pfc_en;
             }
         } else if (type == DCB_ATTR_IEEE_APP_TABLE) {
-            for_each_attribute(content, [&](int part, Bytes entry) {
+            for_each_attribute(content, [&](int part, ByteView entry) {
                 if (part == DCB_ATTR_IEEE_APP) {
                     take_application(entry, bridging);
                 }
@@ -53,7 +53,7 @@ void take_ieee(Bytes attributes, Bridging& bridging) {
     });
 }
 
-class ThisHost final : public KernelSettings {
+class RealKernelSettings final : public KernelSettings {
   public:
     Bridging bridging(const std::string& interface) override {
         const Socket socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
@@ -86,7 +86,7 @@ class ThisHost final : public KernelSettings {
         if (got <= 0) {
             return bridging;
         }
-        Bytes rest(answer.data(), static_cast<std::size_t>(got));
+        ByteView rest(answer.data(), static_cast<std::size_t>(got));
         const auto header = object_at<nlmsghdr>(rest);
         constexpr std::size_t before_attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(dcbmsg));
         if (!header || header->nlmsg_type != RTM_GETDCB || header->nlmsg_len > rest.size() ||
@@ -94,7 +94,7 @@ class ThisHost final : public KernelSettings {
             return bridging;  // an error: the driver has no such thing
         }
         for_each_attribute(rest.subspan(before_attributes, header->nlmsg_len - before_attributes),
-                           [&](int type, Bytes content) {
+                           [&](int type, ByteView content) {
                                if (type == DCB_ATTR_IEEE) {
                                    take_ieee(content, bridging);
                                }
@@ -171,7 +171,7 @@ class ThisHost final : public KernelSettings {
     Socket socket_{AF_INET, SOCK_DGRAM, 0};
 };
 
-class Unknown final : public KernelSettings {
+class NoKernelSettings final : public KernelSettings {
   public:
     Bridging bridging(const std::string& /*interface*/) override { return {}; }
     std::optional<PauseFrames> pause_frames(const std::string& /*interface*/) override { return {}; }
@@ -182,11 +182,11 @@ class Unknown final : public KernelSettings {
 }  // namespace
 
 std::unique_ptr<KernelSettings> kernel_settings() {
-    return std::make_unique<ThisHost>();
+    return std::make_unique<RealKernelSettings>();
 }
 
 std::unique_ptr<KernelSettings> no_kernel_settings() {
-    return std::make_unique<Unknown>();
+    return std::make_unique<NoKernelSettings>();
 }
 
 }  // namespace weir::preflight

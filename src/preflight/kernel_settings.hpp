@@ -12,8 +12,8 @@
 
 namespace weir::preflight {
 
-/// Data center bridging of an interface, as the kernel knows it. Where a vendor's daemon or firmware
-/// has the say, the kernel may know nothing.
+/// Data center bridging of an interface, as the kernel has it. Where a vendor's daemon or firmware
+/// sets it, the kernel may have nothing.
 struct Bridging {
     std::optional<Priorities> pfc;
     std::optional<bool> dscp_trusted;
@@ -46,7 +46,7 @@ class KernelSettings {
 
 /// The kernel of this host.
 std::unique_ptr<KernelSettings> kernel_settings();
-/// Knows nothing.
+/// One that finds nothing.
 std::unique_ptr<KernelSettings> no_kernel_settings();
 
 }  // namespace weir::preflight

@@ -25,7 +25,7 @@ struct NetworkPath {
 struct PathChoice {
     std::vector<NetworkPath> paths;
     std::vector<std::string> not_found;  ///< devices that a variable names and the host does not have
-    bool uses_ucx = false;               ///< probably; the probe knows
+    bool uses_ucx = false;               ///< probably; the probe finds out
     std::string why;      ///< "UCX_NET_DEVICES", "all active RDMA ports: UCX_NET_DEVICES is not set"
     std::string gid_why;  ///< "UCX_IB_GID_INDEX", "chosen by UCX: RoCE v2 first, IPv4 before IPv6"
     std::string traffic_class_why;

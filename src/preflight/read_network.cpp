@@ -113,7 +113,7 @@ Interface read_interface(const Sight& sight, const std::string& name) {
     Interface interface;
     interface.name = name;
     const std::string state = line_of(directory + "/operstate");
-    // Tunnels and some virtual interfaces do not know whether they are up.
+    // Tunnels and some virtual interfaces do not report whether they are up.
     interface.up = state == "up" || state == "unknown";
     interface.driver = driver_of(directory);
     if (const auto speed = integer_in(directory + "/speed"); speed && *speed > 0) {

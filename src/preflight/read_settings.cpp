@@ -42,7 +42,7 @@ std::optional<std::int64_t> kibibytes(const std::string& text) {
 }
 
 /// "Max locked memory         8388608              8388608              bytes"
-std::optional<Limit> locked_memory_in(const std::string& limits) {
+std::optional<KernelLimit> locked_memory_in(const std::string& limits) {
     std::istringstream lines(limits);
     std::string line;
     constexpr std::string_view beginning = "Max locked memory";
@@ -54,11 +54,12 @@ std::optional<Limit> locked_memory_in(const std::string& limits) {
         std::string soft;
         words >> soft;
         if (soft == "unlimited") {
-            return Limit{.unlimited = true, .bytes = 0};
+            return KernelLimit{.unlimited = true, .bytes = 0};
         }
         std::int64_t bytes = 0;
         const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
-        return error == std::errc{} ? std::optional(Limit{.unlimited = false, .bytes = bytes}) : std::nullopt;
+        return error == std::errc{} ? std::optional(KernelLimit{.unlimited = false, .bytes = bytes})
+                                    : std::nullopt;
     }
     return std::nullopt;
 }

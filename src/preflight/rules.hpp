@@ -1,5 +1,5 @@
-// What is wrong on a host by itself, whatever the others have. Each rule looks at one thing, and says nothing
-// about what it does not know.
+// What is wrong on a host by itself, whatever the others have. Each rule looks at one thing, and reports
+// nothing where that is not known.
 #pragma once
 
 #include <vector>

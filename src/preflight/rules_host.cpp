@@ -141,7 +141,7 @@ class HostRules {
 
     const HostSettings& host_;
     const PathChoice& choice_;
-    const Part& part_;
+    const HostPart& part_;
     std::vector<Finding> findings_;
 };
 

@@ -289,7 +289,7 @@ class NetworkRules {
 
     const HostSettings& host_;
     const PathChoice& choice_;
-    const Part& part_;
+    const HostPart& part_;
     std::vector<Finding> findings_;
 };
 

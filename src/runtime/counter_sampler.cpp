@@ -29,10 +29,10 @@ constexpr auto late_reading = core::Duration::milliseconds(100);
 
 }  // namespace
 
-bool records_its_host(int rank, const std::vector<Place>& places) {
-    const std::string& host = places.at(static_cast<std::size_t>(rank)).host;
-    return std::none_of(places.begin(), places.begin() + rank,
-                        [&](const Place& place) { return place.host == host; });
+bool records_its_host(int rank, const std::vector<RankLocation>& locations) {
+    const std::string& host = locations.at(static_cast<std::size_t>(rank)).host;
+    return std::none_of(locations.begin(), locations.begin() + rank,
+                        [&](const RankLocation& location) { return location.host == host; });
 }
 
 class CounterSampler::Work {
@@ -54,7 +54,7 @@ class CounterSampler::Work {
         changed_.notify_all();
     }
 
-    void begin(const Start& start) {
+    void begin(const FirstRow& start) {
         const std::lock_guard lock(mutex_);
         start_ = start;
         begun_ = true;
@@ -162,7 +162,7 @@ class CounterSampler::Work {
         }
     }
 
-    void put(std::int64_t second, const std::vector<counters::Value>& values) {
+    void put(std::int64_t second, const std::vector<counters::CounterValue>& values) {
         if (!log_.is_open()) {
             return;
         }
@@ -174,7 +174,7 @@ class CounterSampler::Work {
         }
     }
 
-    void keep(std::int64_t second, const std::vector<counters::Value>& values, core::Duration took) {
+    void keep(std::int64_t second, const std::vector<counters::CounterValue>& values, core::Duration took) {
         const std::lock_guard lock(mutex_);
         result_.reading_max = std::max(result_.reading_max, took);
         result_.add(values, telemetry::phase_of(second, task_.duration));
@@ -225,8 +225,8 @@ class CounterSampler::Work {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    Start start_{.clock = CommonClock(0),
-                 .begin = {}};  ///< but for the clock it does not change once it is there
+    FirstRow start_{.clock = CommonClock(0),
+                    .begin = {}};  ///< but for the clock it does not change once it is there
     bool begun_ = false;
     std::optional<core::Instant> end_;
     bool done_ = false;
@@ -241,7 +241,7 @@ CounterSampler::~CounterSampler() {
     static_cast<void>(stop({std::numeric_limits<std::int64_t>::min()}));
 }
 
-void CounterSampler::begin(const Start& start) {
+void CounterSampler::begin(const FirstRow& start) {
     work_->begin(start);
 }
 

@@ -24,7 +24,7 @@
 namespace weir::runtime {
 
 /// Whether this rank is the one that records its host's counters: the lowest there.
-bool records_its_host(int rank, const std::vector<Place>& places);
+bool records_its_host(int rank, const std::vector<RankLocation>& locations);
 
 class CounterSampler {
   public:
@@ -36,7 +36,7 @@ class CounterSampler {
         std::unique_ptr<counters::KernelCalls> calls = counters::kernel_calls();
     };
     /// When the rows are to be written.
-    struct Start {
+    struct FirstRow {
         CommonClock clock;
         core::Instant begin;  ///< of the first row's second
         std::int64_t second_zero_unix_ns = 0;
@@ -48,7 +48,7 @@ class CounterSampler {
     ~CounterSampler();
 
     /// Once.
-    void begin(const Start& start);
+    void begin(const FirstRow& start);
     /// The common clock was steered: seconds end by this one from now on.
     void follow(const CommonClock& clock);
 

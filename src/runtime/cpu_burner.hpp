@@ -1,5 +1,5 @@
 // Burns processor time while a consumer is processing (--busy-cpu burn), in a thread of its own so that the
-// rank goes on progressing its transfers. It measures what event building farms care about: whether reception
+// rank goes on progressing its transfers. It measures what matters to event building farms: whether reception
 // suffers when the filter takes the core.
 #pragma once
 

@@ -78,7 +78,7 @@ telemetry::Failure FailureDetector::cause_of(const Evidence& evidence) const {
         case Evidence::Kind::exchange_timeout:
             return cause_of_timeout(evidence.missing, evidence.text);
         case Evidence::Kind::no_answer:
-            return reported_ && phase_ == Phase::exchange ? *reported_ : cause_of_no_answer();
+            return reported_ && stage_ == Stage::exchange ? *reported_ : cause_of_no_answer();
         case Evidence::Kind::signal:
         case Evidence::Kind::signal_reported:
             return {};
@@ -121,7 +121,7 @@ telemetry::Failure FailureDetector::cause_of_failed_transfer(int peer, const std
         return failure_of(settings_, self_, fmt::format("{}: {}", name_of(self_), why));
     }
     // Only the leader hears all others, and only in the loop.
-    if (leads() && phase_ == Phase::loop) {
+    if (leads() && stage_ == Stage::loop) {
         const std::vector<int> silent = silent_for(missed_limit());
         if (hears_no_other_host(silent)) {
             return own_host_cut_off(silent, why);

@@ -45,12 +45,12 @@ FailureDetector::FailureDetector(const RunSettings& settings, int self, std::vec
     : settings_(settings),
       self_(self),
       leader_(settings.leader_rank()),
-      watched_(settings.places.size(), false),
+      watched_(settings.locations.size(), false),
       heartbeats_(core::heartbeat_periods(settings.roles.ranks(), settings.silence_timeout)),
-      given_up_(settings.places.size(), false),
-      reported_lost_(settings.places.size(), false),
-      lives_(settings.places.size(), 0),
-      heard_(settings.places.size()) {
+      given_up_(settings.locations.size(), false),
+      reported_lost_(settings.locations.size(), false),
+      lives_(settings.locations.size(), 0),
+      heard_(settings.locations.size()) {
     for (const int rank : watched) {
         watched_[static_cast<std::size_t>(rank)] = true;
     }
@@ -63,7 +63,7 @@ FailureDetector::FailureDetector(const RunSettings& settings, int self, std::vec
 }
 
 void FailureDetector::begin_loop(core::Instant now) {
-    phase_ = Phase::loop;
+    stage_ = Stage::loop;
     now_ = now;
     heard_.assign(heard_.size(), now);
 }
@@ -83,11 +83,11 @@ bool FailureDetector::is_stall(core::Duration gap) const {
 }
 
 bool FailureDetector::is_stale(core::Instant at) const {
-    return phase_ == Phase::loop && ((stale_until_ && at < *stale_until_) || is_stall(at - now_));
+    return stage_ == Stage::loop && ((stale_until_ && at < *stale_until_) || is_stall(at - now_));
 }
 
 core::Duration FailureDetector::missed_limit() const {
-    // Of many ranks, each is heard more seldom.
+    // With many ranks, each sends less often.
     return std::min(std::max(missed_after, heartbeats_.others * 2),
                     core::Duration{settings_.silence_timeout.ns / 2});
 }
@@ -169,7 +169,7 @@ void FailureDetector::returned(int rank, std::uint32_t life) {
 }
 
 bool FailureDetector::outlives(const Evidence& evidence) const {
-    if (phase_ != Phase::loop || !settings_.plan.outlives_consumers || evidence.rank < 0 ||
+    if (stage_ != Stage::loop || !settings_.plan.outlives_consumers || evidence.rank < 0 ||
         evidence.rank == self_ || settings_.roles.node(evidence.rank).role != core::Role::consumer) {
         return false;
     }
@@ -196,7 +196,7 @@ Decision FailureDetector::judge_outlived(const Evidence& evidence) {
 }
 
 Decision FailureDetector::judge(const Evidence& evidence, core::Instant at) {
-    const FailureRule& rule = failure_rule(evidence.kind, phase_);
+    const FailureRule& rule = failure_rule(evidence.kind, stage_);
     if (is_stale(at) && rule.after_stall == AfterStall::ignored) {
         return {};
     }

@@ -65,7 +65,7 @@ class FailureDetector {
 
     /// The loop begins or ends. All ranks count as heard at its beginning.
     void begin_loop(core::Instant now);
-    void end_loop() { phase_ = Phase::exchange; }
+    void end_loop() { stage_ = Stage::exchange; }
     /// At the beginning of each turn of the loop. Instants of the decisions in this turn are `now`.
     void begin_turn(core::Instant now);
     /// Something came from `rank` in this turn.
@@ -97,7 +97,7 @@ class FailureDetector {
     [[nodiscard]] const std::string& host_of(int rank) const { return settings_.host_of(rank); }
     [[nodiscard]] std::string name_of(int rank) const { return rank_text(settings_, rank); }
     [[nodiscard]] bool is_stall(core::Duration gap) const;
-    /// Whether the loop is or was stalled, so that what this rank knows of the others may be stale.
+    /// Whether the loop is or was stalled, so that what this rank has of the others may be stale.
     [[nodiscard]] bool is_stale(core::Instant at) const;
     [[nodiscard]] core::Duration silence_of(int rank) const {
         return now_ - heard_[static_cast<std::size_t>(rank)];
@@ -140,7 +140,7 @@ class FailureDetector {
     std::vector<bool> given_up_;        ///< by rank
     std::vector<bool> reported_lost_;   ///< by rank: not on the leader, which was told in this life
     std::vector<std::uint32_t> lives_;  ///< by rank
-    Phase phase_ = Phase::exchange;
+    Stage stage_ = Stage::exchange;
     core::Instant now_;                 ///< beginning of the turn
     std::vector<core::Instant> heard_;  ///< by rank
     std::optional<core::Instant> stale_until_;

@@ -19,7 +19,7 @@
 namespace weir::runtime {
 
 /// The loop measures. Exchanges are what ranks do together before and after it.
-enum class Phase : std::uint8_t { exchange, loop };
+enum class Stage : std::uint8_t { exchange, loop };
 
 /// What a rank has found out.
 struct Evidence {
@@ -59,7 +59,7 @@ enum class AfterStall : std::uint8_t { counts, ignored, leaves };
 
 struct FailureRule {
     Evidence::Kind evidence;
-    Phase phase;
+    Stage stage;
     Step leader;        ///< on the leader
     Step about_leader;  ///< on another rank, if the evidence is about the leader
     Step about_other;   ///< on another rank, if it is about any other rank, or none
@@ -71,11 +71,11 @@ inline constexpr std::array failure_rules = [] {
     using enum Evidence::Kind;
     using enum Step;
     using enum AfterStall;
-    constexpr Phase loop = Phase::loop;
-    constexpr Phase exchange = Phase::exchange;
+    constexpr Stage loop = Stage::loop;
+    constexpr Stage exchange = Stage::exchange;
     return std::to_array<FailureRule>({
     //                         on the leader   on another rank:                      after a stall
-    // evidence        phase                     about the leader   about another
+    // evidence        stage                     about the leader   about another
     {process_gone,     loop,     fail,           lose_leader,       report,            ignored},
     {process_gone,     exchange, fail,           lose_leader,       fail,              counts},
     {silence,          loop,     fail,           lose_leader,       ignore,            ignored},
@@ -95,10 +95,10 @@ inline constexpr std::array failure_rules = [] {
 }();
 // clang-format on
 
-constexpr const FailureRule& failure_rule(Evidence::Kind evidence, Phase phase) {
+constexpr const FailureRule& failure_rule(Evidence::Kind evidence, Stage stage) {
     const auto* const rule =
         std::find_if(failure_rules.begin(), failure_rules.end(),
-                     [&](const FailureRule& one) { return one.evidence == evidence && one.phase == phase; });
+                     [&](const FailureRule& one) { return one.evidence == evidence && one.stage == stage; });
     WEIR_ASSERT(rule != failure_rules.end());
     return *rule;
 }

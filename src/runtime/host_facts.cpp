@@ -92,7 +92,7 @@ std::string namespace_of_this_process(const char* kind) {
 
 }  // namespace
 
-Place this_place() {
+RankLocation this_location() {
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
     return {.host = name.data(),
@@ -104,38 +104,38 @@ Place this_place() {
             .network_namespace = namespace_of_this_process("net")};
 }
 
-std::string encode_place(const Place& place) {
-    return telemetry::json_text({{"host", place.host},
-                                 {"pid", place.pid},
-                                 {"cpus", place.cpus},
-                                 {"cpu_quota", place.cpu_quota},
-                                 {"boot", place.boot},
-                                 {"pid_namespace", place.pid_namespace},
-                                 {"network_namespace", place.network_namespace}});
+std::string encode_location(const RankLocation& location) {
+    return telemetry::json_text({{"host", location.host},
+                                 {"pid", location.pid},
+                                 {"cpus", location.cpus},
+                                 {"cpu_quota", location.cpu_quota},
+                                 {"boot", location.boot},
+                                 {"pid_namespace", location.pid_namespace},
+                                 {"network_namespace", location.network_namespace}});
 }
 
-Place decode_place(const std::string& text) {
+RankLocation decode_location(const std::string& text) {
     using telemetry::read_checked;
     const auto json = telemetry::parse_json(text);
-    Place place;
-    read_checked(json.at("host"), place.host);
-    read_checked(json.at("pid"), place.pid);
-    read_checked(json.at("cpus"), place.cpus);
-    read_checked(json.at("cpu_quota"), place.cpu_quota);
-    read_checked(json.at("boot"), place.boot);
-    read_checked(json.at("pid_namespace"), place.pid_namespace);
-    read_checked(json.at("network_namespace"), place.network_namespace);
-    return place;
+    RankLocation location;
+    read_checked(json.at("host"), location.host);
+    read_checked(json.at("pid"), location.pid);
+    read_checked(json.at("cpus"), location.cpus);
+    read_checked(json.at("cpu_quota"), location.cpu_quota);
+    read_checked(json.at("boot"), location.boot);
+    read_checked(json.at("pid_namespace"), location.pid_namespace);
+    read_checked(json.at("network_namespace"), location.network_namespace);
+    return location;
 }
 
-std::vector<std::string> tell_apart(std::vector<Place>& places) {
+std::vector<std::string> tell_apart(std::vector<RankLocation>& locations) {
     using Machine = std::pair<std::string, std::string>;
     std::set<std::string> names;
     std::map<std::string, std::vector<Machine>> machines;  // by name, in the order of their first ranks
-    for (const Place& place : places) {
-        names.insert(place.host);
-        std::vector<Machine>& known = machines[place.host];
-        const Machine machine{place.boot, place.network_namespace};
+    for (const RankLocation& location : locations) {
+        names.insert(location.host);
+        std::vector<Machine>& known = machines[location.host];
+        const Machine machine{location.boot, location.network_namespace};
         if (std::find(known.begin(), known.end(), machine) == known.end()) {
             known.push_back(machine);
         }
@@ -158,8 +158,8 @@ std::vector<std::string> tell_apart(std::vector<Place>& places) {
                                         known.size(), name, all));
         }
     }
-    for (Place& place : places) {
-        place.host = unique.at({place.host, {place.boot, place.network_namespace}});
+    for (RankLocation& location : locations) {
+        location.host = unique.at({location.host, {location.boot, location.network_namespace}});
     }
     return lines;
 }
@@ -179,15 +179,15 @@ std::string cpu_list_text(const std::vector<int>& cpus) {
     return text;
 }
 
-HostLoad load_of(const std::string& host, const std::vector<Place>& places) {
+HostLoad load_of(const std::string& host, const std::vector<RankLocation>& locations) {
     HostLoad load;
     std::set<int> cores;
     double quota = 0;
-    for (const Place& place : places) {
-        if (place.host == host) {
+    for (const RankLocation& location : locations) {
+        if (location.host == host) {
             ++load.ranks;
-            cores.insert(place.cpus.begin(), place.cpus.end());
-            quota = std::max(quota, place.cpu_quota);
+            cores.insert(location.cpus.begin(), location.cpus.end());
+            quota = std::max(quota, location.cpu_quota);
         }
     }
     load.cores = static_cast<int>(cores.size());

@@ -33,7 +33,7 @@ bool steers_data(const std::string& variable) {
 preflight::HostSettings host_snapshot(const std::string& root) {
     const auto kernel = root.empty() ? preflight::kernel_settings() : preflight::no_kernel_settings();
     preflight::HostSettings settings =
-        preflight::read_settings(this_place().host, {.root = root, .kernel = *kernel});
+        preflight::read_settings(this_location().host, {.root = root, .kernel = *kernel});
     for (const auto& [name, value] : steering_variables()) {
         if (steers_data(name) && !ucx_log::is_ours(name)) {
             settings.variables[name] = value;

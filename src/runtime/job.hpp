@@ -61,7 +61,7 @@ class RankGone : public RankFailed {
     using RankFailed::RankFailed;
 };
 
-/// A process that was given up finds nobody any more: the others have said why.
+/// A process that was given up reaches no rank any more: the others have said why.
 class JobOver : public JobError {
   public:
     using JobError::JobError;
@@ -86,10 +86,10 @@ struct JobEvent {
     transport::PeerAddress address = {};  ///< back
     std::string host = {};                ///< back
     std::int64_t pid = 0;                 ///< back
-    std::string pids = {};                ///< back: Place::pids()
+    std::string pids = {};                ///< back: RankLocation::pids()
 };
 
-/// What the loop of a rank learns of the processes of a job that started without MPI, and what it tells the
+/// What the loop of a rank is told of the processes of a job that started without MPI, and what it tells the
 /// job:
 /// --on-failure continue.
 class JobNews {
@@ -101,7 +101,7 @@ class JobNews {
 
     /// What has happened since the last call. Does not block.
     virtual std::vector<JobEvent> look() = 0;
-    /// Whether somebody waits for an answer of look(), so that it should be called in every turn.
+    /// Whether another process waits for an answer of look(), so that it should be called in every turn.
     [[nodiscard]] virtual bool is_awaited() const = 0;
     /// Leader: `rank` is given up. Returns its next life.
     virtual std::uint32_t take_out(int rank) = 0;
@@ -207,7 +207,7 @@ class Job : public transport::Meeting {
     [[nodiscard]] virtual std::optional<std::uint32_t> returning_life() const { return std::nullopt; }
     /// A returning process: this rank's clock, and the leader's minus this one's. Throws JobError.
     virtual std::int64_t compare_clocks(std::int64_t& /*error_ns*/) { return 0; }
-    /// A returning process: everybody learns its address; returns when all know it. Throws JobError.
+    /// A returning process: every rank gets its address; returns when all have it. Throws JobError.
     virtual void come_back(const transport::PeerAddress& /*address*/) {}
     /// The process begins again as one that returns: does not come back where this can be done.
     virtual void begin_again() {}

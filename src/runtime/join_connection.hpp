@@ -35,7 +35,7 @@ enum class FrameKind : std::uint16_t {
     history,    ///< leader to a returning process: what was exchanged before the loop
     address,    ///< returning process to leader, and leader to all: how it is reached
     known,      ///< to the leader: the address is known here; numbered by rank
-    go,         ///< leader to a returning process: all know it
+    go,         ///< leader to a returning process: all ranks have its address
     taken_out,  ///< leader to a rank that it has given up
     leave,      ///< leader to all: with the exit status
     aborting,   ///< to the leader: a library ends this process, maybe because it has lost another one
@@ -61,7 +61,7 @@ class JoinConnection {
 
     /// The other side has proven that it belongs to this job.
     void trust() { trusted_ = true; }
-    /// The other side is not trusted, and has sent a frame that nobody took, or all that a stranger may.
+    /// The other side is not trusted, and has sent a frame that was not taken, or all that a stranger may.
     [[nodiscard]] bool strange() const {
         return !trusted_ && (!frames_.empty() || received_ >= stranger_limit);
     }

@@ -21,7 +21,7 @@ constexpr auto crowded_patience = core::Duration::milliseconds(100);
 constexpr auto crowded_patience_after_hello = core::Duration::seconds(1);
 /// For the text of a refusal to be read: a connection that is closed before may lose it.
 constexpr auto refusal_patience = core::Duration::seconds(1);
-/// Of one look.
+/// Most connections that are taken at one look.
 constexpr int accepted_max = 64;
 
 int descriptors_of_process() {

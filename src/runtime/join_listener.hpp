@@ -1,7 +1,7 @@
-// Where rank 0 of a job that starts without MPI is reached, and by anybody: it takes connections, and hands
+// Where rank 0 of a job that starts without MPI is reached, by any process: it takes connections, and hands
 // over those whose other side has proven that it has the token. Before that a connection costs one frame at a
 // time, 4 KiB and some seconds; the number of such connections is bounded, and so is the work of one look.
-// Nobody who is refused is kept.
+// Nothing is kept of one that is refused.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ class JoinListener {
     std::optional<Newcomer> next();
     /// Tells why, and closes the connection when that was sent, or soon.
     void refuse(std::unique_ptr<JoinConnection> connection, std::string_view why, std::int64_t now_ns);
-    /// Nobody is expected any more for a while: closes the connections of strangers.
+    /// No process is expected any more for a while: closes the connections of strangers.
     void close_strangers() { strangers_.clear(); }
 
   private:

@@ -54,7 +54,7 @@ struct Hello {
     std::string version = {};
     std::string host = {};
     std::int64_t pid = 0;
-    std::string pids = {};  ///< Place::pids()
+    std::string pids = {};  ///< RankLocation::pids()
     int rank = -1;          ///< as its launcher has numbered it; -1: any
     int ranks = -1;         ///< of its launcher; -1: there is none
     bool returns = false;   ///< was part of the run before
@@ -74,7 +74,7 @@ struct ReturnedPeer {
     int rank = -1;
     std::string host = {};
     std::int64_t pid = 0;
-    std::string pids = {};  ///< Place::pids()
+    std::string pids = {};  ///< RankLocation::pids()
     transport::PeerAddress address = {};
 };
 
@@ -89,7 +89,7 @@ std::optional<ReturnedPeer> decode_returned_peer(std::string_view text);
 constexpr std::size_t nonce_bytes = 32;
 
 enum class JoinSide : std::uint8_t { newcomer, leader };
-/// What only a process that has the token can know, of the two texts as they were sent.
+/// What only a process that has the token can compute from the two texts as they were sent.
 std::string join_proof(std::string_view token, JoinSide side, std::string_view hello,
                        std::string_view challenge);
 

@@ -68,7 +68,7 @@ class JoinLeader final : public Job, public JobNews {
         std::unique_ptr<JoinConnection> connection;
         int rank = -1;
         bool announced = false;
-        std::vector<int> unaware = {};  ///< who does not know its address yet
+        std::vector<int> unaware = {};  ///< who does not have its address yet
     };
     struct Exchanged {
         std::string what;
@@ -135,7 +135,7 @@ class JoinMember final : public Job, public JobNews {
     JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
                const std::function<void(const std::string& line)>& report);
 
-    /// Of the first rank.
+    /// Those of the first rank.
     [[nodiscard]] const JoinOptions& options() const { return options_; }
 
     [[nodiscard]] std::string library() const override { return "none: --join"; }

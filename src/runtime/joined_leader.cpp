@@ -106,7 +106,7 @@ void JoinLeader::greet_newcomers() {
             newcomer.connection.reset();
             continue;
         }
-        // During the run, somebody may be found to be lost in a moment.
+        // During the run, the loss of a rank may be found in a moment.
         const bool waits = !outlived_.empty() && now_ns - newcomer.since_ns <= place_patience.ns;
         if (place_newcomer(newcomer) || waits) {
             continue;

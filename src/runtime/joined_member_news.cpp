@@ -16,7 +16,7 @@ namespace weir::runtime {
 namespace {
 
 constexpr auto history_limit = core::Duration::seconds(30);
-/// The leader waits for everybody to know the address: a few of its looks, and theirs.
+/// The leader waits until all ranks have the address: a few of its looks, and theirs.
 constexpr auto return_limit = core::Duration::seconds(30);
 constexpr int clock_questions = 25;
 

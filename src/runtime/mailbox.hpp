@@ -1,4 +1,4 @@
-// Small messages over MPI that nobody waits for: a sender leaves them, a receiver looks what has come.
+// Small messages over MPI that no rank waits for: a sender leaves them, a receiver looks what has come.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // The part of MpiJob that finds out which ranks still answer after an exchange has failed. A rank whose
 // exchange did not end in time notifies the leader. The leader, notified so or waiting itself, calls every
-// rank; who is there, answers. Point to point, because a collective needs everybody.
+// rank; who is there, answers. Point to point, because a collective needs all ranks.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

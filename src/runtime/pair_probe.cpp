@@ -24,7 +24,7 @@ namespace {
 constexpr int message_bytes = 256 * 1024;
 constexpr std::size_t window = 4;
 constexpr int round_trips = 9;
-/// A receive that is withdrawn completes without anybody's help, unless a message has reached it just now.
+/// A receive that is withdrawn completes by itself, unless a message has reached it just now.
 constexpr auto withdrawal_limit = core::Duration::milliseconds(100);
 
 /// MPI promises tags up to 32767.
@@ -240,14 +240,14 @@ class PairProber {
 
 }  // namespace
 
-PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<Place>& places,
+PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<RankLocation>& locations,
                        const preflight::ProbeRounds& rounds, const ProbeLimits& limits) {
     PairProbes probes;
     // What a round has left behind, MPI may still read or write until it is finalized.
     static std::list<PairProber> probers;
     PairProber* const prober = &probers.emplace_back(job, limits);
     const core::NodeId self = roles.node(job.rank());
-    const auto host_of = [&](int rank) { return places[static_cast<std::size_t>(rank)].host; };
+    const auto host_of = [&](int rank) { return locations[static_cast<std::size_t>(rank)].host; };
     const core::Duration limit_before = job.exchange_limit();
     job.set_exchange_limit(limits.round * 2);
     try {

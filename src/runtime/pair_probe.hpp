@@ -27,7 +27,7 @@ struct ProbeLimits {
 
 /// Every rank of the job calls it. Bounded: a pair that does not answer costs the time of an answer, and a
 /// rank that is gone ends the probe.
-PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<Place>& places,
+PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles, const std::vector<RankLocation>& locations,
                        const preflight::ProbeRounds& rounds, const ProbeLimits& limits = {});
 
 /// To travel to the rank that reports.

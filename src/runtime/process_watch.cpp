@@ -42,13 +42,13 @@ bool ProcessWatch::exists(pid_t pid) {
            (line[end_of_name + 2] != 'Z' && line[end_of_name + 2] != 'X');
 }
 
-ProcessWatch::ProcessWatch(const std::vector<Place>& places, int self) {
-    const Place& here = places[static_cast<std::size_t>(self)];
-    for (int rank = 0; rank < std::ssize(places); ++rank) {
-        const Place& place = places[static_cast<std::size_t>(rank)];
+ProcessWatch::ProcessWatch(const std::vector<RankLocation>& locations, int self) {
+    const RankLocation& here = locations[static_cast<std::size_t>(self)];
+    for (int rank = 0; rank < std::ssize(locations); ++rank) {
+        const RankLocation& location = locations[static_cast<std::size_t>(rank)];
         // Ranks in containers of their own have the host's name but not its process numbers.
-        if (rank != self && place.host == here.host && place.pids() == here.pids()) {
-            watch(rank, place.pid);
+        if (rank != self && location.host == here.host && location.pids() == here.pids()) {
+            watch(rank, location.pid);
         }
     }
 }

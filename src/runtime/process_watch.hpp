@@ -15,8 +15,8 @@ namespace weir::runtime {
 
 class ProcessWatch {
   public:
-    /// `places` by rank; `self` is this rank.
-    ProcessWatch(const std::vector<Place>& places, int self);
+    /// `locations` by rank; `self` is this rank.
+    ProcessWatch(const std::vector<RankLocation>& locations, int self);
 
     /// The ranks that are watched: those on this host, without this one.
     [[nodiscard]] std::vector<int> ranks() const;

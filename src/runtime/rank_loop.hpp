@@ -54,7 +54,7 @@ class RankLoop {
         std::function<void(const CommonClock& clock)> on_clock = {};
         /// Called several times a second. May be empty.
         std::function<void()> on_look = {};
-        /// Of a job that started without MPI; else nullptr.
+        /// What a job that started without MPI reports; nullptr with MPI.
         JobNews* news = nullptr;
         /// This process takes the place of a consumer that was lost.
         bool returns = false;
@@ -101,7 +101,8 @@ class RankLoop {
     void receive_notice(int from, const Notice& notice);
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection
-    /// may show it before anybody has looked. What the rank `has_spoken` has said counts more than its death.
+    /// may show it before the watch has found it. What the rank `has_spoken` has said counts more than its
+    /// death.
     void look_for_dead_process(int has_spoken = -1);
     void transport_failed(const transport::TransportError& error);
     // --on-failure continue (rank_loop_losses.cpp).

@@ -25,7 +25,7 @@ void RankLoop::follow(const JobEvent& event) {
         case JobEvent::Kind::back:
             parts_.transport.reconnect({event.rank}, event.address);
             parts_.detector.returned(event.rank, event.address.life);
-            if (const Place& here = parts_.settings.places[static_cast<std::size_t>(parts_.rank)];
+            if (const RankLocation& here = parts_.settings.locations[static_cast<std::size_t>(parts_.rank)];
                 event.host == here.host && event.pids == here.pids()) {
                 parts_.processes.watch(event.rank, event.pid);
             }

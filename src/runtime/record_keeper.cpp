@@ -41,7 +41,7 @@ bool spawn_keeper(int descriptor) {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, descriptor, STDIN_FILENO);
-    // The launcher waits until nobody holds a rank's output any more.
+    // The launcher waits until no process holds a rank's output any more.
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_t attributes;

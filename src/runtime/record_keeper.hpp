@@ -47,7 +47,7 @@ class RecordKeeper {
     /// Keeps `directory`/run.json of a job of groups, whose directories are relative to it.
     void keep_job(const std::string& directory, const std::vector<std::string>& groups);
 
-    /// What this process knows of its end, if it is about to end without a record. Any thread. Without a
+    /// Tells the keeper why this process ends, if it is about to end without a record. Any thread. Without a
     /// keeper of a run this does nothing.
     static void tell(std::string_view what);
     /// run.json has its end: the keeper of a run is not needed any more, and does not look at files.

@@ -30,7 +30,7 @@ using Json = nlohmann::ordered_json;
 
 /// How long the keeper of a job waits for the groups, whose keepers and deputies write now, too.
 constexpr auto groups_wait = std::chrono::milliseconds(2000);
-/// Where the kernel tells nobody of a process that ends (before Linux 5.3).
+/// Where the kernel does not report a process that ends (before Linux 5.3).
 constexpr int look_every_ms = 100;
 
 enum class Who { launcher, leader, rank };
@@ -119,7 +119,7 @@ class Ends {
 };
 
 /// Lines that the leader sends, until it ends.
-class Lines {
+class LeaderLines {
   public:
     /// Reads what is there. False: the leader has ended.
     bool read() {
@@ -149,7 +149,7 @@ bool has_news() {
     return ::poll(&leader, 1, 0) > 0;
 }
 
-void keep_run(const Json& duty, Lines& lines) {
+void keep_run(const Json& duty, LeaderLines& lines) {
     const std::string path = duty.at("directory").get<std::string>() + "/run.json";
     EndWitness witness(telemetry::failure_from(duty.at("leader")));
     Ends ends(duty);
@@ -175,7 +175,7 @@ void keep_run(const Json& duty, Lines& lines) {
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
 }
 
-void keep_job(const Json& duty, Lines& lines) {
+void keep_job(const Json& duty, LeaderLines& lines) {
     telemetry::JobRecord record(duty.at("directory").get<std::string>(),
                                 duty.at("groups").get<std::vector<std::string>>());
     while (lines.read()) {
@@ -263,7 +263,7 @@ int keep_record() {
         }
     }
     try {
-        Lines lines;
+        LeaderLines lines;
         std::optional<std::string> first;
         while (!(first = lines.take())) {
             if (!lines.read()) {
@@ -277,7 +277,7 @@ int keep_record() {
             keep_run(duty, lines);
         }
     } catch (const std::exception&) {
-        return 1;  // nobody is left to be told
+        return 1;  // there is nowhere left to report it
     }
     return 0;
 }

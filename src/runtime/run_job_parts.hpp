@@ -47,7 +47,7 @@ class JobRun {
           host_(settings.host_of(job.rank())),
           is_leader_(job.rank() == settings.leader_rank()),
           colours_(colours_wanted()),
-          processes_(settings.places, job.rank()),
+          processes_(settings.locations, job.rank()),
           detector_(settings, job.rank(), processes_.ranks()),
           idle_(make_idle()),
           report_(settings, telemetry::utc_text(wall_clock_ns())),

@@ -16,7 +16,7 @@
 namespace weir::runtime {
 
 HostLoad JobRun::host_load() const {
-    HostLoad load = load_of(host_, settings_.places);
+    HostLoad load = load_of(host_, settings_.locations);
     load.ranks = std::max(load.ranks, settings_.job_ranks_here);
     return load;
 }
@@ -106,7 +106,7 @@ void JobRun::keep_record() {
     std::vector<KeptProcess> ranks;
     for (const int rank : processes_.ranks()) {
         ranks.push_back(
-            {static_cast<pid_t>(settings_.places[static_cast<std::size_t>(rank)].pid), end_of(rank)});
+            {static_cast<pid_t>(settings_.locations[static_cast<std::size_t>(rank)].pid), end_of(rank)});
     }
     const pid_t launcher = getppid();
     const telemetry::Failure launcher_gone{
@@ -139,7 +139,7 @@ bool JobRun::prepare() {
     if (const auto life = job_.returning_life()) {
         return prepare_to_return(*life);
     }
-    if (settings_.records_hosts && records_its_host(job_.rank(), settings_.places)) {
+    if (settings_.records_hosts && records_its_host(job_.rank(), settings_.locations)) {
         sampler_ = std::make_unique<CounterSampler>(CounterSampler::Task{
             .run_directory = settings_.directory, .host = host_, .duration = settings_.plan.duration});
     }
@@ -153,7 +153,7 @@ bool JobRun::prepare() {
     return true;
 }
 
-/// In the place of a rank that was lost: nobody warms up with this one.
+/// In the place of a rank that was lost: no rank warms up with this one.
 bool JobRun::prepare_to_return(std::uint32_t life) {
     transport_.returns(life);
     clock_measured_ns_ = monotonic_ns();

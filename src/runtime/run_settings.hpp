@@ -21,7 +21,7 @@ namespace weir::runtime {
 class GroupJob;
 
 struct RunSettings : participant::RunDescription {
-    std::vector<Place> places;            ///< by rank
+    std::vector<RankLocation> locations;  ///< by rank
     std::vector<std::string> told_apart;  ///< a line for each name that several hosts have
 
     std::optional<IdleMode> idle_mode;  ///< nothing: chosen from the host's load
@@ -31,7 +31,7 @@ struct RunSettings : participant::RunDescription {
     transport::DatagramOptions datagrams;
     core::EnginePlan engine;
 
-    std::vector<transport::Disturbance> faults;  ///< to be injected, in tests
+    std::vector<transport::ChunkDisturbance> faults;  ///< to be injected, in tests
 
     std::string command = "weir run";  ///< how messages of this run begin
     GroupJob* groups = nullptr;        ///< of this run's job; nullptr: it is the only one. Not owned
@@ -42,15 +42,15 @@ struct RunSettings : participant::RunDescription {
     [[nodiscard]] int leader_rank() const { return roles.scheduler_rank(); }
 
     [[nodiscard]] const std::string& host_of(int rank) const {
-        return places.at(static_cast<std::size_t>(rank)).host;
+        return locations.at(static_cast<std::size_t>(rank)).host;
     }
 
     /// Takes over where the ranks run, also into the description.
-    void set_places(std::vector<Place> by_rank) {
-        places = std::move(by_rank);
-        rank_places.clear();
-        for (const Place& place : places) {
-            rank_places.push_back({place.host, place.pid, cpu_list_text(place.cpus)});
+    void set_locations(std::vector<RankLocation> by_rank) {
+        locations = std::move(by_rank);
+        rank_hosts.clear();
+        for (const RankLocation& location : locations) {
+            rank_hosts.push_back({location.host, location.pid, cpu_list_text(location.cpus)});
         }
     }
 };

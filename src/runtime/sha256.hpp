@@ -41,7 +41,7 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes);
 /// Whether two texts are the same, in a time that depends on their lengths only.
 bool same_secret(std::string_view a, std::string_view b);
 
-/// So many bytes that nobody can guess, of the kernel. Throws std::system_error.
+/// So many bytes that cannot be guessed, from the kernel. Throws std::system_error.
 std::string random_bytes(std::size_t count);
 
 }  // namespace weir::runtime

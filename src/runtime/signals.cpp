@@ -10,7 +10,7 @@ namespace {
 
 volatile std::sig_atomic_t first_signal = 0;
 
-/// Who is told; -1: nobody.
+/// File descriptor that is written to; -1: none.
 volatile std::sig_atomic_t listener = -1;
 
 /// Only what a signal handler may call.

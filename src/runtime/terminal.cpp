@@ -20,7 +20,7 @@ bool started_by_launcher() {
     return false;
 }
 
-/// Of the parent process: mpirun on its own host, a daemon elsewhere (whose output is no terminal).
+/// Looks at the parent process: mpirun on its own host, a daemon elsewhere (whose output is no terminal).
 bool launcher_writes_to_terminal() {
     std::array<char, 256> target{};
     const std::string link = fmt::format("/proc/{}/fd/1", getppid());

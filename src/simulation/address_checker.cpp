@@ -45,7 +45,7 @@ AddressChecker::AddressChecker(core::Plan plan)
       producer_grants_(plan_.producers),
       consumer_grants_(plan_.consumers) {}
 
-AddressChecker::Objection AddressChecker::generated(ProducerId producer, NodeId to, core::Bytes bytes) {
+AddressChecker::MaybeObjection AddressChecker::generated(ProducerId producer, NodeId to, core::Bytes bytes) {
     if (to.role != core::Role::consumer || to.index >= plan_.consumers) {
         return fmt::format("producer {} generates an event for no consumer", producer.value);
     }
@@ -53,8 +53,8 @@ AddressChecker::Objection AddressChecker::generated(ProducerId producer, NodeId 
     return std::nullopt;
 }
 
-AddressChecker::Objection AddressChecker::offered(ProducerId producer, const core::Offer& offer,
-                                                  std::uint64_t& more) {
+AddressChecker::MaybeObjection AddressChecker::offered(ProducerId producer, const core::Offer& offer,
+                                                       std::uint64_t& more) {
     Pair& account = pair(producer.value, offer.to.value);
     if (offer.offered.events < account.offered) {
         return fmt::format("producer {} takes back what it offered consumer {}", producer.value,
@@ -70,14 +70,14 @@ AddressChecker::Objection AddressChecker::offered(ProducerId producer, const cor
     return std::nullopt;
 }
 
-AddressChecker::Objection AddressChecker::granted(ProducerId producer, ConsumerId consumer,
-                                                  const Credits& credits) {
+AddressChecker::MaybeObjection AddressChecker::granted(ProducerId producer, ConsumerId consumer,
+                                                       const Credits& credits) {
     Pair& account = pair(producer.value, consumer.value);
     if (account.granted >= account.offered) {
         return fmt::format("producer {} is granted a slot of consumer {}, for which it has nothing",
                            producer.value, consumer.value);
     }
-    Objection objection = check_turns(producer, consumer, credits);
+    MaybeObjection objection = check_turns(producer, consumer, credits);
     ++account.granted;
     account.producer_grants = ++producer_grants_[producer.value];
     account.consumer_grants = ++consumer_grants_[consumer.value];
@@ -111,8 +111,8 @@ bool AddressChecker::has_overdue(std::uint32_t consumer) const {
 
 /// A credit may be kept for another producer; one more, or one of a consumer that has no other producer, is
 /// for this one.
-AddressChecker::Objection AddressChecker::check_turns(ProducerId producer, ConsumerId consumer,
-                                                      const Credits& credits) {
+AddressChecker::MaybeObjection AddressChecker::check_turns(ProducerId producer, ConsumerId consumer,
+                                                           const Credits& credits) {
     const std::span<const ConsumerId> receivers = plan_.traffic->receivers_of(producer);
     if (!fair_ || receivers.size() > few_partners) {
         return std::nullopt;
@@ -134,7 +134,7 @@ AddressChecker::Objection AddressChecker::check_turns(ProducerId producer, Consu
     return std::nullopt;
 }
 
-AddressChecker::Objection AddressChecker::check_starving(ConsumerId consumer) const {
+AddressChecker::MaybeObjection AddressChecker::check_starving(ConsumerId consumer) const {
     for (const core::TrafficPlan::Sender& sender : plan_.traffic->senders_to(consumer)) {
         const std::uint64_t key = (std::uint64_t{sender.producer.value} << 32U) | consumer.value;
         const auto found = pairs_.find(key);
@@ -161,11 +161,12 @@ void AddressChecker::drained(ProducerId producer) {
     }
 }
 
-AddressChecker::Objection AddressChecker::decided(const IsAble& producer_is_free, const Credits& credits) {
+AddressChecker::MaybeObjection AddressChecker::decided(const IsAble& producer_is_free,
+                                                       const Credits& credits) {
     if (turns_++ % (pairs_.size() / pairs_at_each_turn + 1) != 0) {
         return std::nullopt;
     }
-    // Consumers of which a credit may be kept for somebody without a stream.
+    // Consumers of which a credit may be kept for a producer without a stream.
     std::vector<bool> keeps(plan_.consumers);
     for (const auto& [key, account] : pairs_) {
         const std::uint32_t consumer = consumer_of(key);
@@ -188,7 +189,7 @@ AddressChecker::Objection AddressChecker::decided(const IsAble& producer_is_free
     return std::nullopt;
 }
 
-AddressChecker::Objection AddressChecker::finished() const {
+AddressChecker::MaybeObjection AddressChecker::finished() const {
     // Sets begin at multiples of the interval; the duration is whole intervals.
     const std::int64_t sets = plan_.duration.ns / plan_.interval.ns + plan_.warmup.ns / plan_.interval.ns;
     std::unordered_map<std::uint64_t, core::Bytes> expected;
@@ -208,7 +209,7 @@ AddressChecker::Objection AddressChecker::finished() const {
     const bool none_beyond = std::all_of(pairs_.begin(), pairs_.end(), [&](const auto& entry) {
         return entry.second.generated == core::Bytes{} || expected.contains(entry.first);
     });
-    return none_beyond ? std::nullopt : Objection{"a pair that is not in the traffic plan has data"};
+    return none_beyond ? std::nullopt : MaybeObjection{"a pair that is not in the traffic plan has data"};
 }
 
 }  // namespace weir::simulation

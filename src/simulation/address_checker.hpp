@@ -1,9 +1,9 @@
 // The checker's part about events with an address: each goes to its consumer, a grant is for a pair of which
 // something waits, nothing is left waiting that could be granted, and what was generated is what the traffic
 // plan says, in every interval. Of who comes first (docs/traffic.md, "Who may send when") it holds what all
-// policies promise, that nobody starves, and what those promise that serve in rounds, that no consumer is
-// left out by a producer for which it has a credit. Keeps accounts of its own by the numbers of both ranks,
-// not by the pairs of the traffic plan.
+// policies guarantee, that no pair starves, and what those guarantee that serve in rounds, that no consumer
+// is left out by a producer for which it has a credit. Keeps accounts of its own by the numbers of both
+// ranks, not by the pairs of the traffic plan.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace weir::simulation {
 
 class AddressChecker {
   public:
-    using Objection = std::optional<std::string>;
+    using MaybeObjection = std::optional<std::string>;
     using IsAble = std::function<bool(std::uint32_t)>;
     using Credits = std::function<std::uint32_t(std::uint32_t)>;
 
     explicit AddressChecker(core::Plan plan);
 
-    Objection generated(core::ProducerId producer, core::NodeId to, core::Bytes bytes);
-    /// The scheduler learns of an offer; `more` is set to the events that were not offered before.
-    Objection offered(core::ProducerId producer, const core::Offer& offer, std::uint64_t& more);
+    MaybeObjection generated(core::ProducerId producer, core::NodeId to, core::Bytes bytes);
+    /// The scheduler has read an offer; `more` is set to the events that were not offered before.
+    MaybeObjection offered(core::ProducerId producer, const core::Offer& offer, std::uint64_t& more);
     /// `credits`: of a consumer, before this grant.
-    Objection granted(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
-    /// The scheduler learns that nothing more will be sent.
+    MaybeObjection granted(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
+    /// The scheduler has read that nothing more will be sent.
     void drained(core::ProducerId producer);
     /// After a turn of the scheduler: no pair waits whose producer has a stream and whose consumer a credit
     /// that is not kept for another pair. All pairs are looked at, so in large runs not at each call.
-    Objection decided(const IsAble& producer_is_free, const Credits& credits);
+    MaybeObjection decided(const IsAble& producer_is_free, const Credits& credits);
     /// At the end: each pair has whole intervals of the traffic plan, all equally many.
-    [[nodiscard]] Objection finished() const;
+    [[nodiscard]] MaybeObjection finished() const;
 
   private:
     struct Pair {
@@ -58,8 +58,8 @@ class AddressChecker {
     [[nodiscard]] Passed passed_over(std::uint64_t key, const Pair& account) const;
     [[nodiscard]] bool is_overdue(std::uint64_t key, const Pair& account) const;
     [[nodiscard]] bool has_overdue(std::uint32_t consumer) const;
-    Objection check_turns(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
-    Objection check_starving(core::ConsumerId consumer) const;
+    MaybeObjection check_turns(core::ProducerId producer, core::ConsumerId consumer, const Credits& credits);
+    MaybeObjection check_starving(core::ConsumerId consumer) const;
     Pair& pair(std::uint32_t producer, std::uint32_t consumer) {
         return pairs_[(std::uint64_t{producer} << 32U) | consumer];
     }

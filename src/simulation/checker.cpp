@@ -15,7 +15,8 @@ using core::ProducerId;
 
 namespace {
 
-/// Of the orders that policies keep, addressed events leave none: who is next may have nothing for whom.
+/// With addressed events policies keep none of their orders: the next producer may have nothing for a
+/// consumer.
 core::PolicyRow rules_of(const core::Plan& plan) {
     if (!plan.addressed()) {
         return core::policy_row(plan.policy);
@@ -77,7 +78,7 @@ void Checker::event_changed(core::Instant now, NodeId node, const Observation& o
 }
 
 void Checker::event_generated(core::Instant now, NodeId node, const Observation& observation) {
-    Producer& producer = producers_[node.index];
+    ProducerAccount& producer = producers_[node.index];
     if (observation.event.producer().value != node.index ||
         observation.event.sequence() != producer.first + producer.events.size()) {
         object("producer {} generated event {} out of order", node.index, observation.event.sequence());
@@ -151,7 +152,7 @@ void Checker::leave_place(EventId id, const Event& event, const char* what) {
     forget_ended(producers_[id.producer().value]);
 }
 
-void Checker::forget_ended(Producer& producer) {
+void Checker::forget_ended(ProducerAccount& producer) {
     while (!producer.events.empty() && producer.events.front().fate != Fate::waiting &&
            !producer.events.front().retained && !producer.events.front().broken) {
         check_receptions(EventId::of(ProducerId{static_cast<std::uint32_t>(&producer - producers_.data())},
@@ -255,7 +256,7 @@ void Checker::backlog_claimed(ProducerId producer, Bytes backlog) {
 }
 
 void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk) {
-    const Consumer& receiver = consumers_[consumer.value];
+    const ConsumerAccount& receiver = consumers_[consumer.value];
     if (!receiver.joined || chunk.epoch != receiver.own_epoch) {
         return;  // for an earlier life: it is refused
     }
@@ -290,7 +291,7 @@ void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core:
 
 void Checker::all_finished(std::uint64_t sets, std::uint64_t late_sets) {
     for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        const Producer& account = producers_[producer];
+        const ProducerAccount& account = producers_[producer];
         for (std::size_t position = 0; position < account.events.size(); ++position) {
             if (account.events.at(position).fate == Fate::waiting) {
                 object("event {} of producer {} was neither delivered nor lost when the run was over",

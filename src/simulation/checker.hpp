@@ -15,7 +15,7 @@
 //               consumer whose turn it is)
 //   policy      token: in the order of the credits; round-robin: in turn; balanced: the consumer with the
 //               fewest occupied slots, and of equally large events the one that was granted the fewest, or
-//               one that has waited long; nobody waits for more than a bound
+//               one that has waited long; no node waits for more than a bound
 //   deadlines   the sets that producers call late are those of which something was left (set_oracle.hpp)
 //   occupancy   what a producer says it holds is what was generated and has neither left nor been lost
 //   latencies   nothing took less than no time
@@ -83,8 +83,8 @@ class Checker {
     void chunk_dropped(core::ProducerId producer, const core::ChunkDescription& chunk);
     void chunk_arrived(core::ConsumerId consumer, core::PlaceId into, const core::ChunkDescription& chunk);
 
-    /// The protocol has come to its end everywhere. Producers say of so many sets that they know their fate,
-    /// and that so many were late.
+    /// The protocol has come to its end everywhere. Producers report that so many sets are over,
+    /// and that so many of them were late.
     void all_finished(std::uint64_t sets, std::uint64_t late_sets);
 
     /// The first rule that was broken, with who and what.
@@ -142,7 +142,7 @@ class Checker {
                      Event& event);
     void leave_place(core::EventId id, const Event& event, const char* what);
     void release(core::Instant now, core::EventId event);
-    struct Producer {
+    struct ProducerAccount {
         core::RingQueue<Event> events{std::numeric_limits<std::size_t>::max()};  ///< from `first` on
         std::uint64_t first = 0;                                                 ///< sequence number
         core::Bytes backlog;
@@ -153,7 +153,7 @@ class Checker {
         bool eligible = false;
         bool drained = false;  ///< in the accounts of the scheduler
     };
-    struct Consumer {
+    struct ConsumerAccount {
         std::uint32_t credits = 0;  ///< at the scheduler
         std::uint64_t granted = 0;
         std::uint64_t available_since = 0;  ///< number of grants before
@@ -161,13 +161,13 @@ class Checker {
         // --on-failure continue.
         std::vector<std::uint32_t> lives{};    ///< by epoch: the flat number of its first place
         core::Epoch epoch = 0;                 ///< in the accounts of the scheduler
-        bool lost = false;                     ///< likewise
+        bool lost = false;                     ///< in the accounts of the scheduler
         core::Epoch own_epoch = 0;             ///< in its own account
         bool joined = true;                    ///< false: a new process that was not taken in yet
         std::vector<std::uint32_t> revoked{};  ///< producers that still need a Revoke
     };
     static constexpr std::uint64_t patience =
-        16;  ///< policy balanced: nobody is passed over more often per node
+        16;  ///< policy balanced: no node is passed over more often per node
 
     /// Apart, so that what calls it for every chunk stays small.
     template <typename... Arguments>
@@ -176,7 +176,7 @@ class Checker {
             objection_ = fmt::format(fmt::runtime(form), arguments...);
         }
     }
-    void object_if(const AddressChecker::Objection& found) {
+    void object_if(const AddressChecker::MaybeObjection& found) {
         if (found && !objection_) {
             objection_ = *found;
         }
@@ -185,13 +185,13 @@ class Checker {
         if (id.producer().value >= producers_.size()) {
             return nullptr;
         }
-        Producer& producer = producers_[id.producer().value];
+        ProducerAccount& producer = producers_[id.producer().value];
         const std::uint64_t position = id.sequence() - producer.first;  // of those before: beyond all
         return position < producer.events.size() ? &producer.events.at(position) : nullptr;
     }
     /// Events are handed over in order, long after they were generated: a few further on the next is wanted.
     void prefetch_behind(core::EventId id) const {
-        const Producer& producer = producers_[id.producer().value];
+        const ProducerAccount& producer = producers_[id.producer().value];
         const std::uint64_t position = id.sequence() + 8 - producer.first;
         if (position < producer.events.size()) {
             __builtin_prefetch(&producer.events.at(position));
@@ -215,7 +215,7 @@ class Checker {
         return std::size_t{place / plan_.fragments_per_event()} * plan_.producers + producer;
     }
     /// What can be granted: a producer; pattern `build`: all of them together.
-    Producer& source(std::uint32_t index) { return plan_.builds() ? together_ : producers_[index]; }
+    ProducerAccount& source(std::uint32_t index) { return plan_.builds() ? together_ : producers_[index]; }
     void move_credit(std::uint32_t place, Credit from, Credit to, const char* what);
     void move_credit_of_slot(std::uint32_t consumer, core::Epoch epoch, core::SlotId slot, Credit from,
                              Credit to, const char* what);
@@ -231,7 +231,7 @@ class Checker {
     void sent(core::NodeId from, core::NodeId to, const core::Admit& admit);
     void received_by_producer(core::Instant now, core::NodeId from, core::NodeId to,
                               const core::ControlMessage& message);
-    // What the scheduler learns.
+    // What the scheduler has read.
     void learned(core::NodeId from, const core::Ready& ready);
     void learned(core::NodeId from, const core::Done& done);
     void learned(core::NodeId from, const core::Decline& decline);
@@ -263,19 +263,19 @@ class Checker {
     void check_producers_patience();
     void check_consumers_patience();
     void update_eligible(std::uint32_t index);
-    void forget_ended(Producer& producer);
+    void forget_ended(ProducerAccount& producer);
 
     core::Plan plan_;
     core::PolicyRow policy_;
     bool equal_events_;
     SetOracle set_oracle_;
     std::optional<AddressChecker> addresses_;  ///< addressed events
-    std::vector<Producer> producers_;
-    std::vector<Consumer> consumers_;
+    std::vector<ProducerAccount> producers_;
+    std::vector<ConsumerAccount> consumers_;
     std::vector<Place> places_;            ///< of all lives
     std::vector<std::uint32_t> owners_{};  ///< by life, in the order of `places_`: the consumer
     std::map<std::uint64_t, std::vector<Attempt>> attempts_{};  ///< by event: those that were broken off
-    Producer together_;                                         ///< build
+    ProducerAccount together_;                                  ///< build
     std::uint32_t at_common_offers_ = 0;  ///< producers that have offered no more than all together
     /// By slot and producer: what was sent there last, while consumers may ask for it again.
     std::vector<std::optional<core::EventId>> kept_;

@@ -188,7 +188,7 @@ void Checker::release(core::Instant now, EventId event) {
     if (released == nullptr || !released->retained) {
         return;
     }
-    Producer& producer = producers_[event.producer().value];
+    ProducerAccount& producer = producers_[event.producer().value];
     released->retained = false;
     producer.backlog -= released->bytes;
     set_oracle_.released(now, event);
@@ -209,7 +209,7 @@ void Checker::message_taken(core::Instant now, NodeId from, NodeId to, const cor
     }
     if (to.role == Role::consumer) {
         if (const auto* const admit = std::get_if<core::Admit>(&message)) {
-            Consumer& consumer = consumers_[to.index];
+            ConsumerAccount& consumer = consumers_[to.index];
             if (!consumer.joined || admit->epoch > consumer.own_epoch) {
                 consumer.own_epoch = admit->epoch;
                 consumer.joined = true;
@@ -253,7 +253,7 @@ void Checker::received_by_producer(core::Instant now, NodeId from, NodeId to,
     }
     const auto* const grant = std::get_if<core::Grant>(&message);
     if (grant != nullptr && plan_.asks_again()) {
-        // Then it knows that the place was free, also if it has not been told yet.
+        // The grant shows that the place was free, also if no message has said so yet.
         const std::size_t kept = kept_at(to.index, flat(grant->consumer.value, grant->epoch, grant->place));
         if (kept < kept_.size() && kept_[kept]) {
             release(now, *kept_[kept]);
@@ -333,15 +333,17 @@ void Checker::offers_change(std::uint32_t producer, std::uint64_t before) {
 }
 
 void Checker::find_common_offers() {
-    const auto least = [](const Producer& a, const Producer& b) { return a.offered < b.offered; };
+    const auto least = [](const ProducerAccount& a, const ProducerAccount& b) {
+        return a.offered < b.offered;
+    };
     together_.offered = std::min_element(producers_.begin(), producers_.end(), least)->offered;
     at_common_offers_ = static_cast<std::uint32_t>(
         std::count_if(producers_.begin(), producers_.end(),
-                      [this](const Producer& each) { return each.offered == together_.offered; }));
+                      [this](const ProducerAccount& each) { return each.offered == together_.offered; }));
 }
 
 void Checker::credit_comes(std::uint32_t consumer) {
-    Consumer& account = consumers_[consumer];
+    ConsumerAccount& account = consumers_[consumer];
     if (account.credits == 0) {
         account.available_since = grants_;
     }

@@ -25,7 +25,7 @@ void Checker::life_changed(NodeId node, const Observation& observation) {
 
 /// The scheduler has no credit of it any more, and what it granted to it can be granted again.
 void Checker::lose_consumer(std::uint32_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerAccount& consumer = consumers_[index];
     if (consumer.lost) {
         object("consumer {} is lost twice", index);
         return;
@@ -58,7 +58,7 @@ void Checker::lose_consumer(std::uint32_t index) {
 }
 
 void Checker::admit_consumer(std::uint32_t index) {
-    Consumer& consumer = consumers_[index];
+    ConsumerAccount& consumer = consumers_[index];
     if (!consumer.lost || closed_) {
         object("consumer {} is taken in, but it was not lost or the run was closed", index);
         return;
@@ -118,7 +118,7 @@ void Checker::taken_back(NodeId node, const Observation& observation) {
                observation.event.sequence(), observation.peer.index);
         return;
     }
-    const Consumer& consumer = consumers_[observation.peer.index];
+    const ConsumerAccount& consumer = consumers_[observation.peer.index];
     const std::uint32_t present = consumer.lives[consumer.epoch];
     const bool in_present_life = event->place >= present && event->place < present + plan_.places();
     if (in_present_life && !consumer.lost && !closed_) {
@@ -136,7 +136,7 @@ void Checker::taken_back(NodeId node, const Observation& observation) {
 void Checker::received_in_a_life(NodeId node, const Observation& observation) {
     const EventId id = observation.event;
     Event* const event = find(id);
-    const Consumer& consumer = consumers_[node.index];
+    const ConsumerAccount& consumer = consumers_[node.index];
     const std::uint32_t first = consumer.lives[consumer.own_epoch];
     const auto is_here = [&](std::uint32_t place) {
         return consumer.joined && place >= first && place < first + plan_.places() &&

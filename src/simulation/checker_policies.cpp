@@ -1,4 +1,4 @@
-// The checker's part about grants: who may be granted, whose turn it is by the policy, and that nobody
+// The checker's part about grants: who may be granted, whose turn it is by the policy, and that none
 // starves.
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace weir::simulation {
 using core::ConsumerRule;
 
 void Checker::update_eligible(std::uint32_t index) {
-    Producer& producer = source(index);
+    ProducerAccount& producer = source(index);
     const std::uint32_t most = !plan_.builds()             ? plan_.streams
                                : plan_.assigned_events > 0 ? plan_.assigned_events
                                                            : plan_.consumers * plan_.slots;
@@ -22,7 +22,7 @@ void Checker::update_eligible(std::uint32_t index) {
 }
 
 void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer) {
-    Producer& served = source(producer);
+    ProducerAccount& served = source(producer);
     if (!served.eligible) {
         object("producer {} is granted a slot, but it has no event waiting or no stream free", producer);
         return;
@@ -45,7 +45,7 @@ void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consume
     ++served.under_way;
     served.passed_over = 0;
     update_eligible(producer);
-    Consumer& taken = consumers_[consumer];
+    ConsumerAccount& taken = consumers_[consumer];
     --consumers_by_credits_[taken.credits];
     --taken.credits;
     ++consumers_by_credits_[taken.credits];
@@ -83,7 +83,7 @@ void Checker::check_choice(std::uint32_t consumer) {
 }
 
 void Checker::check_balance(std::uint32_t consumer) {
-    const Consumer& chosen = consumers_[consumer];
+    const ConsumerAccount& chosen = consumers_[consumer];
     if (grants_ - chosen.available_since >= patience * plan_.consumers) {
         return;  // has waited for so long that it is its turn, whatever the others have
     }
@@ -122,7 +122,7 @@ void Checker::check_producers_patience() {
     }
     const std::uint64_t bound = (patience + 2) * plan_.producers + plan_.streams + together;
     for (std::uint32_t index = 0; index < producers_.size(); ++index) {
-        Producer& producer = producers_[index];
+        ProducerAccount& producer = producers_[index];
         if (producer.eligible && (producer.passed_over += together) > bound) {
             object("producer {} starves: {} grants went to others while it waited with a stream free", index,
                    producer.passed_over);
@@ -139,7 +139,7 @@ void Checker::check_consumers_patience() {
     }
     const std::uint64_t bound = (patience + 2) * plan_.consumers;
     for (std::uint32_t index = 0; index < consumers_.size(); ++index) {
-        const Consumer& consumer = consumers_[index];
+        const ConsumerAccount& consumer = consumers_[index];
         if (consumer.credits > 0 && grants_ - consumer.available_since > bound) {
             object("consumer {} starves: {} grants went to others while its credits were there", index,
                    grants_ - consumer.available_since);

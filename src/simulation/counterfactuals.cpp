@@ -33,7 +33,7 @@ struct Change {
 };
 using Changes = std::vector<Change>;
 
-struct Outcome {
+struct SimulatedOutcome {
     bool complete = false;  ///< not broken off, and no failure
     bool suffices = false;
     double gone = 0;  ///< of the run's badness, 0 to 1
@@ -45,13 +45,13 @@ struct Outcome {
 /// A cause that was found, or two that are one together, with the steps that the remedy names.
 struct Found {
     Changes changes;
-    Outcome outcome;
+    SimulatedOutcome outcome;
 };
 
-class Search {
+class CauseSearch {
   public:
-    Search(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget, std::uint32_t jobs,
-           const SearchWatchers& watchers, std::span<const Condition> conditions)
+    CauseSearch(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,
+                std::uint32_t jobs, const SearchWatchers& watchers, std::span<const RunChange> conditions)
         : run_(run),
           record_(record),
           budget_(budget),
@@ -96,20 +96,20 @@ class Search {
     /// take away most is hardly.
     enum class Bears : std::uint8_t { nothing, little };
 
-    [[nodiscard]] Outcome outcome_of(const Changes& changes, Bears bears) const {
-        Outcome outcome = outcome_under({}, changes, bears);
-        for (const Condition& condition : conditions_) {
+    [[nodiscard]] SimulatedOutcome outcome_of(const Changes& changes, Bears bears) const {
+        SimulatedOutcome outcome = outcome_under({}, changes, bears);
+        for (const RunChange& condition : conditions_) {
             if (!outcome.suffices) {
                 break;
             }
-            const Outcome harder = outcome_under(condition, changes, bears);
+            const SimulatedOutcome harder = outcome_under(condition, changes, bears);
             outcome = harder.suffices ? outcome : harder;
         }
         return outcome;
     }
 
-    [[nodiscard]] Outcome outcome_under(const Condition& condition, const Changes& changes,
-                                        Bears bears) const {
+    [[nodiscard]] SimulatedOutcome outcome_under(const RunChange& condition, const Changes& changes,
+                                                 Bears bears) const {
         SimulatedRun changed = run_;
         changed.run.directory.clear();
         changed.records_network = false;
@@ -128,7 +128,7 @@ class Search {
                                        return badness_so_far(changed.run.plan, simulator) <= bearable;
                                    }});
         const RunRecord& record = result.record;
-        Outcome outcome;
+        SimulatedOutcome outcome;
         outcome.complete = record.status == telemetry::RunStatus::complete;
         outcome.suffices = is_good(record);
         outcome.late_sets = record.verdict.late_sets;
@@ -146,9 +146,9 @@ class Search {
 
     /// All of them, several at a time, as far as the budget goes; the outcomes are in the order of the
     /// changes.
-    std::vector<Outcome> try_all(const std::vector<Changes>& all, const std::vector<Bears>& bears) {
+    std::vector<SimulatedOutcome> try_all(const std::vector<Changes>& all, const std::vector<Bears>& bears) {
         const std::size_t count = std::min(all.size(), budget_.simulations - done_);
-        std::vector<Outcome> outcomes(count);
+        std::vector<SimulatedOutcome> outcomes(count);
         std::atomic<std::size_t> next{0};
         std::mutex reporting;
         const std::size_t before = done_;
@@ -172,7 +172,7 @@ class Search {
         return outcomes;
     }
 
-    std::vector<Outcome> try_all(const std::vector<Changes>& all) {
+    std::vector<SimulatedOutcome> try_all(const std::vector<Changes>& all) {
         return try_all(all, std::vector<Bears>(all.size(), Bears::nothing));
     }
 
@@ -189,7 +189,7 @@ class Search {
             all.push_back({widest(relaxation)});
             bears.push_back(relaxation.where ? Bears::little : Bears::nothing);
         }
-        const std::vector<Outcome> outcomes = try_all(all, bears);
+        const std::vector<SimulatedOutcome> outcomes = try_all(all, bears);
         singles_tried_ = outcomes.size();
         keep_causes(all, outcomes);
         if (!found_.empty()) {
@@ -229,7 +229,7 @@ class Search {
         if (all.size() > budget_.simulations - done_) {
             return needed;
         }
-        const std::vector<Outcome> outcomes = try_all(all);
+        const std::vector<SimulatedOutcome> outcomes = try_all(all);
         for (std::size_t i = 0; outcomes.front().suffices && i < needed.size(); ++i) {
             needed[i] = !outcomes[i + 1].suffices;
         }
@@ -256,7 +256,7 @@ class Search {
         return pairs;
     }
 
-    void keep_causes(const std::vector<Changes>& all, const std::vector<Outcome>& outcomes) {
+    void keep_causes(const std::vector<Changes>& all, const std::vector<SimulatedOutcome>& outcomes) {
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
             if (!nearest_ || outcomes[i].gone > nearest_->outcome.gone) {
                 nearest_ = Found{all[i], outcomes[i]};
@@ -333,7 +333,7 @@ class Search {
             }
             return changes;
         }
-        void learn(std::size_t step, const Outcome& outcome) {
+        void learn(std::size_t step, const SimulatedOutcome& outcome) {
             if (outcome.suffices) {
                 found->changes = at(step);
                 found->outcome = outcome;
@@ -365,7 +365,7 @@ class Search {
                     asked.push_back(&range);
                 }
             }
-            const std::vector<Outcome> outcomes = try_all(all);
+            const std::vector<SimulatedOutcome> outcomes = try_all(all);
             if (outcomes.empty()) {
                 return;
             }
@@ -377,7 +377,7 @@ class Search {
 
     // Words.
 
-    [[nodiscard]] std::string effect_of(const Outcome& outcome) const {
+    [[nodiscard]] std::string effect_of(const SimulatedOutcome& outcome) const {
         const telemetry::Verdict& verdict = record_.verdict;
         if (outcome.suffices) {
             const bool lost = verdict.lost_events > 0;
@@ -462,7 +462,7 @@ class Search {
     ExplainBudget budget_;
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
-    std::span<const Condition> conditions_;
+    std::span<const RunChange> conditions_;
     double badness_;
     std::vector<Relaxation> table_;
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
@@ -482,8 +482,8 @@ bool needs_explanation(const RunRecord& record) {
 
 ProvedCauses prove_causes(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,
                           std::uint32_t jobs, const SearchWatchers& watchers,
-                          std::span<const Condition> conditions) {
-    return Search(run, record, budget, std::max(jobs, 1U), watchers, conditions).carry_out();
+                          std::span<const RunChange> conditions) {
+    return CauseSearch(run, record, budget, std::max(jobs, 1U), watchers, conditions).carry_out();
 }
 
 }  // namespace weir::simulation

@@ -30,7 +30,7 @@
 
 namespace weir::simulation {
 
-/// Of a run's lateness and losses, so much must be gone for a cause that does not suffice.
+/// A cause that does not suffice must take away this share of a run's lateness and losses.
 inline constexpr double most_share = 0.9;
 
 /// Whether there is something to explain: a complete run that was judged, and was not on time or not
@@ -45,7 +45,7 @@ struct SearchWatchers {
 };
 
 /// Changes a run, beside what is relaxed in it.
-using Condition = std::function<void(SimulatedRun&)>;
+using RunChange = std::function<void(SimulatedRun&)>;
 
 struct ProvedCauses {
     std::vector<telemetry::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
@@ -57,6 +57,6 @@ struct ProvedCauses {
 /// must suffice under each of `conditions` as well, such as another seed or slower links: a margin.
 ProvedCauses prove_causes(const SimulatedRun& run, const telemetry::RunRecord& record,
                           const ExplainBudget& budget, std::uint32_t jobs,
-                          const SearchWatchers& watchers = {}, std::span<const Condition> conditions = {});
+                          const SearchWatchers& watchers = {}, std::span<const RunChange> conditions = {});
 
 }  // namespace weir::simulation

@@ -17,14 +17,14 @@ constexpr core::Instant from_the_beginning{std::numeric_limits<std::int64_t>::mi
 
 using Kind = Disturbance::Kind;
 
-struct KindName {
+struct DisturbanceName {
     const char* name;
     Kind kind;
 };
-constexpr std::array kinds{KindName{"pause", Kind::pause}, KindName{"die", Kind::die},
-                           KindName{"slow", Kind::slow},   KindName{"degrade", Kind::degrade},
-                           KindName{"delay", Kind::delay}, KindName{"drift", Kind::drift},
-                           KindName{"flood", Kind::flood}, KindName{"cut", Kind::cut}};
+constexpr std::array kinds{DisturbanceName{"pause", Kind::pause}, DisturbanceName{"die", Kind::die},
+                           DisturbanceName{"slow", Kind::slow},   DisturbanceName{"degrade", Kind::degrade},
+                           DisturbanceName{"delay", Kind::delay}, DisturbanceName{"drift", Kind::drift},
+                           DisturbanceName{"flood", Kind::flood}, DisturbanceName{"cut", Kind::cut}};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
     throw std::invalid_argument(
@@ -46,9 +46,9 @@ Number number_of(std::string_view text, std::string_view value) {
     return number;
 }
 
-class Reader {
+class DisturbanceReader {
   public:
-    Reader(std::string_view text, TimeParser parse_time) : text_(text), parse_time_(parse_time) {}
+    DisturbanceReader(std::string_view text, TimeParser parse_time) : text_(text), parse_time_(parse_time) {}
 
     Disturbance read() {
         const std::size_t colon = text_.find(':');
@@ -70,7 +70,7 @@ class Reader {
 
   private:
     [[nodiscard]] Kind read_kind(std::string_view name) const {
-        for (const KindName& kind : kinds) {
+        for (const DisturbanceName& kind : kinds) {
             if (name == kind.name) {
                 return kind.kind;
             }
@@ -143,7 +143,7 @@ class Reader {
         check_drift_and_flood();
     }
 
-    /// Of a consumer that dies or is cut off. Until it is back it is as if the disturbance lasted.
+    /// `back` is for a consumer that dies or is cut off: the disturbance lasts until then.
     void check_return() {
         if (disturbance_.kind == Kind::cut && disturbance_.node.role != core::Role::consumer) {
             refuse(text_, "cut is for a consumer");
@@ -199,7 +199,7 @@ class Reader {
 }  // namespace
 
 Disturbance parse_disturbance(std::string_view text, TimeParser parse_time) {
-    return Reader(text, parse_time).read();
+    return DisturbanceReader(text, parse_time).read();
 }
 
 }  // namespace weir::simulation

@@ -5,7 +5,7 @@
 namespace weir::simulation {
 
 double simulation_seconds(const SimulatedRun& run, const telemetry::RunRecord& record) {
-    // Of a core of about 3 GHz.
+    // On a core of about 3 GHz.
     constexpr double transmissions_per_second = 15e6;  // of packets; cli/packet_forecast.cpp
     constexpr double events_per_second = 5e5;
     constexpr double ticks_per_second = 3e6;  // 10 ms of one node

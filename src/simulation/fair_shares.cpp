@@ -38,7 +38,7 @@ FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
     const std::uint32_t index = flows_.add(
         {.links = {up.value, down.value}, .total = bit_nanoseconds(bytes), .since = now, .active = true});
     WEIR_ASSERT(!ends_.contains(index));
-    Flow& flow = flows_[index];
+    FluidFlow& flow = flows_[index];
     for (std::size_t side = 0; side < 2; ++side) {
         Link& link = links_[flow.links[side]];
         flow.positions[side] = static_cast<std::uint32_t>(link.flows.size());
@@ -50,7 +50,7 @@ FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
 }
 
 void FairShares::end(Instant /*now*/, FlowId id) {
-    Flow& flow = flows_[id.value];
+    FluidFlow& flow = flows_[id.value];
     WEIR_ASSERT(flow.active);
     for (std::size_t side = 0; side < 2; ++side) {
         // Touched while the flow still counts: whoever shared the link with it may have more now.
@@ -115,7 +115,7 @@ void FairShares::collect(Instant now) {
             dissolve_hub(now, link);
         }
         for (const std::uint32_t index : links_[link].flows) {
-            Flow& flow = flows_[index];
+            FluidFlow& flow = flows_[index];
             if (flow.mark == mark) {
                 continue;
             }
@@ -148,7 +148,7 @@ void FairShares::fill(Instant now) {
         Link& link = links_[index];
         link.left = link.capacity;
         link.unfixed = static_cast<std::uint32_t>(link.flows.size());
-        // A link that cannot fill limits nobody; it would win ties of rounded shares.
+        // A link that cannot fill limits no flow; it would win ties of rounded shares.
         if (can_fill(link)) {
             shares_.push_back(share_of(index));
             link_of_all = link_of_all || link.unfixed == involved_flows_;
@@ -160,7 +160,7 @@ void FairShares::fill(Instant now) {
     std::size_t unfixed = involved_flows_ - fill_in_order(now);
     for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
         for (const std::uint32_t index : links_[involved_links_[next]].flows) {
-            Flow& flow = flows_[index];
+            FluidFlow& flow = flows_[index];
             if (!flow.fixed) {
                 flow.fixed = true;
                 --unfixed;
@@ -219,7 +219,7 @@ std::size_t FairShares::fix_flows(Instant now, const Share& share) {
     std::size_t fixed = 0;
     const std::uint64_t mark = mark_;
     for (const std::uint32_t index : links_[share.link].flows) {
-        Flow& flow = flows_[index];
+        FluidFlow& flow = flows_[index];
         if (flow.fixed) {
             continue;
         }
@@ -239,7 +239,7 @@ std::size_t FairShares::fix_flows(Instant now, const Share& share) {
 }
 
 void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
-    Flow& flow = flows_[index];
+    FluidFlow& flow = flows_[index];
     if (rate == flow.rate && (rate == 0 || ends_.contains(index))) {
         return;
     }

@@ -6,7 +6,7 @@
 //
 // Solved incrementally: a change is followed from its two links to the transfers on them, and from a transfer
 // to its other link only if that link could be full, that is if the other ends of all its transfers together
-// could bring more than it carries. Links that cannot fill couple nobody. Rates, progress and times are
+// could bring more than it carries. Links that cannot fill couple no flows. Rates, progress and times are
 // integers (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no
 // byte is lost to rounding.
 //
@@ -82,7 +82,7 @@ class FairShares {
   private:
     static constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint32_t no_flow = std::numeric_limits<std::uint32_t>::max();
-    struct Flow {
+    struct FluidFlow {
         std::array<std::uint32_t, 2> links{};
         std::array<std::uint32_t, 2> positions{};  ///< in the lists of the links
         std::uint32_t hub = no_hub;                ///< the link whose hub it belongs to
@@ -133,13 +133,13 @@ class FairShares {
     };
 
     [[nodiscard]] bool can_fill(const Link& link) const { return link.offered > link.capacity; }
-    [[nodiscard]] std::uint32_t other_link(const Flow& flow, std::uint32_t link) const {
+    [[nodiscard]] std::uint32_t other_link(const FluidFlow& flow, std::uint32_t link) const {
         return flow.links[0] == link ? flow.links[1] : flow.links[0];
     }
-    [[nodiscard]] std::int64_t rate(const Flow& flow) const {
+    [[nodiscard]] std::int64_t rate(const FluidFlow& flow) const {
         return flow.hub == no_hub ? flow.rate : hub_of(flow).rate;
     }
-    [[nodiscard]] BitNanoseconds moved(const Flow& flow, core::Instant now) const {
+    [[nodiscard]] BitNanoseconds moved(const FluidFlow& flow, core::Instant now) const {
         return flow.moved + (flow.hub == no_hub
                                  ? static_cast<BitNanoseconds>(flow.rate) * (now - flow.since).ns
                                  : moved(hub_of(flow), now));
@@ -158,7 +158,7 @@ class FairShares {
     [[nodiscard]] static BitNanoseconds moved(const Hub& hub, core::Instant now) {
         return hub.moved + static_cast<BitNanoseconds>(hub.rate) * (now - hub.since).ns;
     }
-    [[nodiscard]] const Hub& hub_of(const Flow& flow) const { return hubs_[links_[flow.hub].hub]; }
+    [[nodiscard]] const Hub& hub_of(const FluidFlow& flow) const { return hubs_[links_[flow.hub].hub]; }
     [[nodiscard]] std::uint32_t dirty_hub() const;
     [[nodiscard]] bool only_link_of(std::uint32_t link, std::uint32_t hub) const;
     [[nodiscard]] std::int64_t most_rate(std::uint32_t hub, std::uint32_t link) const;
@@ -175,7 +175,7 @@ class FairShares {
 
     std::vector<Link> links_;
     Pool<Hub> hubs_;
-    Pool<Flow> flows_;
+    Pool<FluidFlow> flows_;
     core::IndexedHeap<std::int64_t> ends_;  ///< active flows that move, by the time of their end in ns
     bool sorts_once_ = false;               ///< the ends, after all flows of a link have their rates
     std::vector<std::uint32_t> dirty_;

@@ -43,7 +43,7 @@ std::int64_t FairShares::most_rate(std::uint32_t hub, std::uint32_t link) const 
     return hub < link ? share : share - 1;
 }
 
-/// Likewise of all links of its flows.
+/// The least of these rates over all links of its flows.
 std::int64_t FairShares::most_rate(std::uint32_t hub) const {
     std::int64_t most = std::numeric_limits<std::int64_t>::max();
     for (const std::uint32_t flow : links_[hub].flows) {
@@ -110,7 +110,7 @@ void FairShares::watch_hub(const Hub& hub, const Link& link) {
 /// The flows of a link that are new.
 void FairShares::join_hub(Hub& hub, std::uint32_t index) {
     for (const std::uint32_t number : links_[index].flows) {
-        Flow& flow = flows_[number];
+        FluidFlow& flow = flows_[number];
         if (flow.hub != no_hub) {
             continue;
         }
@@ -160,8 +160,7 @@ void FairShares::find_ends(Hub& hub) {
     }
 }
 
-/// Of the hub's flows that end in the same nanosecond, the one with the lowest number is in ends_, and no
-/// other.
+/// If several of the hub's flows end in the same nanosecond, only the one with the lowest number is in ends_.
 void FairShares::set_first_end(Instant now, Hub& hub) {
     if (hub.ends_known == 0) {
         find_ends(hub);
@@ -208,7 +207,7 @@ void FairShares::dissolve_hub(Instant now, std::uint32_t index) {
     Link& link = links_[index];
     const Hub hub = hubs_[link.hub];
     for (const std::uint32_t number : link.flows) {
-        Flow& flow = flows_[number];
+        FluidFlow& flow = flows_[number];
         if (flow.hub == no_hub) {
             continue;
         }

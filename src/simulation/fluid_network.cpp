@@ -60,7 +60,7 @@ void FluidNetwork::send_chunks(Instant now, std::uint32_t producer, std::span<co
 }
 
 void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendChunk& chunk) {
-    // Filled where it lies: a copy would have to wait for each of its fields to be stored.
+    // Filled in place: a copy right after the stores of its fields would stall on them.
     const std::uint32_t index = transfers_.take();
     Transfer& transfer = transfers_[index];
     transfer = {};
@@ -100,7 +100,7 @@ void FluidNetwork::cancel(Instant now, std::uint32_t producer, core::StreamId st
     const std::uint32_t index = *found;
     Transfer& transfer = transfers_[index];
     const FlatNode to = consumer_of(transfer);
-    // What has passed by now is in the rows of both; the consumer learns no more of it.
+    // What has passed by now is in the rows of both; nothing more of it is reported to the consumer.
     record(from);
     record(to);
     if (transfer.moving) {
@@ -126,7 +126,7 @@ Instant FluidNetwork::next(Instant now, Instant /*until*/) {
     return shares_.next_end();
 }
 
-/// Of one transfer, all has moved.
+/// All of one transfer has moved.
 void FluidNetwork::advance(Instant now) {
     const FlowId flow = shares_.next_to_end();
     const std::uint32_t index = transfer_of_flow_[flow.value];
@@ -136,7 +136,7 @@ void FluidNetwork::advance(Instant now) {
     end_left(now, index);
 }
 
-void FluidNetwork::handle_data(Instant now, const Event& event) {
+void FluidNetwork::handle_data(Instant now, const QueueEvent& event) {
     switch (event.kind()) {
         case first_chunk: {
             const Transfer& transfer = transfers_[event.a()];

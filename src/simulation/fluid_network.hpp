@@ -57,7 +57,7 @@ class FluidNetwork final : public SeparateControl {
 
     enum Kind : std::uint8_t {
         first_chunk = first_data_kind,  ///< a: transfer, b: its serial number
-        all_left,                       ///< a, b: likewise; its producer stood still when the last byte left
+        all_left,                       ///< a, b: as above; its producer stood still when the last byte left
         all_arrived,                    ///< a: transfer
         tick,
     };
@@ -66,7 +66,7 @@ class FluidNetwork final : public SeparateControl {
         std::uint32_t chunks = 0;    ///< have passed
         std::uint32_t reported = 0;  ///< of them
         BitNanoseconds next = 0;     ///< when this has passed, the next chunk has
-        core::Bytes credited;        ///< rows know that so much has passed
+        core::Bytes credited;        ///< so much of it is in the rows
     };
     struct Transfer {
         FlowId flow;
@@ -117,7 +117,7 @@ class FluidNetwork final : public SeparateControl {
         return row().consumer(transfer.first.chunk.to.value);
     }
 
-    void handle_data(core::Instant now, const Event& event) override;
+    void handle_data(core::Instant now, const QueueEvent& event) override;
     void begin(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
     void end_left(core::Instant now, std::uint32_t index);
     void end_arrived(std::uint32_t index);
@@ -134,7 +134,7 @@ class FluidNetwork final : public SeparateControl {
     /// many these are.
     std::uint32_t pass_chunks(const Transfer& transfer, Passage& end, std::uint32_t most,
                               BitNanoseconds moved) const;
-    /// Of what has left, what has arrived `latency` later, while the transfer moves.
+    /// What has arrived, `latency` after it left, while the transfer moves.
     [[nodiscard]] BitNanoseconds arrived_by(core::Instant now, const Transfer& transfer) const;
     void report_sent(std::uint32_t index, BitNanoseconds moved);
     void report_arrived(std::uint32_t index, BitNanoseconds arrived);

@@ -24,7 +24,7 @@ constexpr bool second_ends_after(Instant tick) {
 
 /// In bit nanoseconds.
 struct Steps {
-    /// Of what has moved at the first tick before the next chunk; negative: behind it.
+    /// How far what has moved at the first tick is before the next chunk; negative: behind it.
     std::int64_t lead = 0;
     std::int64_t step = 0;  ///< from tick to tick
     std::int64_t chunk = 0;

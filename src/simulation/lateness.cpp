@@ -6,8 +6,8 @@ namespace weir::simulation {
 
 namespace {
 
-/// Of one producer, in intervals: its late sets, each by as much as the worst. What was late by next to
-/// nothing counts a little nevertheless.
+/// Lateness of one producer, in intervals: its late sets, each counted as the worst. A set that was late by
+/// next to nothing counts a little nevertheless.
 double lateness_of(const telemetry::SetsInTime& sets, core::Duration interval) {
     const double worst = -sets.least_slack.value_or(core::Duration{}).in_seconds() / interval.in_seconds();
     return static_cast<double>(sets.late) * std::max(worst, 0.001);

@@ -8,7 +8,7 @@
 
 namespace weir::simulation {
 
-/// Of all producers, and what was lost, in sets.
+/// Lateness of all producers and what was lost, in sets.
 double badness_of(const telemetry::RunRecord& record);
 
 /// The same while a run goes on, without what is lost. It only grows.

@@ -64,22 +64,22 @@ struct NodeRow {
     }
 };
 
-/// An event in the queue that the simulator and the network share. Of two words, each written at once: what
-/// is stored in parts and read whole has to wait.
-struct Event {
-    Event() = default;
-    Event(bool networks, std::uint32_t its_kind, std::uint32_t first, std::uint32_t second = 0)
+/// An event in the queue that the simulator and the network share. Two words, each written at once: a
+/// load that spans several pending stores stalls.
+struct QueueEvent {
+    QueueEvent() = default;
+    QueueEvent(bool networks, std::uint32_t its_kind, std::uint32_t first, std::uint32_t second = 0)
         : what_and_a(std::uint64_t{first} << 32U | (its_kind * 2 + (networks ? 1U : 0U))), b(second) {}
     [[nodiscard]] bool of_network() const { return what_and_a % 2 != 0; }
     /// The owner's.
     [[nodiscard]] std::uint8_t kind() const { return static_cast<std::uint8_t>(what_and_a / 2); }
-    /// What it is about, by kind; `b` likewise.
+    /// What it is about, by kind, as `b` is.
     [[nodiscard]] std::uint32_t a() const { return static_cast<std::uint32_t>(what_and_a >> 32U); }
 
     std::uint64_t what_and_a = 0;  ///< a(), before kind() and of_network()
     std::uint64_t b = 0;
 };
-using Events = EventQueue<Event>;
+using Events = EventQueue<QueueEvent>;
 
 /// Chunks in a row of one producer's transfer, `chunk` as if they were one.
 struct ChunkRun {
@@ -108,7 +108,7 @@ class NetworkClient {
     /// The node stands still: it gets no input. What would reach it is held with hold().
     [[nodiscard]] virtual bool stands_still(FlatNode node) const = 0;
     /// Keeps an event of the network until the node goes on: it comes back through Network::handle().
-    virtual void hold(FlatNode node, const Event& event) = 0;
+    virtual void hold(FlatNode node, const QueueEvent& event) = 0;
 
     // For networks that report late.
 
@@ -163,7 +163,7 @@ class Network {
     /// `now` is what next() returned: carries out one thing that happens now.
     virtual void advance(core::Instant now) = 0;
     /// An event of the network, from the shared queue or held for a node.
-    virtual void handle(core::Instant now, const Event& event) = 0;
+    virtual void handle(core::Instant now, const QueueEvent& event) = 0;
 
     /// What its devices count; nullptr: it has none.
     [[nodiscard]] virtual SwitchedCounters* counters() { return nullptr; }

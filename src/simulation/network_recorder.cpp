@@ -34,7 +34,7 @@ bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     last_.assign(hosts_.size(), std::vector<std::uint64_t>(columns.size()));
     descriptions_ = counters_->switches();
     totals_.row_length = setup_.row_length;
-    for (const telemetry::SwitchDescription& description : descriptions_) {
+    for (const telemetry::SwitchHardware& description : descriptions_) {
         totals_.files.push_back(telemetry::switch_file(description.name));
         totals_.pool = description.pool;
     }
@@ -93,13 +93,13 @@ void NetworkRecorder::close_second(Instant now) {
             note(host_logs_[host].append(telemetry::host_csv_line(second, phase, {}, values, values.size())));
         }
     }
-    const telemetry::LossRecovery recovery = counters_->loss_recovery();
+    const telemetry::LossReactions reactions = counters_->loss_reactions();
     if (phase == Phase::measure) {
-        totals_.recovery.packets_sent_again +=
-            recovery.packets_sent_again - last_recovery_.packets_sent_again;
-        totals_.recovery.timeouts += recovery.timeouts - last_recovery_.timeouts;
+        totals_.reactions.packets_sent_again +=
+            reactions.packets_sent_again - last_reactions_.packets_sent_again;
+        totals_.reactions.timeouts += reactions.timeouts - last_reactions_.timeouts;
     }
-    last_recovery_ = recovery;
+    last_reactions_ = reactions;
     second_begin_ = now;
 }
 

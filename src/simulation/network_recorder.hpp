@@ -18,7 +18,7 @@ namespace weir::simulation {
 
 class NetworkRecorder {
   public:
-    /// Of all switches' files together, some 400 MB. Further rows are left out.
+    /// In all switches' files together, some 400 MB. Further rows are left out.
     static constexpr std::uint64_t most_lines = 5'000'000;
 
     struct Setup {
@@ -61,11 +61,11 @@ class NetworkRecorder {
     std::vector<std::vector<std::uint64_t>> last_;  ///< by host, at the last reading
     std::vector<std::uint64_t> fresh_;
 
-    std::vector<telemetry::SwitchDescription> descriptions_;
+    std::vector<telemetry::SwitchHardware> descriptions_;
     std::vector<telemetry::CsvLog> switch_logs_;
     telemetry::SwitchReading reading_;
     telemetry::SwitchTotals totals_;
-    telemetry::LossRecovery last_recovery_;
+    telemetry::LossReactions last_reactions_;
     std::uint64_t lines_ = 0;  ///< of switches
     telemetry::MaybeIoError error_;
 };

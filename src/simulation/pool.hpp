@@ -41,7 +41,7 @@ class Pool {
     T& operator[](std::uint32_t index) { return elements_[index]; }
     const T& operator[](std::uint32_t index) const { return elements_[index]; }
 
-    /// Of all that were ever in use at a time, freed ones included.
+    /// Over all elements that were ever in use at a time, freed ones included.
     [[nodiscard]] auto begin() { return elements_.begin(); }
     [[nodiscard]] auto end() { return elements_.end(); }
 

@@ -31,7 +31,7 @@ constexpr BitRate fastest_fluid_link{1'000'000'000'000};
 constexpr BitRate fastest_packet_link{400'000'000'000};
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;   ///< that a consumer may expect: config's limit
 constexpr std::int64_t most_places = std::int64_t{1} << 20;   ///< of all consumers: memory of the simulation
-constexpr std::int64_t most_streams = std::int64_t{1} << 17;  ///< of all producers, likewise
+constexpr std::int64_t most_streams = std::int64_t{1} << 17;  ///< of all producers: memory, too
 constexpr std::size_t most_own_links = 8;
 
 Relaxation single(CauseKind what, RelaxedStep step) {
@@ -409,7 +409,7 @@ std::string owners(const core::OwnLinks& some, core::Role role) {
                : fmt::format("{}s {} to {}", core::role_name(role), some.first, some.last);
 }
 
-/// Of ranks whose links are slower than those of the others.
+/// For ranks whose links are slower than those of the others.
 void add_own_links(const core::NetworkPlan& network, const Links& links, std::vector<Relaxation>& table) {
     std::vector<std::size_t> slow;
     const std::vector<core::OwnLinks>& own = network.*links.own;

@@ -21,7 +21,7 @@ class SeparateControl : public Network {
                       std::uint32_t handle) override;
     void send_result(core::Instant now, FlatNode from, core::Bytes bytes, std::uint32_t handle) override;
     void set_extra_delay(core::Duration most) final;
-    void handle(core::Instant now, const Event& event) final {
+    void handle(core::Instant now, const QueueEvent& event) final {
         if (event.kind() == message) {
             client_.message_arrived(event.a());
         } else {
@@ -33,7 +33,7 @@ class SeparateControl : public Network {
     SeparateControl(const core::Plan& plan, const core::NetworkPlan& network, Events& events,
                     NetworkClient& client);
 
-    virtual void handle_data(core::Instant now, const Event& event) = 0;
+    virtual void handle_data(core::Instant now, const QueueEvent& event) = 0;
     /// `kind`: from `first_data_kind` on.
     void push(core::Instant at, std::uint8_t kind, std::uint32_t a, std::uint32_t b = 0) {
         events_.push(at, {true, kind, a, b});
@@ -48,13 +48,13 @@ class SeparateControl : public Network {
     [[nodiscard]] const NodeRow& row() const { return row_; }
     [[nodiscard]] core::Duration latency() const { return latency_; }
     [[nodiscard]] NetworkClient& client() { return client_; }
-    /// Of the node's link, by wire speed alone.
+    /// What the node's link carries of payload, by wire speed alone.
     [[nodiscard]] core::BitRate payload_rate(FlatNode node) const { return payload_rates_[node]; }
 
   private:
     static constexpr std::uint8_t message = 0;
 
-    /// Where nobody schedules, consumers begin at one instant and give all producers their slots. If these
+    /// Without scheduling, consumers begin at one instant and give all producers their slots. If these
     /// came in the same order everywhere, producers with few streams would all send to the same consumer, and
     /// end and begin together for ever. So the paths between two nodes differ a little, always by the same.
     /// Barrel order and addressed events need none: there each producer begins with another consumer.

@@ -10,7 +10,7 @@ void SetOracle::generated(EventId event, Bytes bytes, Instant generated_at) {
     if (!has_deadlines_) {
         return;
     }
-    Producer& producer = producers_[event.producer().value];
+    ProducerEvents& producer = producers_[event.producer().value];
     if (producer.events.empty()) {
         producer.first = event.sequence();
     }
@@ -26,7 +26,7 @@ void SetOracle::generated(EventId event, Bytes bytes, Instant generated_at) {
 }
 
 SetOracle::Event* SetOracle::find(EventId event) {
-    Producer& producer = producers_[event.producer().value];
+    ProducerEvents& producer = producers_[event.producer().value];
     const std::uint64_t position = event.sequence() - producer.first;  // of those before: beyond all
     if (position >= producer.events.size()) {
         return nullptr;
@@ -41,7 +41,7 @@ void SetOracle::forget(EventId event) {
         return;
     }
     found->deadline = Instant::never();
-    Producer& producer = producers_[event.producer().value];
+    ProducerEvents& producer = producers_[event.producer().value];
     while (!producer.events.empty() && producer.events.front().deadline == Instant::never()) {
         producer.events.pop();
         ++producer.first;

@@ -4,7 +4,7 @@
 // events is.
 //
 // Chosen: all events that are not gone yet in the order of their generation, by producer, and a set of late
-// sets, which take memory but cannot forget. For simulations only.
+// sets, which take memory but lose nothing. For simulations only.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class SetOracle {
           end_{plan.duration.ns},
           producers_(plan.producers) {}
 
-    /// Of each producer in the order of their numbers.
+    /// For each producer in the order of its events' numbers.
     void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at);
     /// Bytes of an event have left its producer, which does not keep them.
     void left(core::Instant now, core::EventId event, core::Bytes bytes);
@@ -37,7 +37,7 @@ class SetOracle {
     void dropped(core::EventId event) { forget(event); }
     void left_over(core::EventId event) { released(core::Instant::never(), event); }
 
-    /// Of all producers, generated in [0, duration). Right when all events are gone or lost.
+    /// Sets of all producers, generated in [0, duration). Right when all events are gone or lost.
     [[nodiscard]] std::uint64_t sets() const { return sets_; }
     [[nodiscard]] std::uint64_t late_sets() const { return late_.size(); }
 
@@ -47,7 +47,7 @@ class SetOracle {
         core::Bytes left;
         core::Instant deadline = core::Instant::never();  ///< never: it is gone, or has none
     };
-    struct Producer {
+    struct ProducerEvents {
         core::RingQueue<Event> events{};  ///< from `first` on; the oldest is not gone
         std::uint64_t first = 0;          ///< sequence number
         std::int64_t newest_set = std::numeric_limits<std::int64_t>::min();
@@ -60,7 +60,7 @@ class SetOracle {
     bool has_deadlines_;
     core::Duration interval_;
     core::Instant end_;
-    std::vector<Producer> producers_;
+    std::vector<ProducerEvents> producers_;
     std::uint64_t sets_ = 0;
     std::set<SetName> late_;
 };

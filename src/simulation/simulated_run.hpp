@@ -36,7 +36,7 @@ struct Watchers {
     std::function<void(const telemetry::ClusterSecond&)> second;
     /// Asked every 10 ms of virtual time; a signal's number ends the run, 0 does not.
     std::function<int(core::Instant now)> interruption;
-    /// Likewise, with what has happened so far: false ends the run.
+    /// Asked as often, with what has happened so far: false ends the run.
     std::function<bool(const Simulator&)> worth_going_on{};
     /// Asked once with the record of a run that reached its end, before it is written: causes that take the
     /// place of what the rows tell (counterfactuals.hpp); nothing: the rows' stay.

@@ -121,7 +121,7 @@ void Simulator::start() {
 
 /// How long it takes until the scheduler has the credit of every slot. What is due at the very beginning is
 /// generated then: offers that overtook the credits of some consumers would load the others, and a run that
-/// begins so is uneven for many intervals. Bounded, because links may be as slow as one likes.
+/// begins so is uneven for many intervals. Bounded, because links may be of any speed.
 Duration Simulator::credits_known_after() const {
     const core::NetworkPlan& network = setup_.network;
     const std::vector<core::BitRate> links = core::consumer_links(network, plan_.consumers);
@@ -187,7 +187,7 @@ void Simulator::advance_to(Instant next) {
     }
 }
 
-void Simulator::handle(const Event& event) {
+void Simulator::handle(const QueueEvent& event) {
     if (event.of_network()) {
         network_->handle(now_, event);
         return;

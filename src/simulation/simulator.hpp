@@ -41,7 +41,7 @@ namespace weir::simulation {
 struct SimulationEnd {
     enum class Kind : std::uint8_t {
         regular,      ///< the protocol came to its end on every node
-        stopped,      ///< the caller did not want to go on
+        stopped,      ///< the caller ended it
         node_died,    ///< a node fell silent for longer than the silence timeout
         rule_broken,  ///< a checker objects
         stuck,        ///< nothing happens any more, or it goes on long after it should have ended
@@ -81,7 +81,7 @@ class Simulator final : private NetworkClient {
     }
     /// For each of core::Scheduler::losses(): since when the consumer had been silent.
     [[nodiscard]] const std::vector<core::Instant>& silent_since() const { return silent_since_; }
-    /// Of all nodes together.
+    /// Over all nodes.
     [[nodiscard]] const telemetry::Latencies& latencies() const { return latencies_; }
     [[nodiscard]] const std::vector<core::Fault>& faults() const { return found_faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
@@ -108,7 +108,7 @@ class Simulator final : private NetworkClient {
         std::variant<core::ControlMessage, core::SendResult> content;
     };
     /// What disturbances make of a node.
-    struct Condition {
+    struct NodeCondition {
         std::uint32_t pauses = 0;
         core::Instant paused_since{};
         bool dead = false;
@@ -122,7 +122,7 @@ class Simulator final : private NetworkClient {
         std::vector<double> slow_factors{};
         std::vector<double> drifts_ppm{};
         std::uint32_t floods = 0;
-        std::vector<Event> held{};  ///< what happened to it while it stood still
+        std::vector<QueueEvent> held{};  ///< what happened to it while it stood still
         [[nodiscard]] bool away() const { return dead || pauses > 0; }
         [[nodiscard]] bool silent() const { return away() || cuts > 0; }
     };
@@ -140,7 +140,7 @@ class Simulator final : private NetworkClient {
     void push(core::Instant at, Kind kind, std::uint32_t a = 0) {
         events_.push(at, {false, static_cast<std::uint8_t>(kind), a, 0});
     }
-    void handle(const Event& event);
+    void handle(const QueueEvent& event);
     void send_heartbeats();
     void close_rows();
     void close_switch_rows();
@@ -176,7 +176,7 @@ class Simulator final : private NetworkClient {
     void chunk_dropped(const ChunkRun& run) override;
     void message_arrived(std::uint32_t index) override;
     [[nodiscard]] bool stands_still(FlatNode node) const override { return conditions_[node].silent(); }
-    void hold(FlatNode node, const Event& event) override { conditions_[node].held.push_back(event); }
+    void hold(FlatNode node, const QueueEvent& event) override { conditions_[node].held.push_back(event); }
     void chunks_left_before(const ChunkRun& run) override;
     void chunks_arrived_before(const ChunkRun& run) override;
     void give_turn(FlatNode node) override {
@@ -213,7 +213,7 @@ class Simulator final : private NetworkClient {
     std::deque<participant::ProducerNode> producers_;
     std::deque<participant::ConsumerNode> consumers_;
     std::vector<participant::Node*> nodes_;  ///< all of them
-    std::vector<Condition> conditions_;
+    std::vector<NodeCondition> conditions_;
     Events events_;
     std::unique_ptr<Network> network_;
     core::Duration report_period_;  ///< the network's

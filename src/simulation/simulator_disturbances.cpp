@@ -24,7 +24,7 @@ void add_or_remove(std::vector<T>& lasting, T value, bool add) {
 
 void Simulator::disturb(const Disturbance& disturbance, bool begins) {
     const FlatNode node = row_.flat(disturbance.node);
-    Condition& condition = conditions_[node];
+    NodeCondition& condition = conditions_[node];
     // What has passed the node so far has passed it in the condition that it was in.
     network_->catch_up(node);
     using What = Disturbance::Kind;
@@ -71,7 +71,7 @@ void Simulator::disturb(const Disturbance& disturbance, bool begins) {
 }
 
 void Simulator::set_pause(FlatNode node, bool begins) {
-    Condition& condition = conditions_[node];
+    NodeCondition& condition = conditions_[node];
     if (begins && condition.pauses == 0) {
         condition.paused_since = now_;
     }
@@ -110,7 +110,7 @@ void Simulator::set_clock(FlatNode node) {
 }
 
 void Simulator::set_link(FlatNode node) {
-    const Condition& condition = conditions_[node];
+    const NodeCondition& condition = conditions_[node];
     double factor = condition.silent() && network_->links_stop_with_nodes() ? 0 : 1;
     for (const double lasting : condition.link_factors) {
         factor = std::min(factor, lasting);
@@ -119,11 +119,11 @@ void Simulator::set_link(FlatNode node) {
 }
 
 void Simulator::resume(FlatNode node) {
-    std::vector<Event> held;
+    std::vector<QueueEvent> held;
     held.swap(conditions_[node].held);
     turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
     // Here and not by way of the queue: something that comes at this very instant comes behind them.
-    for (const Event& event : held) {
+    for (const QueueEvent& event : held) {
         handle(event);
     }
 }

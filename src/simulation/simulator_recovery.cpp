@@ -10,7 +10,7 @@
 namespace weir::simulation {
 
 void Simulator::set_absence(FlatNode node, Disturbance::Kind kind, bool begins) {
-    Condition& condition = conditions_[node];
+    NodeCondition& condition = conditions_[node];
     const bool was_silent = condition.silent();
     std::uint32_t& lasting = kind == Disturbance::Kind::die     ? condition.deaths
                              : kind == Disturbance::Kind::pause ? condition.pauses
@@ -35,7 +35,7 @@ void Simulator::set_absence(FlatNode node, Disturbance::Kind kind, bool begins) 
 
 /// Something that kept it from going on has ended.
 void Simulator::go_on(FlatNode node) {
-    Condition& condition = conditions_[node];
+    NodeCondition& condition = conditions_[node];
     if (condition.away()) {
         return;
     }
@@ -52,7 +52,7 @@ void Simulator::go_on(FlatNode node) {
     for (const std::uint32_t index : std::exchange(condition.unsent, {})) {
         network_->send_message(now_, node, messages_[index].to, message_bytes, index);
     }
-    for (const Event& event : std::exchange(condition.held, {})) {
+    for (const QueueEvent& event : std::exchange(condition.held, {})) {
         handle(event);
     }
     if (!restarts) {
@@ -62,11 +62,11 @@ void Simulator::go_on(FlatNode node) {
 
 /// Those to and from a process that is gone are gone with it. Chunks on the wire find another process.
 void Simulator::drop_messages(FlatNode node) {
-    Condition& condition = conditions_[node];
+    NodeCondition& condition = conditions_[node];
     for (const std::uint32_t index : std::exchange(condition.unsent, {})) {
         messages_.remove(index);
     }
-    std::erase_if(condition.held, [&](const Event& event) {
+    std::erase_if(condition.held, [&](const QueueEvent& event) {
         if (!event.of_network()) {
             messages_.remove(event.a());
         }
@@ -82,7 +82,7 @@ void Simulator::notice_silence(FlatNode node) {
             row_.id(node)};
         return;
     }
-    const Condition& condition = conditions_[node];
+    const NodeCondition& condition = conditions_[node];
     if (!condition.silent() || now_ < condition.silent_since + setup_.silence_timeout) {
         return;
     }

@@ -79,19 +79,19 @@ std::vector<std::string> SwitchedCounters::hosts() const {
 std::vector<std::string> SwitchedCounters::host_columns() const {
     std::vector<std::string> names;
     names.reserve(columns_.size());
-    for (const Column& column : columns_) {
+    for (const CounterColumn& column : columns_) {
         names.push_back(column.name);
     }
     return names;
 }
 
-std::vector<telemetry::SwitchDescription> SwitchedCounters::switches() const {
-    std::vector<telemetry::SwitchDescription> all;
+std::vector<telemetry::SwitchHardware> SwitchedCounters::switches() const {
+    std::vector<telemetry::SwitchHardware> all;
     for (const NodeIndex node : switches_) {
-        // Ports of their own are modelled as a pool that nobody can fill.
+        // Ports of their own are modelled as a pool that cannot be filled.
         const core::Bytes pool = plan_.fabric.switches.pool;
         constexpr core::Bytes endless{std::int64_t{1} << 50};
-        telemetry::SwitchDescription description{
+        telemetry::SwitchHardware description{
             .name = name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
         for (const LinkIndex link : topology_.ports(node)) {
             const NodeIndex peer = topology_.links()[link].to;
@@ -137,15 +137,15 @@ void SwitchedCounters::read_all(Picoseconds now) {
     }
 }
 
-telemetry::LossRecovery SwitchedCounters::loss_recovery() const {
-    telemetry::LossRecovery recovery;
+telemetry::LossReactions SwitchedCounters::loss_reactions() const {
+    telemetry::LossReactions reactions;
     for (std::uint32_t flow = 0; flow < network_.flows(); ++flow) {
-        recovery.packets_sent_again += network_.flow({flow}).packets_sent_again();
+        reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
     }
     for (const Host& host : hosts_) {
-        recovery.timeouts += network_.host_counts(host.node).timeouts;
+        reactions.timeouts += network_.host_counts(host.node).timeouts;
     }
-    return recovery;
+    return reactions;
 }
 
 void SwitchedCounters::add_traffic() {
@@ -209,7 +209,7 @@ void SwitchedCounters::add_pauses() {
             return static_cast<std::uint64_t>(network_.paused(host.down, priority, now).count / 1'000'000);
         });
     }
-    // Pauses of whole links: without flow control nobody sends any.
+    // Pauses of whole links: without flow control there are none.
     if (plan_.fabric.switches.lossless == 0) {
         for (const char* name : {"rx_pause_ctrl_phy", "tx_pause_ctrl_phy"}) {
             add(fmt::format("{}.{}", device, name), [](const Host&, Picoseconds) { return 0; });
@@ -221,7 +221,7 @@ void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector
     const Picoseconds now = since_begin(at);
     read_all(now);
     values.clear();
-    for (const Column& column : columns_) {
+    for (const CounterColumn& column : columns_) {
         values.push_back(column.read(hosts_[host], now));
     }
 }

@@ -31,7 +31,7 @@ class SwitchedCounters {
     [[nodiscard]] std::vector<std::string> hosts() const;
     /// Counters of every host, as columns of hosts/NAME.csv.
     [[nodiscard]] std::vector<std::string> host_columns() const;
-    [[nodiscard]] std::vector<telemetry::SwitchDescription> switches() const;
+    [[nodiscard]] std::vector<telemetry::SwitchHardware> switches() const;
 
     // Readings, at the ends of seconds and rows (network_recorder.hpp). `at` does not go back, and all that
     // happens before it has happened.
@@ -39,7 +39,7 @@ class SwitchedCounters {
     /// Running counts of a host, by column. Replaces `values`.
     void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values);
     /// What senders did about losses so far.
-    [[nodiscard]] telemetry::LossRecovery loss_recovery() const;
+    [[nodiscard]] telemetry::LossReactions loss_reactions() const;
     /// What a switch has counted since the last reading. Replaces `reading`.
     void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading);
 
@@ -51,7 +51,7 @@ class SwitchedCounters {
     };
     /// A counter of a host at an instant.
     using Read = std::function<std::uint64_t(const Host& host, packet::Picoseconds now)>;
-    struct Column {
+    struct CounterColumn {
         std::string name;
         Read read;
     };
@@ -85,8 +85,8 @@ class SwitchedCounters {
     core::Instant begin_;
     std::vector<Host> hosts_;
     std::vector<packet::NodeIndex> switches_;
-    std::vector<Column> columns_;
-    // Of all hosts together, read once for each instant.
+    std::vector<CounterColumn> columns_;
+    // For all hosts together, read once for each instant.
     packet::Picoseconds read_at_ = packet::Picoseconds::never();
     std::vector<packet::Carried> on_the_way_;   ///< by link
     std::vector<std::uint64_t> sent_again_;     ///< packets, by the node that sends

@@ -211,7 +211,7 @@ void SwitchedNetwork::report(Instant now, const PacketNetwork::Report& report) {
     }
 }
 
-void SwitchedNetwork::handle_data(Instant now, const Event& event) {
+void SwitchedNetwork::handle_data(Instant now, const QueueEvent& event) {
     if (event.kind() == chunk_has_left) {
         chunk_left(event.a());
     } else {

@@ -44,7 +44,7 @@ class SwitchedNetwork final : public SeparateControl {
   private:
     enum Kind : std::uint8_t {
         chunk_has_left = first_data_kind,  ///< a: index in chunks_; its producer stood still
-        chunk_has_arrived,                 ///< likewise, its consumer
+        chunk_has_arrived,                 ///< a: index in chunks_; its consumer stood still
     };
     enum class Class : std::uint8_t { data, control };
 
@@ -55,7 +55,7 @@ class SwitchedNetwork final : public SeparateControl {
     void post(core::Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
               core::Bytes bytes);
     void add_background();
-    void handle_data(core::Instant now, const Event& event) override;
+    void handle_data(core::Instant now, const QueueEvent& event) override;
     void report(core::Instant now, const packet::PacketNetwork::Report& report);
     void message_arrived(core::Instant now, packet::FlowIndex flow, std::uint32_t handle);
     void chunk_left(std::uint32_t index);
@@ -78,7 +78,7 @@ class SwitchedNetwork final : public SeparateControl {
     std::vector<packet::FlowIndex> sockets_;                                ///< datagrams: by producer
     std::unordered_map<std::uint64_t, packet::FlowIndex> flows_of_events_;  ///< of those that have begun
     std::vector<std::deque<packet::FlowIndex>> used_flows_;  ///< of events that are through, by producer
-    /// A chunk is kept until it has both left (its producer knows) and arrived or been lost.
+    /// A chunk is kept until it has both left (reported to its producer) and arrived or been lost.
     struct Chunk {
         ChunkRun run;
         bool left = false;

@@ -24,7 +24,7 @@ double event_bytes(const core::Plan& plan) {
     return std::min(bytes, static_cast<double>(plan.slot_size.count));
 }
 
-/// Of `producers` together. What one of them has more of at the end of a set, another one has less of; but
+/// For `producers` together. What one of them has more of at the end of a set, another one has less of; but
 /// events of fixed size come at the same instants at all steady producers.
 double grain_bytes(const core::Plan& plan, const PointsPlan& points, std::uint32_t producers) {
     const double event = event_bytes(plan);
@@ -79,7 +79,7 @@ BacklogGrowth growth_over(const core::Plan& plan, const PointsPlan& points, std:
     const std::span<const double> compared = std::span(levels.values).first(levels.count);
     const double grain = grain_bytes(plan, points, producers);
     const auto neighbours = static_cast<std::int64_t>(levels.neighbours);
-    // Of a point that is anywhere in the grain at either end of a step: twice the square over 12. In the
+    // A point lies anywhere in the grain at either end of a step: twice the square over 12. In the
     // grain of sets an event counts twice.
     const double square = grain * grain / (points.means ? 1 : 4);
     const double of_events = square / 6 / static_cast<double>(neighbours);

@@ -40,10 +40,10 @@ struct BacklogGrowth {
     [[nodiscard]] double tolerance_bytes_per_second() const { return tolerance_bytes / time.in_seconds(); }
 };
 
-/// Of one producer. Nothing: its points are not known, or the run is too short.
+/// For one producer. Nothing: its points are not known, or the run is too short.
 std::optional<BacklogGrowth> growth_of(const core::Plan& plan, const RankSummary& producer);
 
-/// Of all producers together, which shows a growth that is too small to be told at any of them. Nothing: not
+/// For all producers together: shows a growth that is too small to be told at any of them. Nothing: not
 /// all are known.
 std::optional<BacklogGrowth> growth_of_all(const core::Plan& plan, std::span<const RankRecord> ranks);
 

@@ -28,7 +28,7 @@ struct PointsPlan {
     [[nodiscard]] core::Instant at(std::uint32_t point) const { return first + step * point; }
 };
 
-/// Of a plan whose number of producers is known. Addressed events, whose backlog at the end of an interval
+/// The number of producers must be known. Addressed events, whose backlog at the end of an interval
 /// is none of a start without data, are compared from the end of the first whole interval on. Generation
 /// `saturate` has no points.
 PointsPlan points_of(const core::Plan& plan, core::ProducerId producer);

@@ -39,7 +39,7 @@ std::string text_in(const Json& device, const char* key) {
     return found != device.end() && found->is_string() ? found->get<std::string>() : std::string{};
 }
 
-/// Of a host's interfaces and RDMA ports, by the names that their counters have.
+/// By interface and RDMA port of a host, named as its counters are.
 std::map<std::string, double> speeds_of(const HostCounters& host) {
     std::map<std::string, double> speeds;
     const Json settings = parse_json_or_discard(host.settings);

@@ -23,7 +23,7 @@ constexpr double lost_share_min = 0.01;  ///< of the generated events, on the wa
 
 // What the plan or an incident says by itself.
 
-/// Of all late sets, the part that is alike for all producers: they share consumers. 1 without late sets.
+/// The part of all late sets that is alike for all producers: they share consumers. 1 without late sets.
 double common_lateness(const HeldRun& run) {
     std::vector<std::uint64_t> late;
     for (const RankRecord& rank : run.ranks) {
@@ -133,7 +133,7 @@ bool is_near(const HeldRun& run, const RankSummary& stalled) {
            (first == no_second || (first >= second_of(earliest_begin(stalled)) && first <= over));
 }
 
-/// Of the measured time; a stall that began in it may end in the drain.
+/// Share of the measured time; a stall that began in it may end in the drain.
 double stalled_share(const RankSummary& rank) {
     return std::min(1.0, fraction(rank.stalled_with_drain, rank.covered));
 }
@@ -169,7 +169,7 @@ NamedCause stall_of(const RankRecord& rank) {
 
 /// Data wait before the link of another rank, for more of the time than this one stood still.
 bool waits_elsewhere(const HeldRun& run, const RankRecord& stalled) {
-    const auto elsewhere = [&](const Queue& queue) {
+    const auto elsewhere = [&](const LinkQueue& queue) {
         return queue.stands_at_one() && queue.longest != &stalled;
     };
     return (elsewhere(run.held.consumers.queue) || elsewhere(run.held.producers.queue)) &&

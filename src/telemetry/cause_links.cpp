@@ -36,7 +36,7 @@ CauseKind links_of(Role role) {
 
 /// Data wait before one link only.
 std::optional<NamedCause> queue_at_one(const LinkUse& use, Role role, const HeldRun& run) {
-    const Queue& queue = use.queue;
+    const LinkQueue& queue = use.queue;
     if (!queue.stands_at_one() || !may_be_held_up(queue.longest->summary)) {
         return std::nullopt;
     }
@@ -129,7 +129,7 @@ FullLinks full_by_interface(const HoldUp& held) {
     return either(full(held.consumers), full(held.producers));
 }
 
-/// Of which role the interfaces carried most of what they say, at their best; none: of neither clearly more.
+/// The role whose interfaces were fuller, by the speed that they report; none: the roles hardly differ.
 FullLinks fuller_interface(const HoldUp& held) {
     constexpr double much = 0.7;
     constexpr double clearly_more = 1.5;
@@ -171,8 +171,8 @@ FullLinks full_by_rates(const HoldUp& held) {
 
 /// Data wait before links of one role: those are full. Nothing: heartbeats do not tell.
 std::optional<FullLinks> full_by_queues(const HoldUp& held) {
-    const Queue& consumers = held.consumers.queue;
-    const Queue& producers = held.producers.queue;
+    const LinkQueue& consumers = held.consumers.queue;
+    const LinkQueue& producers = held.producers.queue;
     constexpr std::int64_t much = 2;
     if (consumers.stands() && (!producers.stands() || consumers.typical >= producers.typical * much)) {
         return FullLinks::of_consumers;
@@ -240,8 +240,8 @@ std::optional<NamedCause> link_of_one(const HeldRun& run) {
         return std::nullopt;
     }
     const auto part = [](const LinkUse& use) { return fraction(use.slowest_bits, use.others_bits); };
-    const Queue& producers = run.held.producers.queue;
-    const Queue& consumers = run.held.consumers.queue;
+    const LinkQueue& producers = run.held.producers.queue;
+    const LinkQueue& consumers = run.held.consumers.queue;
     const bool queues = producers.stands_at_one() || consumers.stands_at_one();
     const bool one_late = run.held.held_up == 1 && run.plan.producers > 1 && !run.plan.builds();
     const bool producer =

@@ -45,7 +45,7 @@ inline NamedCause cause_of(CauseKind what, double share, std::string text, std::
     return cause;
 }
 
-/// Of the rank alone.
+/// A cause that lies at this rank alone.
 inline NamedCause cause_at(CauseKind what, const RankRecord& rank, double share, std::string text,
                            std::string remedy) {
     NamedCause cause = cause_of(what, share, std::move(text), std::move(remedy));

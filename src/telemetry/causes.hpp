@@ -81,8 +81,8 @@ struct NamedCause {
     CauseKind what = CauseKind::not_told;
     std::optional<core::NodeId> where{};  ///< the rank that it concerns; nothing: all of a role, or none
     std::string host{};                   ///< of that rank; empty: not known, or no rank
-    /// Of the lateness that it takes away (counterfactual) or of the time of held-up events that it owns
-    /// (attribution): 0 to 1.
+    /// Share of the lateness that it takes away (counterfactual) or of the time of held-up events that it
+    /// owns (attribution): 0 to 1.
     double share = 0;
     CauseEvidence evidence = CauseEvidence::attribution;
     std::string text{};  ///< sentences with their numbers: without a capital, with the last full stop

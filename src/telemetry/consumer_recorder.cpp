@@ -82,8 +82,8 @@ void ConsumerRecorder::received_since(Instant since) {
     current_.time.receiving += time;
 }
 
-/// Likewise of the slot, which the state called free until now. Pattern `build`: only the first fragment of
-/// an event finds it free, and what is counted for the others is bounded by the time that slots were free.
+/// So has the slot been receiving, which counted as free until now. Pattern `build`: only the first fragment
+/// of an event finds it free, and what is counted for the others is bounded by the time that slots were free.
 void ConsumerRecorder::slot_received_since(Instant since) {
     const Duration free = known_.builds ? Duration{} : clock_.position() - std::max(since, clock_.start());
     const Duration moved = std::clamp(free, Duration{}, current_.load.free_slots);

@@ -52,7 +52,8 @@ class ConsumerRecorder {
             move_to(now);
         }
     }
-    /// Inline: a copy of a state that has just been stored in parts would have to wait for them.
+    /// Inline, to read the members one by one: the caller has just stored them one by one, and a wider load
+    /// that spans several pending stores stalls the processor.
     void set_state(core::Instant now, const ConsumerState& state) {
         advance(now);
         state_ = state;
@@ -65,11 +66,11 @@ class ConsumerRecorder {
     /// In place of the observations of chunks that have arrived since the last call, in order of time, none
     /// of which changed the state.
     void chunks_received(std::span<const ChunkBytes> chunks);
-    /// At the end of the current second so many bytes of chunks are here whose end is not: for a simulator,
-    /// which knows.
+    /// At the end of the current second so many bytes of chunks are here whose end is not: only a
+    /// simulator can tell.
     void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// Something of which no chunk has arrived by the end of the current second has been on its way since
-    /// then: for a simulator, which knows. Others are told by the first chunk, when the row may be written.
+    /// then: only a simulator can tell. Else the first chunk shows it, when the row may be written already.
     void on_its_way(core::Instant since) { on_its_way_since_ = since; }
     /// Events so far (cumulative, as in the ledger) that failed verification or arrived twice.
     void integrity(core::Instant now, std::uint64_t corrupt_events, std::uint64_t duplicate_events);
@@ -77,7 +78,7 @@ class ConsumerRecorder {
     void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
-    /// Of heartbeats that were read since the last call.
+    /// Adds the delays of heartbeats that were read since the last call.
     void heartbeats(core::Instant now, const HeartbeatDelays& delays);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
@@ -89,7 +90,7 @@ class ConsumerRecorder {
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
-    /// Of all rows emitted so far. The ledger is the caller's to fill in.
+    /// The sums of all rows emitted so far. The ledger is the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:

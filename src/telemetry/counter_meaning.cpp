@@ -13,8 +13,8 @@ namespace {
 
 using M = CounterMeaning;
 
-// Left out on purpose: rx_dropped of an interface, which also counts packets of protocols that nobody asked
-// for; rnr_nak_retry_err and the like, where a receiver had no buffer posted; duplicate requests,
+// Left out on purpose: rx_dropped of an interface, which also counts packets of protocols that no program
+// asked for; rnr_nak_retry_err and the like, where a receiver had no buffer posted; duplicate requests,
 // out-of-order segments of TCP and selective acknowledgements, which are echoes of what is listed; what
 // filters of an interface discard.
 constexpr CounterRow counter_rows[] = {
@@ -26,7 +26,7 @@ constexpr CounterRow counter_rows[] = {
     {"pause_frames_sent", M::pause_sent, ""},
     {"pause_time_sent_us", M::pause_sent_us, ""},
     {"pause_transitions_sent", M::pause_transitions, ""},
-    // Of marks and notifications also what has a part of these names: marking_row().
+    // Marks and notifications are also told by a part of their name: marking_row().
     {"ecn_marked_packets", M::marked, "ip.received_ce_packets"},
     {"ecn_echoes", M::marked, "tcp.delivered_ce_segments"},
     {"cnp_sent", M::notified, ""},
@@ -101,9 +101,9 @@ const CounterRow& first_of(std::string_view family) {
 }
 
 /// The parts of a name by which counters are told that have a number or a queue in it.
-class Parts {
+class NameParts {
   public:
-    explicit Parts(std::string_view name) : name_(name) {}
+    explicit NameParts(std::string_view name) : name_(name) {}
     [[nodiscard]] bool has(std::string_view word) const { return name_.find(word) != std::string_view::npos; }
     [[nodiscard]] bool is_sent() const { return has("tx") && !has("rx"); }
 
@@ -112,12 +112,12 @@ class Parts {
 };
 
 /// "rx_prio3_buf_discard", "tx_discards_phy"
-const CounterRow& discard_row(const Parts& parts) {
+const CounterRow& discard_row(const NameParts& parts) {
     return parts.has("filter") ? counter_rows[0] : named(parts.is_sent() ? "tx_discards" : "rx_drops");
 }
 
 /// "np_cnp_sent", "rp_cnp_handled", "rx_cnp_pkts", "rx_ecn_marked_pkts", "rx_prio3_marked"
-const CounterRow& marking_row(std::string_view name, const Parts& parts) {
+const CounterRow& marking_row(std::string_view name, const NameParts& parts) {
     if (parts.has("cnp")) {
         return parts.has("ignored") || parts.has("restart") ? counter_rows[0]
                : parts.has("sent") || parts.is_sent()       ? first_of("cnp_sent")
@@ -130,7 +130,7 @@ const CounterRow& marking_row(std::string_view name, const Parts& parts) {
 
 /// "rx_prio3_pause", "rx_priority_3_xoff_nic" (ice), "rx_pfc_ena_frames_pri3" (bnxt), "rx_ppp3_frames"
 /// (cxgb4), "rx_priority_flow_control_frames" (qede), and the times and changes beside them.
-const CounterRow& pause_row(const Parts& parts) {
+const CounterRow& pause_row(const NameParts& parts) {
     const bool pauses = parts.has("pause") || parts.has("pfc") || parts.has("xoff") || parts.has("_ppp") ||
                         parts.has("flow_control");
     if (!pauses || parts.has("storm")) {
@@ -170,7 +170,7 @@ const CounterRow& row_of(std::string_view column) {
     if (name.empty()) {
         return counter_rows[0];
     }
-    const Parts parts(name);
+    const NameParts parts(name);
     if (const CounterRow& row = named(name); row.meaning != CounterMeaning::none) {
         return row;
     }

@@ -1,7 +1,7 @@
 // What became of the datagrams of a run: the sums of all pairs, and where the missing ones went, as far as
-// somebody counted them. A socket counts its own; the other places count the whole host, so they may count
+// they were counted. A socket counts its own; the other places count the whole host, so they may count
 // more than the run's, and where a datagram travels in several frames, several for one that is missing. More
-// explained than missing is therefore possible, and said. What nobody counted was lost between the hosts.
+// explained than missing is therefore possible, and said. What no host counted was lost between them.
 //
 // Not a loss, and not here: what the kernel refused to take, because a socket or a queue was full. It was
 // sent again.
@@ -43,9 +43,9 @@ struct DatagramAccount {
     DatagramLosses explained;
     std::size_t hosts_without_counters = 0;
     DatagramFlow run;       ///< of all ranks
-    DatagramFlow measured;  ///< likewise, in the measured seconds
+    DatagramFlow measured;  ///< of all ranks, in the measured seconds
     core::Duration time;    ///< measured
-    // Of the rank that has least.
+    // The least of any rank.
     std::int64_t receive_buffer_bytes = 0;
     std::int64_t send_buffer_bytes = 0;
     std::int64_t mtu_bytes = 0;

@@ -78,7 +78,7 @@ class Page {
     std::string text_;
 };
 
-/// Of a role, over the window in which rates are compared.
+/// The slowest rank of a role, over the window in which rates are compared.
 std::string slowest_text(const RunRecord& record, const RoleRates& rates, RateUnit unit) {
     const auto window = rate_window_s(record);
     if (!window) {
@@ -245,7 +245,7 @@ void add_time(Page& page, const RunRecord& record, const RoleRates& producers, c
     }
 }
 
-/// Of a latency by its name in run.json.
+/// The words for a latency, by its name in run.json.
 std::string latency_label(std::string name) {
     if (name == "offer_to_grant") {
         return "scheduling";

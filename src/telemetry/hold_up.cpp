@@ -41,7 +41,7 @@ core::Bytes planned_bytes(const core::Plan& plan, const RankSummary& summary) {
 }
 
 /// What one rank moved, and for how long something was on its way.
-struct Link {
+struct RankLink {
     const RankRecord* rank = nullptr;
     double moved_bits = 0;
     Duration busy;
@@ -56,20 +56,21 @@ double seen_peak(const core::Plan& plan, const RankSummary& summary, std::uint32
     return static_cast<double>(summary.peak_10ms.bits_per_second) - moved_before;
 }
 
-double rate_while_busy(const Link& link) {
+double rate_while_busy(const RankLink& link) {
     return fraction(link.moved_bits, link.busy.in_seconds());
 }
 
-void find_slowest(std::vector<Link> links, Duration with_work, LinkUse& use) {
+void find_slowest(std::vector<RankLink> links, Duration with_work, LinkUse& use) {
     if (links.size() < 2) {
         return;
     }
     // One to which nothing was sent has no rate.
-    const auto order = [](const Link& link) {
+    const auto order = [](const RankLink& link) {
         return link.moved_bits > 0 ? rate_while_busy(link) : INFINITY;
     };
-    std::sort(links.begin(), links.end(), [&](const Link& a, const Link& b) { return order(a) < order(b); });
-    const Link& slowest = links.front();
+    std::sort(links.begin(), links.end(),
+              [&](const RankLink& a, const RankLink& b) { return order(a) < order(b); });
+    const RankLink& slowest = links.front();
     use.slowest = slowest.rank;
     use.slowest_bits = rate_while_busy(slowest);
     use.others_bits = rate_while_busy(links[1 + (links.size() - 1) / 2]);
@@ -82,11 +83,11 @@ void find_slowest(std::vector<Link> links, Duration with_work, LinkUse& use) {
     use.slowest_busy = std::min(1.0, fraction(slowest.busy, its_work));
 }
 
-/// Of all ranks together, and within each, because their links may differ.
-RateDeviation deviation_of(const std::vector<Link>& links, RateMoments Load::* moments) {
+/// Over all ranks together and within each, because their links may differ.
+RateDeviation deviation_of(const std::vector<RankLink>& links, RateMoments Load::* moments) {
     RateMoments together;
     double squares = 0;
-    for (const Link& link : links) {
+    for (const RankLink& link : links) {
         const RateMoments& rates = link.rank->summary.load.*moments;
         together += rates;
         squares += rates.bytes * rates.relative_deviation() * rates.relative_deviation();
@@ -94,14 +95,14 @@ RateDeviation deviation_of(const std::vector<Link>& links, RateMoments Load::* m
     return {.of_all = together.relative_deviation(), .within = std::sqrt(fraction(squares, together.bytes))};
 }
 
-/// Of what links carried during each transfer, the steadier of two measures (Load).
-RateDeviation link_deviation_of(const std::vector<Link>& links) {
+/// What links carried during each transfer, by the steadier of two measures (Load).
+RateDeviation link_deviation_of(const std::vector<RankLink>& links) {
     const RateDeviation shares = deviation_of(links, &Load::link_shares);
     const RateDeviation rates = deviation_of(links, &Load::link_rates);
     return {.of_all = std::min(shares.of_all, rates.of_all), .within = std::min(shares.within, rates.within)};
 }
 
-LinkUse use_of(const core::Plan& plan, const std::vector<Link>& links, Duration with_work) {
+LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Duration with_work) {
     LinkUse use;
     double mean = 0;
     double seen = 0;
@@ -109,7 +110,7 @@ LinkUse use_of(const core::Plan& plan, const std::vector<Link>& links, Duration 
     double best = 0;
     double said = 0;
     bool all_say = true;
-    for (const Link& link : links) {
+    for (const RankLink& link : links) {
         const RankSummary& summary = link.rank->summary;
         const double its_mean = fraction(link.moved_bits, with_work.in_seconds());
         if (link.moved_bits <= 0) {
@@ -149,18 +150,18 @@ bool stood_still(const RankSummary& rank) {
 }
 
 /// Those that did not.
-std::vector<Link> running(const std::vector<Link>& links) {
-    std::vector<Link> found;
+std::vector<RankLink> running(const std::vector<RankLink>& links) {
+    std::vector<RankLink> found;
     std::copy_if(links.begin(), links.end(), std::back_inserter(found),
-                 [](const Link& link) { return !stood_still(link.rank->summary); });
+                 [](const RankLink& link) { return !stood_still(link.rank->summary); });
     return found;
 }
 
 /// The median of what the ranks but one say.
-Duration delay_of(const std::vector<Link>& links, Way way, Quantile quantile,
+Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile,
                   const RankRecord* but = nullptr) {
     std::vector<Duration> delays;
-    for (const Link& link : links) {
+    for (const RankLink& link : links) {
         const DelayCounts& counts = link.rank->summary.load.heartbeats.*way;
         if (link.moved_bits > 0 && counts.any() && link.rank != but) {
             delays.push_back((counts.*quantile)());
@@ -170,14 +171,15 @@ Duration delay_of(const std::vector<Link>& links, Way way, Quantile quantile,
 }
 
 /// `back`: the other direction, in which this role meets no data.
-Queue queue_of(const std::vector<Link>& links, const std::vector<Link>& other_role, Way way, Way back) {
-    Queue queue;
+LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLink>& other_role, Way way,
+                   Way back) {
+    LinkQueue queue;
     queue.typical = delay_of(links, way, &DelayCounts::upper_quartile);
     queue.usual = delay_of(running(other_role), way, &DelayCounts::median);
     if (queue.usual <= Duration{}) {
         queue.usual = delay_of(links, back, &DelayCounts::median);
     }
-    for (const Link& link : links) {
+    for (const RankLink& link : links) {
         const Duration delay = (link.rank->summary.load.heartbeats.*way).upper_quartile();
         if (link.moved_bits > 0 && delay > queue.longest_delay) {
             queue.longest = link.rank;
@@ -198,9 +200,9 @@ struct Sums {
     Duration covered;
     double sent_bits = 0;
     double generated_bits = 0;
-    std::vector<Link> producers;
-    std::vector<Link> all_producers;  ///< also those that were not
-    std::vector<Link> consumers;
+    std::vector<RankLink> producers;
+    std::vector<RankLink> all_producers;  ///< also those that were not
+    std::vector<RankLink> consumers;
     LoadTimes slots;  ///< of consumers
     TimeUse consumer_time;
     Duration consumer_covered;
@@ -221,7 +223,7 @@ void add_producer(const core::Plan& plan, const RankRecord& rank, core::BitRate 
     held.first_trouble_second =
         first_of(held.first_trouble_second,
                  first_of(summary.first_overflow_second, summary.sets_in_time.first_late_second));
-    const Link link{&rank, bits_of(summary.measured.sent.bytes), summary.load.sending, interface_rate};
+    const RankLink link{&rank, bits_of(summary.measured.sent.bytes), summary.load.sending, interface_rate};
     sums.all_producers.push_back(link);
     sums.all_transfers += summary.load.transfers;
     if (sums.any_late && !is_held_up(summary)) {
@@ -255,8 +257,8 @@ void add_consumer(const core::Plan& plan, const RankRecord& rank, core::BitRate 
         {&rank, bits_of(summary.measured.received.bytes), summary.time.receiving, interface_rate});
 }
 
-/// Of events that were granted and not done, and that their producers did not transfer (any more): the share
-/// that was under way. The rest waited for messages: its grant, or the scheduler to read that it was done.
+/// The share that was under way of the events that were granted and not done, and that their producers did
+/// not transfer (any more). The rest waited for messages: a grant, or the scheduler to read that it was done.
 double under_way_share(const core::Plan& plan, const Sums& sums) {
     const double fragments = plan.builds() ? plan.producers : 1;
     const auto transferring = static_cast<double>(sums.all_transfers.ns) / fragments;
@@ -289,12 +291,11 @@ Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
     // A producer calls a transfer over when its chunks have left, the scheduler when it is done: in between
     // the producer waits for a grant, because its streams are in use.
     const double left = held.grant_share * under_way_share(plan, sums);
-    return {
-        .network = held.transfer_share + left + slot * fraction(sums.slots.receiving_slots, all),
-        .processing = slot * fraction(sums.slots.queued_slots, all),
-        // Without --high-water nobody's: a consumer that was away and came back has slots that wait for it.
-        .withheld = plan.high_water > 0 ? slot * fraction(sums.slots.withheld_slots, all) : 0,
-        .control = held.grant_share - left + slot * fraction(lost, all)};
+    return {.network = held.transfer_share + left + slot * fraction(sums.slots.receiving_slots, all),
+            .processing = slot * fraction(sums.slots.queued_slots, all),
+            // Without --high-water none: a consumer that was away and came back has slots that wait for it.
+            .withheld = plan.high_water > 0 ? slot * fraction(sums.slots.withheld_slots, all) : 0,
+            .control = held.grant_share - left + slot * fraction(lost, all)};
 }
 
 void add_scheduler(const RankSummary& scheduler, HoldUp& held) {

@@ -2,12 +2,12 @@
 // full links were, and who stood out. Nothing but what a measured run has goes in.
 //
 // An event is held up while its producer transfers it, or has a stream for it and no grant. Without a grant,
-// the scheduler knew of no free slot, or it did (the heartbeats' share, ProducerRecorder::no_credit). What a
-// slot was while the scheduler knew of none is told by the consumers' own sums: receiving, holding an event
-// for processing, withheld, or free; a slot that its consumer calls free and the scheduler does not know as a
-// credit belongs to the messages on the way and to a scheduler that has not read them. While it knew of one,
-// the producer's streams were in use for the scheduler: by events that are under way or, beyond what
-// consumers call receiving, by messages. So each part of the time has one owner, and the parts add up to 1.
+// the scheduler had no credit, or it had one (the heartbeats' share, ProducerRecorder::no_credit). What slots
+// were while there was no credit follows from the consumers' own sums: receiving, holding an event for
+// processing, withheld, or free; a slot that is free at its consumer and no credit at the scheduler belongs
+// to the messages on the way and to a scheduler that has not read them. While there was a credit, the
+// producer's streams were in use for the scheduler: by events that are under way or, beyond what consumers
+// count as receiving, by messages. So each part of the time has one owner, and the parts add up to 1.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
 
 /// What heartbeats tell of the queues before links, in the direction of the data: of producers what those to
 /// the leader took, of consumers those from it.
-struct Queue {
+struct LinkQueue {
     core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
     /// Median of the other role in the same direction, which meets no data there.
     core::Duration usual;
@@ -66,7 +66,7 @@ struct LinkUse {
     /// mean_bits over seen_bits: 1 is a link that always carried the most that it ever carried.
     double fullness = 0;
 
-    Queue queue;
+    LinkQueue queue;
 
     // Over what the interfaces say of their speed; 0: not known of all. Headers take a part of it.
     double busy_of_interface = 0;  ///< rate while something was transferred
@@ -95,21 +95,21 @@ struct Owners {
 
 struct HoldUp {
     std::uint32_t held_up = 0;  ///< producers that overflowed, were late or lost events
-    // Of the time in which streams of those had an event.
+    // Shares of the time in which streams of those had an event.
     double transfer_share = 0;
     double slot_share = 0;
     double grant_share = 0;
     Owners owners;
-    /// Of what producers that were held up generated, the part that had not left by the end of the measured
-    /// time: whoever owns less of the time than this cannot be the only cause.
+    /// The part of what producers that were held up generated that had not left by the end of the measured
+    /// time: a cause that owns less of the time than this cannot be the only one.
     double shortfall = 0;
     double backlogged_share = 0;   ///< of the measured time they had work
     double all_streams_share = 0;  ///< of the time with work, all of their streams were transferring
 
     LinkUse producers;
     LinkUse consumers;
-    // Of producers' transfers. What a full link carried is always the same, however many shared it; where
-    // consumers limit, it depends on who shares theirs.
+    // How much producers' transfers differ. What a full link carried is always the same, however many shared
+    // it; where consumers limit, it depends on who shares theirs.
     RateDeviation transfer_rates;
     RateDeviation link_rates;           ///< what a producer's link carried during each
     RateDeviation consumer_link_rates;  ///< what a consumer's did; 0: not known
@@ -122,7 +122,7 @@ struct HoldUp {
     double free_credits = 0;           ///< known to the scheduler and not spent, on average
     double blocked_share = 0;          ///< of the consumers' time
     double processing_share = 0;       ///< of the consumers' time they worked on events
-    // Of the time in which the scheduler had events:
+    // Shares of the time in which the scheduler had events:
     double scheduler_slot_share = 0;    ///< no consumer had a credit
     double scheduler_stream_share = 0;  ///< there were credits, and streams in use
 

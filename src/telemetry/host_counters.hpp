@@ -65,8 +65,8 @@ std::string kind_name(std::string_view column);
 using FamilySums = std::map<std::string_view, std::uint64_t>;
 /// By source: of each device and protocol.
 std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host);
-/// Of the host: of all its sources. Packets are counted by several of them: the kind of counter that has
-/// most.
+/// Sums over all sources of the host. Several of them count the same packets: the kind of counter that has
+/// most is taken.
 FamilySums families_of(const HostCounters& host);
 
 /// Whole, to travel between ranks.

@@ -14,7 +14,7 @@ nlohmann::ordered_json parse_json(std::string_view text);
 /// Discarded (is_discarded()) if the text is no JSON.
 nlohmann::ordered_json parse_json_or_discard(std::string_view text);
 
-/// What the file holds, discarded likewise.
+/// What the file holds; discarded if that is no JSON.
 nlohmann::ordered_json json_of_file(const std::string& path);
 
 /// On one line, or with so many blanks per level. What is not UTF-8 is replaced: names come from outside.

@@ -50,7 +50,7 @@ void count_row(RankSummary& summary, const Row& row) {
     summary.load += row.load;
     summary.covered += row.start.covered;
     const std::int64_t second = row.start.second;
-    // Written so that NaN (no occupancy) never wins and never loses its place.
+    // Written so that NaN (no occupancy) neither replaces a value nor is replaced by one.
     if (row.occupancy_peak > summary.max_occupancy || summary.max_occupancy_second == no_second) {
         summary.max_occupancy = row.occupancy_peak;
         summary.max_occupancy_second = second;

@@ -72,11 +72,11 @@ NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const Switch
         sum.dropped_packets > 0
             ? fmt::format("The network lost packets: the switch dropped {} of them, and {} were sent again.",
                           percent(share_of(sum.dropped_packets, sum.sent_packets)),
-                          percent(share_of(switches.recovery.packets_sent_again, sum.sent_packets)))
+                          percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)))
             : fmt::format(
                   "Packets were lost or overtook each other, and none was dropped by a switch; {} "
                   "were sent again.",
-                  percent(share_of(switches.recovery.packets_sent_again, sum.sent_packets)));
+                  percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)));
     if ((fabric.switches.lossless & core::mask_of(fabric.data_priority)) != 0) {
         return {text,
                 "PFC is on, so packets were lost behind the pauses: give the switch more `headroom`, or a "

@@ -13,7 +13,7 @@ struct NetworkAdvice {
     std::string advice;  ///< one thing to try, without a capital
 };
 
-/// Of a measured run the advice names the counter and host to look at, of a simulated one the option or the
+/// For a measured run the advice names the counter and host to look at, for a simulated one the option or the
 /// key of the switch file to try.
 NetworkAdvice advise_on_network(const core::Plan& plan, const RunFacts& facts);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Meaning = CounterMeaning;
 
-/// Of the payload, at least one part in so many must have come through interfaces.
+/// At least one part in so many of the payload must have come through interfaces.
 constexpr std::uint64_t payload_parts = 100;
 /// The same where nothing is said to have happened. Ranks of both roles on each of two hosts exchange half of
 /// it through the network.

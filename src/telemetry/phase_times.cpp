@@ -90,7 +90,7 @@ void PhaseTimes::add(core::ConsumerId consumer, std::vector<TransferTimes> times
         if (end.number >= phases_.size()) {
             continue;
         }
-        Phase& phase = phases_[end.number];
+        CountedPhase& phase = phases_[end.number];
         phase.completed += end.completed;
         if (end.longest > phase.longest) {
             phase.longest = end.longest;
@@ -180,7 +180,7 @@ MaybeIoError PhaseTimes::write_phases_csv(const std::string& path) const {
     }
     for (std::size_t number = 0; number < phases_.size(); ++number) {
         const core::TrafficPhase& phase = traffic().phases()[number % phases];
-        const Phase& counted = phases_[number];
+        const CountedPhase& counted = phases_[number];
         const bool complete = is_complete(number);
         const Duration begin = plan_.interval * static_cast<std::int64_t>(number / phases) + phase.at;
         block += fmt::format(

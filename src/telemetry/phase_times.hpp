@@ -58,7 +58,7 @@ class PhaseTimes {
     MaybeIoError write_transfers_csv(const std::string& path) const;
 
   private:
-    struct Phase {  // in one interval
+    struct CountedPhase {  // in one interval
         std::uint64_t completed = 0;
         core::Duration longest;
         std::uint32_t last_consumer = 0;
@@ -73,10 +73,10 @@ class PhaseTimes {
 
     const core::Plan& plan_;
     std::vector<std::uint64_t> transfers_;           ///< by phase: in one interval
-    std::vector<core::Bytes> bytes_;                 ///< likewise
-    std::vector<bool> at_once_;                      ///< likewise: all of it is generated at its beginning
-    std::vector<core::Duration> ideals_;             ///< likewise; empty: the network is not known
-    std::vector<Phase> phases_;                      ///< by number; empty: not kept one by one
+    std::vector<core::Bytes> bytes_;                 ///< by phase
+    std::vector<bool> at_once_;                      ///< by phase: all of it is generated at its beginning
+    std::vector<core::Duration> ideals_;             ///< by phase; empty: the network is not known
+    std::vector<CountedPhase> phases_;               ///< by number; empty: not kept one by one
     std::vector<std::vector<TransferTimes>> times_;  ///< by consumer
 };
 

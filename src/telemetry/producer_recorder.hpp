@@ -1,5 +1,6 @@
 // Records what a producer does, second by second: integrates its state over time, counts what it observes,
-// closes a row at the end of every second (also of seconds in which nothing happened or nobody looked).
+// closes a row at the end of every second (also of seconds in which nothing happened or the loop stood
+// still).
 //
 // Every call takes `now` on the common clock and first advances to it. Chosen: exact integration of states
 // that the caller reports when they change. Rejected: sampling at a fixed rate, which misses what is shorter
@@ -68,8 +69,8 @@ class ProducerRecorder {
     /// In place of the observations of chunks that have left since the last call, in order of time, all of
     /// the producer's backlog.
     void chunks_sent(std::span<const ChunkBytes> chunks);
-    /// At the end of the current second so many bytes of chunks have left whose end has not: for a simulator,
-    /// which knows.
+    /// At the end of the current second so many bytes of chunks have left whose end has not: only a
+    /// simulator can tell.
     void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// Shaping: a chunk that could have gone at `due` was handed over.
     void paced(core::Instant now, core::Instant due);
@@ -81,7 +82,7 @@ class ProducerRecorder {
     void socket(core::Instant now, const core::SocketState& state);
     /// The rank's loop was not polling for `gap`, which ended now.
     void poll_gap(core::Instant now, core::Duration gap);
-    /// Of heartbeats that were read since the last call.
+    /// Adds the delays of heartbeats that were read since the last call.
     void heartbeats(core::Instant now, const HeartbeatDelays& delays);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
@@ -90,7 +91,7 @@ class ProducerRecorder {
     /// Datagrams by peer, where chunks are datagrams.
     [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
 
-    /// Of all rows emitted so far. Ledger and closing check are the caller's to fill in.
+    /// The sums of all rows emitted so far. Ledger and closing check are the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
     /// As far as they are known now; the summary has them as of the last row.
     [[nodiscard]] const SetsInTime& sets_in_time() const { return deadlines_.account(); }

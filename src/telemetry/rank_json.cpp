@@ -29,10 +29,10 @@ class DistinctFields {
     Json json_;
 };
 
-Json json_of(const Flow& flow) {
+Json json_of(const core::Traffic& traffic) {
     DistinctFields object(2);
-    object.add("events", flow.events);
-    object.add("bytes", flow.bytes.count);
+    object.add("events", traffic.events);
+    object.add("bytes", traffic.bytes.count);
     return std::move(object).json();
 }
 

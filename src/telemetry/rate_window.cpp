@@ -9,7 +9,7 @@ namespace weir::telemetry {
 
 namespace {
 
-/// Of the role whose ranks have fewer.
+/// At a rank of the role whose ranks have fewer.
 double events_per_second(const core::Plan& plan, core::BitRate rate) {
     const double fragments = static_cast<double>(rate.bits_per_second) / 8 / plan.event_size.mean;
     // A consumer's event has a fragment of each producer, or is one.

@@ -24,7 +24,7 @@ inline constexpr std::int64_t rate_window_limit_s = 600;
 std::optional<std::int64_t> rate_window_s(const core::Plan& plan);
 /// The same at another rate of a producer than the planned one.
 std::optional<std::int64_t> rate_window_s(const core::Plan& plan, core::BitRate rate);
-/// Of which the lowest rate is kept: where no rate is planned, one second.
+/// The window whose lowest rate is kept; one second where no rate is planned.
 std::int64_t kept_window_s(const core::Plan& plan);
 
 /// Finds the lowest rate of a rank over a window of measured seconds.

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of the rate before, from which on it counts as back.
+/// Share of the rate before from which on the rate counts as back.
 constexpr double back_share = 0.95;
 constexpr std::size_t named_max = 3;
 

@@ -38,7 +38,7 @@ struct ConsumerLoss {
     std::int64_t seconds_below = 0;
     /// The first second in which it was back at 95 %. no_second: it was not, or never sank.
     std::int64_t recovered_second = no_second;
-    /// Of a producer, from the silence until it recovered. NaN: not known.
+    /// The worst of any producer, from the silence until it recovered. NaN: not known.
     double max_occupancy = std::numeric_limits<double>::quiet_NaN();
 
     [[nodiscard]] bool sank() const { return lowest_second != no_second; }

@@ -20,6 +20,7 @@
 
 #include "core/field_sums.hpp"
 #include "core/ids.hpp"
+#include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "telemetry/burst_rows.hpp"
@@ -54,29 +55,16 @@ constexpr Phase phase_of(std::int64_t second, core::Duration duration) {
     return second < (duration.ns + ns - 1) / ns ? Phase::measure : Phase::drain;
 }
 
-/// A number of events and of their bytes.
-struct Flow {
-    std::uint64_t events = 0;
-    core::Bytes bytes;
-
-    constexpr Flow& operator+=(const Flow& other) {
-        events += other.events;
-        bytes += other.bytes;
-        return *this;
-    }
-    constexpr bool operator==(const Flow&) const = default;
-};
-
 /// What is counted in a second, and what sums of rows are made of. A role leaves what it does not do at 0.
 struct Counts {
-    Flow generated;
-    Flow sent;  ///< bytes count when a chunk left (simulated: as they leave), events when their last chunk
-                ///< left
-    Flow lost;  ///< producer: dropped or left over; consumer of a lossy transport: sent, and given up here
-                ///< because it did not become whole
-    Flow received;  ///< bytes count when a chunk arrived (simulated: as they arrive), events when they were
-                    ///< whole
-    Flow processed;
+    core::Traffic generated;
+    core::Traffic sent;  ///< bytes count when a chunk left (simulated: as they leave), events when their last
+                         ///< chunk left
+    core::Traffic lost;  ///< producer: dropped or left over; consumer of a lossy transport: sent, and given
+                         ///< up here because it did not become whole
+    core::Traffic received;  ///< bytes count when a chunk arrived (simulated: as they arrive), events when
+                             ///< they were whole
+    core::Traffic processed;
     std::uint64_t grants = 0;
     std::uint64_t late_sets = 0;  ///< found late in this second
     std::uint64_t corrupt_events = 0;
@@ -89,14 +77,16 @@ struct Counts {
     std::uint64_t done_messages = 0;
     std::uint64_t control_packets = 0;        ///< with control messages, either way
     std::uint64_t events_without_credit = 0;  ///< offered when no consumer had a credit for them
-    Flow results;                             ///< of events, as they arrived at the scheduler
+    core::Traffic results;                    ///< of events, as they arrived at the scheduler
     DatagramFlow datagrams;
 
     Counts& operator+=(const Counts& other) { return core::combine_fields(*this, other, std::plus{}); }
     Counts& operator-=(const Counts& other) { return core::combine_fields(*this, other, std::minus{}); }
     /// What a rank of this role moves: a producer sends, a consumer receives, the scheduler moves nothing.
-    [[nodiscard]] constexpr Flow moved(core::Role role) const {
-        return role == core::Role::producer ? sent : role == core::Role::consumer ? received : Flow{};
+    [[nodiscard]] constexpr core::Traffic moved(core::Role role) const {
+        return role == core::Role::producer   ? sent
+               : role == core::Role::consumer ? received
+                                              : core::Traffic{};
     }
     constexpr bool operator==(const Counts&) const = default;
 };
@@ -154,7 +144,7 @@ struct RateMoments {
 /// Where work and room for it were, beside TimeUse, of which these are no part: times in which something was
 /// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
 /// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
-/// consumers call a free slot and the scheduler does not know as a credit is on its way, or unread.
+/// consumers count as a free slot and the scheduler not as a credit is on its way, or unread.
 struct LoadTimes {
     core::Duration backlogged{};   ///< producer: something is there to send, or on its way
     core::Duration sending{};      ///< producer: some transfer is under way
@@ -178,7 +168,7 @@ struct Load : LoadTimes {
     /// simulation has none.
     HeartbeatDelays heartbeats{};
 
-    // Of each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
+    // For each transfer: its rate; what the rank's link carried while it lasted, twice: its rate times the
     // mean number of transfers under way with it, and the bytes that were counted in that time, which is
     // right also where transfers do not share evenly, and coarse where they have few chunks.
     RateMoments transfer_rates{};
@@ -321,7 +311,7 @@ struct Column {
     bool Known::* known = nullptr;  ///< nullptr: always
 };
 
-/// Of the field that is reached from a row by these members.
+/// The field that is reached from a row by these members.
 template <auto... members>
 constexpr Number at(const Row& row) {
     const auto& field = (row.*....*members);
@@ -340,13 +330,13 @@ constexpr Number at(const Row& row) {
 // The columns between those that all rows begin with, and the one with which they end.
 
 inline constexpr auto producer_columns = std::to_array<Column>({
-    {"generated_events", "events", at<&Row::generated, &Flow::events>, SumsIn::totals},
-    {"generated_bytes", "bytes", at<&Row::generated, &Flow::bytes>, SumsIn::totals},
-    {"sent_events", "events", at<&Row::sent, &Flow::events>, SumsIn::totals},
-    {"sent_bytes", "bytes", at<&Row::sent, &Flow::bytes>, SumsIn::totals},
+    {"generated_events", "events", at<&Row::generated, &core::Traffic::events>, SumsIn::totals},
+    {"generated_bytes", "bytes", at<&Row::generated, &core::Traffic::bytes>, SumsIn::totals},
+    {"sent_events", "events", at<&Row::sent, &core::Traffic::events>, SumsIn::totals},
+    {"sent_bytes", "bytes", at<&Row::sent, &core::Traffic::bytes>, SumsIn::totals},
     {"sent_peak_10ms_bits_per_second", "b/s", at<&Row::peak_10ms>},
-    {"lost_events", "events", at<&Row::lost, &Flow::events>, SumsIn::totals_and_live},
-    {"lost_bytes", "bytes", at<&Row::lost, &Flow::bytes>, SumsIn::totals},
+    {"lost_events", "events", at<&Row::lost, &core::Traffic::events>, SumsIn::totals_and_live},
+    {"lost_bytes", "bytes", at<&Row::lost, &core::Traffic::bytes>, SumsIn::totals},
     {"backlog_bytes", "bytes", at<&Row::backlog>},
     {"occupancy_mean", "1", at<&Row::occupancy_mean>},
     {"occupancy_peak", "1", at<&Row::occupancy_peak>},
@@ -370,10 +360,10 @@ inline constexpr auto producer_columns = std::to_array<Column>({
 });
 
 inline constexpr auto consumer_columns = std::to_array<Column>({
-    {"received_events", "events", at<&Row::received, &Flow::events>, SumsIn::totals},
-    {"received_bytes", "bytes", at<&Row::received, &Flow::bytes>, SumsIn::totals},
+    {"received_events", "events", at<&Row::received, &core::Traffic::events>, SumsIn::totals},
+    {"received_bytes", "bytes", at<&Row::received, &core::Traffic::bytes>, SumsIn::totals},
     {"received_peak_10ms_bits_per_second", "b/s", at<&Row::peak_10ms>},
-    {"processed_events", "events", at<&Row::processed, &Flow::events>, SumsIn::totals},
+    {"processed_events", "events", at<&Row::processed, &core::Traffic::events>, SumsIn::totals},
     {"processing_s", "s", at<&Row::time, &TimeUse::processing>, SumsIn::time},
     {"receiving_s", "s", at<&Row::time, &TimeUse::receiving>, SumsIn::time},
     {"blocked_s", "s", at<&Row::time, &TimeUse::blocked>, SumsIn::time},
@@ -397,8 +387,8 @@ inline constexpr auto consumer_columns = std::to_array<Column>({
     {"finished_events", "events", at<&Row::finished_events>, SumsIn::totals, &Known::builds},
     {"given_up_events", "events", at<&Row::given_up_events>, SumsIn::totals, &Known::builds},
     {"asked_again", "fragments", at<&Row::asked_again>, SumsIn::totals, &Known::asks_again},
-    {"lost_events", "events", at<&Row::lost, &Flow::events>},
-    {"lost_bytes", "bytes", at<&Row::lost, &Flow::bytes>},
+    {"lost_events", "events", at<&Row::lost, &core::Traffic::events>},
+    {"lost_bytes", "bytes", at<&Row::lost, &core::Traffic::bytes>},
     {"free_slot_s", "slots x s", at<&Row::load, &Load::free_slots>, SumsIn::load},
     {"receiving_slot_s", "slots x s", at<&Row::load, &Load::receiving_slots>, SumsIn::load},
     {"queued_slot_s", "slots x s", at<&Row::load, &Load::queued_slots>, SumsIn::load},
@@ -412,8 +402,8 @@ inline constexpr auto scheduler_columns = std::to_array<Column>({
     {"grants", "events", at<&Row::grants>},
     {"control_packets", "packets", at<&Row::control_packets>, SumsIn::totals, &Known::control_packets},
     {"events_without_credit", "events", at<&Row::events_without_credit>, SumsIn::totals, &Known::credits},
-    {"results", "results", at<&Row::results, &Flow::events>, SumsIn::totals},
-    {"result_bytes", "bytes", at<&Row::results, &Flow::bytes>, SumsIn::totals},
+    {"results", "results", at<&Row::results, &core::Traffic::events>, SumsIn::totals},
+    {"result_bytes", "bytes", at<&Row::results, &core::Traffic::bytes>, SumsIn::totals},
     {"waiting_events", "events", at<&Row::waiting_events>},
     {"free_slots", "slots", at<&Row::free_slots>},
     {"waiting_for_data_s", "s", at<&Row::time, &TimeUse::waiting_for_data>, SumsIn::time},

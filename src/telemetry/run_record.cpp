@@ -90,7 +90,7 @@ Json network_json(const RunRecord& record) {
             {"busiest_use", use ? Json(*use) : Json()}};
 }
 
-/// Of what the ranks of a role moved while it was measured; nothing where that is too few events.
+/// Compares what the ranks of a role moved in the measured time; nothing where that is too few events.
 Json fairness_json(const RunRecord& record, Role role) {
     const auto window = rate_window_s(record);
     if (!window || *window > seconds_of(record)) {
@@ -275,18 +275,20 @@ Counts totals_of(const RunRecord& record) {
     const bool ledgers_known =
         !record.ranks.empty() && std::all_of(record.ranks.begin(), record.ranks.end(), accounted_for);
     if (ledgers_known) {
-        const auto flow = [](const core::Tally& tally) { return Flow{tally.events, tally.bytes}; };
+        const auto traffic = [](const core::Tally& tally) {
+            return core::Traffic{tally.events, tally.bytes};
+        };
         const LedgerSums sums = sum_ledgers(record.ranks);
-        totals.generated = flow(sums.producers.generated);
-        totals.sent = flow(sums.producers.sent);
+        totals.generated = traffic(sums.producers.generated);
+        totals.sent = traffic(sums.producers.sent);
         // Where nothing is lost on the way, what a consumer never had whole is among what its producer lost.
-        totals.lost =
-            flow(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete : sums.producers.lost);
-        // Of consumers that were lost the scheduler has the account.
-        totals.received = flow(record.recovery ? sums.scheduler.received : sums.consumers.received);
+        totals.lost = traffic(record.plan.lossy() ? sums.producers.lost + sums.consumers.incomplete
+                                                  : sums.producers.lost);
+        // The scheduler has the account of consumers that were lost.
+        totals.received = traffic(record.recovery ? sums.scheduler.received : sums.consumers.received);
         totals.corrupt_events = sums.consumers.corrupt.events;
         totals.duplicate_events = sums.consumers.duplicate.events;
-        totals.results = flow(sums.scheduler.results);
+        totals.results = traffic(sums.scheduler.results);
     }
     return totals;
 }

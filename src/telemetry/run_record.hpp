@@ -79,7 +79,7 @@ struct RunRecord {
     std::string environment = "{}";          ///< a JSON object
     /// In `environment`; nothing before the end of the run.
     std::optional<std::vector<std::string>> late_starts;
-    /// Likewise, engine ucx: what UCX has chosen on any rank, for "control" and "data".
+    /// In `environment`, engine ucx: what UCX has chosen on any rank, for "control" and "data".
     std::map<std::string, std::set<std::string>> ucx_paths;
 
     Verdict verdict;
@@ -100,7 +100,7 @@ struct RunRecord {
     std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
     std::vector<PhaseSummary> phases;     ///< addressed events, after a regular end
-    std::vector<SizeClass> size_classes;  ///< of a trace's transfers, likewise
+    std::vector<SizeClass> size_classes;  ///< of a trace's transfers, after a regular end
     std::optional<Recovery> recovery;     ///< --on-failure continue, after a regular end
 };
 

@@ -55,7 +55,7 @@ class SchedulerRecorder {
     /// Everything after this is ignored.
     void finish(core::Instant now);
 
-    /// Of all rows emitted so far. The ledger is the caller's to fill in.
+    /// The sums of all rows emitted so far. The ledger is the caller's to fill in.
     [[nodiscard]] const RankSummary& summary() const { return summary_; }
 
   private:

@@ -104,7 +104,7 @@ void SetDeadlines::count_end(Instant now, Duration since_generated, bool never_g
     }
     const Duration slack = interval_ - since_generated;
     account_.least_slack = std::min(account_.least_slack.value_or(slack), slack);
-    // Of a set that is not remembered it is known that it was late.
+    // A set that is not remembered was late.
     if (OpenSet* set = find(number_of(generated_at))) {
         WEIR_ASSERT(set->outstanding > 0);
         --set->outstanding;

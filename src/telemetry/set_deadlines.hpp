@@ -81,8 +81,8 @@ class SetDeadlines {
     void find_late(OpenSet& set, core::Instant deadline);
     void count_end(core::Instant now, core::Duration since_generated, bool never_gone);
 
-    /// Of the sets that have events, these are the youngest. At most two of them have their deadlines still
-    /// to come.
+    /// The youngest sets that have events are remembered. At most two of them have their deadlines still to
+    /// come.
     static constexpr std::size_t remembered = 4;
 
     core::Duration interval_;

@@ -46,7 +46,7 @@ std::string switch_csv_header() {
            "pauses_received,paused_s,pool_peak_bytes\n";
 }
 
-std::string switch_csv_lines(const SwitchDescription& description, const SwitchReading& reading,
+std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
                              core::Instant begin, core::Duration length, Phase phase) {
     std::string lines;
     const auto seconds = [](std::int64_t ns) {
@@ -71,7 +71,7 @@ double SwitchPortTotals::use(core::Duration measured) const {
     return bits > 0 ? 8.0 * static_cast<double>(row.sent_bytes.count) / bits : 0;
 }
 
-void SwitchTotals::add(const SwitchDescription& description, const SwitchReading& reading,
+void SwitchTotals::add(const SwitchHardware& description, const SwitchReading& reading,
                        core::Duration length) {
     pool_peak = std::max(pool_peak, reading.pool_peak);
     for (const SwitchRow& row : reading.rows) {
@@ -205,8 +205,8 @@ Json to_json(const SwitchTotals& totals) {
             {"pauses_received", sum.pauses_received},
             {"producers_paused_share", {{"mean", stopped.mean_share}, {"max", stopped.most_share}}},
             {"consumers_with_room", totals.ports_with_room()},
-            {"packets_sent_again", totals.recovery.packets_sent_again},
-            {"timeouts", totals.recovery.timeouts},
+            {"packets_sent_again", totals.reactions.packets_sent_again},
+            {"timeouts", totals.reactions.timeouts},
             {"ports", std::move(ports)}};
 }
 
@@ -229,11 +229,11 @@ std::string switch_text(const SwitchTotals& totals) {
     };
     parts.push_back(share_of_packets(sum.marked_packets, "marked"));
     parts.push_back(share_of_packets(sum.dropped_packets, "dropped"));
-    if (totals.recovery.packets_sent_again > 0) {
-        parts.push_back(share_of_packets(totals.recovery.packets_sent_again, "sent again"));
+    if (totals.reactions.packets_sent_again > 0) {
+        parts.push_back(share_of_packets(totals.reactions.packets_sent_again, "sent again"));
     }
-    if (totals.recovery.timeouts > 0) {
-        parts.push_back(counted(totals.recovery.timeouts, "time-out"));
+    if (totals.reactions.timeouts > 0) {
+        parts.push_back(counted(totals.reactions.timeouts, "time-out"));
     }
     if (sum.pauses_sent > 0) {
         const SwitchTotals::Stopped stopped = totals.producers_stopped();

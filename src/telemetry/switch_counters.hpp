@@ -20,10 +20,10 @@ namespace weir::telemetry {
 struct SwitchPort {
     std::string peer;  ///< what its cable leads to: "consumer-3", "switch-1"
     core::BitRate rate;
-    std::optional<core::NodeId> node = {};  ///< likewise, if that is a node of the run
+    std::optional<core::NodeId> node = {};  ///< the peer, if it is a node of the run
 };
 
-struct SwitchDescription {
+struct SwitchHardware {
     std::string name;  ///< "switch-0"
     core::Bytes pool;  ///< that its ports share; 0: they share none
     std::vector<SwitchPort> ports;
@@ -54,7 +54,7 @@ struct SwitchReading {
 };
 
 /// What senders did about losses.
-struct LossRecovery {
+struct LossReactions {
     std::uint64_t packets_sent_again = 0;
     std::uint64_t timeouts = 0;
 };
@@ -64,7 +64,7 @@ std::string switch_file(std::string_view name);
 /// Header line, with its line end.
 std::string switch_csv_header();
 /// The rows of one reading as lines with their line ends. `begin`: of the time, which lasted for `length`.
-std::string switch_csv_lines(const SwitchDescription& description, const SwitchReading& reading,
+std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
                              core::Instant begin, core::Duration length, Phase phase);
 
 /// A port and priority over the measured time.
@@ -72,7 +72,7 @@ struct SwitchPortTotals {
     SwitchPort port;
     SwitchRow row;                  ///< without the mean of the queue
     double queue_byte_seconds = 0;  ///< integral of the queue
-    /// Of what the cable can carry in this time.
+    /// As a share of what the cable can carry in this time.
     [[nodiscard]] double use(core::Duration measured) const;
 };
 
@@ -85,12 +85,12 @@ struct SwitchTotals {
     core::Bytes pool_peak;           ///< of the fullest switch
     /// By switch, port and priority.
     std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, SwitchPortTotals> ports;
-    LossRecovery recovery;
+    LossReactions reactions;
     std::string problem;  ///< why rows are missing; empty: none are
 
     /// Adds what a switch counted in `length`.
-    void add(const SwitchDescription& description, const SwitchReading& reading, core::Duration length);
-    /// Of all ports, except times, which have no sum.
+    void add(const SwitchHardware& description, const SwitchReading& reading, core::Duration length);
+    /// Over all ports; times are left out, since they have no sum.
     [[nodiscard]] SwitchRow sum() const;
     /// With the longest queue; nullptr: nothing was sent.
     [[nodiscard]] const SwitchPortTotals* fullest() const;

@@ -26,10 +26,10 @@ struct SizeClass {
     core::Bytes below{};
     std::uint64_t transfers = 0;   ///< that began in the measured time
     std::uint64_t incomplete = 0;  ///< of them
-    // Of those that completed, by nearest rank; nothing if there are none.
+    // Quantiles by nearest rank of those that completed; nothing if there are none.
     std::optional<core::Duration> median{};
     std::optional<core::Duration> p99{};
-    // Likewise; nothing in a measured run.
+    // For the same transfers; nothing in a measured run.
     std::optional<double> slowdown_mean{};
     std::optional<double> slowdown_median{};
     std::optional<double> slowdown_p99{};
@@ -51,7 +51,7 @@ class TraceTimes {
     void add(core::ConsumerId consumer, std::vector<core::Duration> completions);
     void set_network(const core::NetworkPlan& simulated);
 
-    /// Of sizes that occur, ascending; first one of all sizes.
+    /// One class of all sizes, then those that occur, ascending.
     [[nodiscard]] std::vector<SizeClass> size_classes() const;
     MaybeIoError write_csv(const std::string& path) const;
 

@@ -202,7 +202,7 @@ std::string lost_text(const core::Plan& plan, const Losses& losses) {
                        loss_share(losses.all(), losses.generated), how);
 }
 
-/// Of a run in which some set was late.
+/// For a run in which some set was late.
 std::string late_text(const core::Plan& plan, const Producers& producers) {
     const SetsInTime& sets = producers.sets;
     std::string text =
@@ -248,7 +248,7 @@ std::string slack_text(const core::Plan& plan, const Producers& producers) {
                        node_text(producers.least_slack->summary.node, producers.least_slack->host));
 }
 
-/// Of a run that is sustained. What counts is the slack, so it comes first.
+/// For a run that is sustained. What counts is the slack, so it comes first.
 std::string sustained_text(const core::Plan& plan, const Producers& producers, const Growths& growths) {
     const std::string length = length_text(plan.duration);
     const bool late = producers.sets.late > 0;
@@ -265,7 +265,7 @@ std::string sustained_text(const core::Plan& plan, const Producers& producers, c
     return unseen.empty() ? text : text + ' ' + unseen;
 }
 
-/// Of a run that ended early without an overflow.
+/// For a run that ended early without an overflow.
 std::string not_judged_text(const core::Plan& plan, const Producers& producers) {
     return producers.whole_seconds == 0
                ? std::string{"Not judged: the run ended before its first measured second was over."}

@@ -35,7 +35,7 @@ struct Verdict {
     double max_occupancy = 0;                          ///< NaN with generation saturate
     /// Whose backlog grew, the fastest first; empty also if only that of all together is known to grow.
     std::vector<std::uint32_t> growing_producers;
-    /// Of all producers' backlogs together. Nothing: not known, as in a run that is too short or ended early.
+    /// All producers' backlogs together. Nothing: not known, as in a run that is too short or ended early.
     std::optional<double> growth_bytes_per_second;
     /// What a growth of all together must exceed to be told from chance.
     std::optional<double> growth_tolerance_bytes_per_second;
@@ -52,8 +52,9 @@ struct Verdict {
 
     std::uint64_t lost_events = 0;  ///< wherever and whenever
 
-    /// Of overflow, late sets or losses, the worst first. Otherwise none, or `integrity` if what arrived was
-    /// not what was sent. What text and advice say of causes is made of these and of nothing else.
+    /// What caused overflow, late sets or losses, the worst first. Otherwise none, or `integrity` if what
+    /// arrived was not what was sent. What text and advice say of causes is made of these and of nothing
+    /// else.
     std::vector<NamedCause> causes;
     std::string text;    ///< a few sentences, with numbers
     std::string advice;  ///< what to try about the causes; empty: nothing

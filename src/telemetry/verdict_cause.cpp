@@ -212,7 +212,7 @@ std::optional<NamedCause> large_events(const HeldRun& run) {
 NamedCause not_told(const HeldRun& run) {
     const HoldUp& held = run.held;
     const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
-    // Of ranks that are known by their last report only there is no more.
+    // Ranks that are known by their last report only have no account of links.
     const bool links_known = held.producers.fullness > 0 && held.consumers.fullness > 0;
     const std::string links =
         links_known ? fmt::format(
@@ -233,7 +233,7 @@ void append(std::vector<NamedCause>& causes, std::optional<NamedCause> cause) {
     }
 }
 
-/// Of those that own time: the largest first, if it is enough.
+/// Adds those that own enough of the time, the largest first.
 void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
     Owners owners = run.held.owners;
     // Consumers that always work keep credits back for no other reason.
@@ -247,7 +247,7 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
         double beside;  ///< of what transfers own it must own so much: else it is not told
         Rule rule;
     };
-    // Of three ways, that of the data's first bytes counts as receiving.
+    // An event takes three one-way delays; that of its first bytes counts as receiving: 3 / 2.
     constexpr double ways = 1.5;
     std::array<Owner, 3> all{{{owners.processing, owners.processing, 0.8, processing},
                               {owners.withheld, owners.withheld, 1.0, withheld},

@@ -28,7 +28,7 @@ struct Growths {
     [[nodiscard]] bool any() const { return !producers.empty() || (all && all->grows()); }
 };
 
-/// Of a complete run. The ranks must outlive what is returned.
+/// For a complete run. The ranks must outlive what is returned.
 Growths find_growths(const core::Plan& plan, std::span<const RankRecord> ranks);
 
 /// When the first buffer is full, in seconds after second 0. Some backlog must grow.

@@ -58,7 +58,7 @@ class ChunkBuffers {
     [[nodiscard]] std::span<std::byte> at(std::size_t index) const;
     /// From one buffer to the next.
     [[nodiscard]] std::size_t stride() const { return stride_; }
-    /// Of the buffer that begins there.
+    /// `memory`: where the buffer begins.
     [[nodiscard]] std::uint32_t index_of(const std::byte* memory) const {
         return static_cast<std::uint32_t>(static_cast<std::size_t>(memory - memory_) / stride_);
     }

@@ -3,7 +3,7 @@
 //
 // Chosen without an option: ranks on one host use its loopback address. Between hosts, the first address of
 // the consumer's host in a network that the producer's host is in, too; if they share none, its first
-// address, for routers to know. Addresses that several hosts have are nobody's: bridges of containers and
+// address, which routers may reach. Addresses that several hosts have are left out: bridges of containers and
 // virtual machines are alike everywhere. (Rejected: the address that the host's name resolves to, which often
 // is one of loopback, or of the network for administration.)
 #pragma once

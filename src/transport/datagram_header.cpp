@@ -27,16 +27,16 @@ std::uint32_t folded(std::uint64_t sum) {
 
 /// A header as two numbers. It is made and checked apart from the datagram: chunk buffers come out of memory,
 /// and to read back for the checksum what was just stored there would mean to wait for that memory.
-struct Header {
+struct HeaderWords {
     std::uint64_t who = 0;   ///< checksum, producer, place, from the lowest bit on
     std::uint64_t what = 0;  ///< number of the event, sequence of the chunk
 
-    static Header of(core::ProducerId producer, core::PlaceId place, std::uint64_t what) {
+    static HeaderWords of(core::ProducerId producer, core::PlaceId place, std::uint64_t what) {
         return {
             (std::uint64_t{producer.value} << producer_shift) | (std::uint64_t{place.value} << place_shift),
             what};
     }
-    static Header from(const std::byte* datagram) {
+    static HeaderWords from(const std::byte* datagram) {
         return {load_little_endian<std::uint64_t>(datagram), load_little_endian<std::uint64_t>(datagram + 8)};
     }
     void store(std::byte* datagram) const {
@@ -46,10 +46,10 @@ struct Header {
     [[nodiscard]] std::uint32_t checksum() const { return static_cast<std::uint32_t>(who); }
     [[nodiscard]] std::uint32_t producer() const { return static_cast<std::uint16_t>(who >> producer_shift); }
     [[nodiscard]] std::uint32_t place() const { return static_cast<std::uint16_t>(who >> place_shift); }
-    /// Of all but the checksum.
+    /// Checksum over all but the checksum itself.
     [[nodiscard]] std::uint64_t sum(std::uint64_t seed) const {
         std::array<std::byte, datagram_header_bytes> bytes{};
-        Header{who >> producer_shift << producer_shift, what}.store(bytes.data());
+        HeaderWords{who >> producer_shift << producer_shift, what}.store(bytes.data());
         return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
     }
 };
@@ -83,8 +83,9 @@ void DatagramForm::write(std::span<std::byte> datagram, const core::SendChunk& c
     WEIR_ASSERT(datagram.size() >= datagram_header_bytes && chunk.place.value < datagram_index_limit);
     WEIR_ASSERT(event.sequence() < datagram_events_limit && chunk.chunk.sequence < datagram_chunks_limit);
     const auto payload = datagram.subspan(datagram_header_bytes);
-    Header header = Header::of(event.producer(), chunk.place,
-                               event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
+    HeaderWords header =
+        HeaderWords::of(event.producer(), chunk.place,
+                        event.sequence() | (std::uint64_t{chunk.chunk.sequence} << event_bits));
     if (chunk.chunk.length.count < core::datagram_least_bytes) {
         const auto length = static_cast<std::uint16_t>(chunk.chunk.length.count);
         store_little_endian(payload.data(), length);
@@ -102,7 +103,7 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
     if (datagram.size() < static_cast<std::size_t>(core::datagram_least_bytes)) {
         return std::nullopt;
     }
-    const Header header = Header::from(datagram.data());
+    const HeaderWords header = HeaderWords::from(datagram.data());
     const std::uint32_t producer = header.producer();
     const std::uint32_t place = header.place();
     const auto sequence = static_cast<std::uint32_t>(header.what >> event_bits);
@@ -136,7 +137,7 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
 void DatagramForm::write_hello(std::span<std::byte> datagram, core::ProducerId producer,
                                core::ConsumerId consumer) const {
     WEIR_ASSERT(datagram.size() >= datagram_header_bytes && producer.value < datagram_index_limit);
-    Header header = Header::of(producer, {}, consumer.value);
+    HeaderWords header = HeaderWords::of(producer, {}, consumer.value);
     header.who |= folded(header.sum(run_ ^ hello_seed));
     header.store(datagram.data());
 }
@@ -146,7 +147,7 @@ std::optional<core::ProducerId> DatagramForm::read_hello(std::span<const std::by
     if (datagram.size() < datagram_header_bytes) {
         return std::nullopt;
     }
-    const Header header = Header::from(datagram.data());
+    const HeaderWords header = HeaderWords::from(datagram.data());
     if (header.checksum() != folded(header.sum(run_ ^ hello_seed)) || header.what != consumer.value ||
         header.producer() >= producers_) {
         return std::nullopt;

@@ -146,9 +146,9 @@ std::size_t DatagramSocket::put_together(std::span<const Outgoing> datagrams) {
     return messages;
 }
 
-DatagramSocket::Sent DatagramSocket::send(std::span<const Outgoing> datagrams) {
+DatagramSocket::SendOutcome DatagramSocket::send(std::span<const Outgoing> datagrams) {
     WEIR_ASSERT(datagrams.size() <= at_a_time);
-    Sent sent;
+    SendOutcome sent;
     while (sent.taken < datagrams.size()) {
         const std::size_t messages = put_together(datagrams.subspan(sent.taken));
         const int taken =
@@ -169,8 +169,8 @@ DatagramSocket::Sent DatagramSocket::send(std::span<const Outgoing> datagrams) {
     return sent;
 }
 
-DatagramSocket::Sent DatagramSocket::failed(std::size_t taken, int error, std::size_t segments) {
-    Sent sent{
+DatagramSocket::SendOutcome DatagramSocket::failed(std::size_t taken, int error, std::size_t segments) {
+    SendOutcome sent{
         .taken = taken, .outcome = Outcome::no_room, .by_queue = error == ENOBUFS, .where = {}, .why = {}};
     if (is_no_room(error)) {
         return sent;
@@ -191,7 +191,7 @@ DatagramSocket::Sent DatagramSocket::failed(std::size_t taken, int error, std::s
     fail("sending datagrams", error);
 }
 
-bool DatagramSocket::read_error(Sent& into) const {
+bool DatagramSocket::read_error(SendOutcome& into) const {
     bool found = false;
     while (true) {
         sockaddr_in name{};
@@ -237,7 +237,7 @@ std::span<const DatagramSocket::Incoming> DatagramSocket::receive() {
     const int received = recvmmsg(descriptor_, messages_.data(), static_cast<unsigned>(incoming_.size()),
                                   MSG_DONTWAIT, nullptr);
     if (received < 0) {
-        Sent ignored;
+        SendOutcome ignored;
         // An error that a datagram of warm-up met elsewhere is no matter of this end.
         if (!is_no_room(errno) && !read_error(ignored)) {
             fail("receiving datagrams", errno);

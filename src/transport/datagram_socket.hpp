@@ -2,7 +2,7 @@
 // many equal ones for one consumer as one message that it or the network card cuts up (UDP_SEGMENT).
 //
 // It is not connected: a producer sends to all consumers from one socket, so that one send buffer is what it
-// has, as --socket-buffer says. IP_RECVERR is on, for two things: the kernel tells when nobody listens at the
+// has, as --socket-buffer says. IP_RECVERR is on, for two things: the kernel tells when no socket is at the
 // other end, and when a queue of this host dropped what was sent, which it else conceals; such a datagram is
 // sent again and not counted as sent.
 //
@@ -51,7 +51,7 @@ class DatagramSocket {
         no_room,      ///< in the socket or in a queue of this host: try again later
         unreachable,  ///< `where` does not take datagrams; `why` says why
     };
-    struct Sent {
+    struct SendOutcome {
         std::size_t taken = 0;  ///< of the datagrams, the first so many
         Outcome outcome = Outcome::all_taken;
         bool by_queue = false;  ///< no_room: in a queue of this host
@@ -72,7 +72,7 @@ class DatagramSocket {
     [[nodiscard]] std::uint16_t port() const { return port_; }
 
     /// Hands datagrams to the kernel, at most at_a_time of them. Throws TransportError.
-    Sent send(std::span<const Outgoing> datagrams);
+    SendOutcome send(std::span<const Outgoing> datagrams);
 
     /// Datagrams that have arrived, core::datagrams_at_a_time at most; valid until the next call. One that is
     /// longer than receives_bytes comes cut to one byte more. Throws TransportError.
@@ -88,9 +88,9 @@ class DatagramSocket {
 
   private:
     std::size_t put_together(std::span<const Outgoing> datagrams);
-    Sent failed(std::size_t taken, int error, std::size_t segments);
+    SendOutcome failed(std::size_t taken, int error, std::size_t segments);
     /// Takes errors off the socket; of the last one that names a destination: which, and why.
-    bool read_error(Sent& into) const;
+    bool read_error(SendOutcome& into) const;
 
     int descriptor_ = -1;
     std::uint16_t port_ = 0;

@@ -70,13 +70,13 @@ DatagramTransport::~DatagramTransport() {
 
 std::unique_ptr<Warmup> DatagramTransport::make_warmup() {
     return std::make_unique<DatagramWarmup>(Warmup::Parts{*this, self_, roles_, plan_, buffers_},
-                                            DatagramWarmup::Network{.data = data_comm_,
-                                                                    .socket = socket_.get(),
-                                                                    .addresses = addresses_,
-                                                                    .by_default = options_.network.empty(),
-                                                                    .host = options_.host,
-                                                                    .peers = peers_,
-                                                                    .form = form_});
+                                            DatagramWarmup::Setup{.data = data_comm_,
+                                                                  .socket = socket_.get(),
+                                                                  .addresses = addresses_,
+                                                                  .by_default = options_.network.empty(),
+                                                                  .host = options_.host,
+                                                                  .peers = peers_,
+                                                                  .form = form_});
 }
 
 void DatagramTransport::open_place(core::PlaceId place) {
@@ -125,7 +125,7 @@ void DatagramTransport::taken(std::size_t count) {
 void DatagramTransport::flush() {
     while (!waiting_.empty()) {
         const std::size_t count = std::min(waiting_.size(), DatagramSocket::at_a_time);
-        const DatagramSocket::Sent sent = socket_->send(std::span(datagrams_).first(count));
+        const DatagramSocket::SendOutcome sent = socket_->send(std::span(datagrams_).first(count));
         taken(sent.taken);
         if (sent.outcome == DatagramSocket::Outcome::unreachable) {
             const auto consumer = std::find(peers_.consumers.begin(), peers_.consumers.end(), sent.where);

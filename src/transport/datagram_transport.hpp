@@ -29,8 +29,8 @@ namespace weir::transport {
 struct DatagramOptions {
     core::Bytes socket_buffer;  ///< asked of the kernel, for sending and receiving; 0: its default
     std::string network;        ///< name of an interface, or a network like 10.0.0.0/8; empty: chosen
-    /// Of this rank, that of no other host: ranks on one reach each other by its loopback. Empty: as the
-    /// system has it.
+    /// Name of the host of this rank, unique among hosts: ranks on one host use loopback. Empty: the name
+    /// that the system has.
     std::string host = {};
 };
 
@@ -67,7 +67,7 @@ class DatagramTransport final : public MpiTransport {
     DatagramOptions options_;
     std::vector<HostAddress> addresses_;
     DatagramPeers peers_;
-    std::vector<bool> unreachable_;  ///< producer: consumers whose host said that nobody listens
+    std::vector<bool> unreachable_;  ///< producer: consumers whose host said that no socket is there
     DatagramForm form_;
     std::unique_ptr<DatagramSocket> socket_;  ///< none on the scheduler's rank
     core::SocketState state_;

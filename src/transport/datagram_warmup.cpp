@@ -30,7 +30,7 @@ Deadline now() {
 
 }  // namespace
 
-DatagramWarmup::DatagramWarmup(const Warmup::Parts& parts, const Network& network)
+DatagramWarmup::DatagramWarmup(const Warmup::Parts& parts, const Setup& network)
     : Warmup(parts),
       network_(network),
       cards_(static_cast<std::size_t>(parts.roles.ranks())),

@@ -18,7 +18,7 @@
 
 namespace weir::transport {
 
-/// What all ranks know of each other after it.
+/// What every rank has of all others after it.
 struct DatagramPeers {
     std::uint64_t run = 0;             ///< number of this run
     std::vector<DatagramHost> hosts;   ///< by rank
@@ -29,16 +29,16 @@ struct DatagramPeers {
 
 class DatagramWarmup final : public Warmup {
   public:
-    struct Network {
-        MPI_Comm data;                              ///< nobody else uses it before the end
+    struct Setup {
+        MPI_Comm data;                              ///< not used for anything else before the end
         DatagramSocket* socket;                     ///< none on the scheduler's rank
         const std::vector<HostAddress>& addresses;  ///< of this rank
         bool by_default;                            ///< no network was asked for
         const std::string& host;                    ///< DatagramOptions::host
         DatagramPeers& peers;                       ///< filled in
-        DatagramForm& form;                         ///< likewise
+        DatagramForm& form;                         ///< filled in
     };
-    DatagramWarmup(const Warmup::Parts& parts, const Network& network);
+    DatagramWarmup(const Warmup::Parts& parts, const Setup& network);
 
     /// A collective operation cannot be called back.
     bool cancel(Deadline /*deadline*/) override { return exchanged_ && sends_.empty(); }
@@ -65,7 +65,7 @@ class DatagramWarmup final : public Warmup {
     void confirm();
     [[noreturn]] void give_up();
 
-    Network network_;
+    Setup network_;
     Card mine_;
     std::vector<Card> cards_;
     MPI_Request exchange_ = MPI_REQUEST_NULL;

@@ -37,7 +37,7 @@ std::uint64_t parse_number(std::string_view text, std::string_view field, std::u
 
 }  // namespace
 
-Disturbance parse_disturbance(std::string_view text) {
+ChunkDisturbance parse_disturbance(std::string_view text) {
     const std::size_t colon = text.find(':');
     const std::string_view name = text.substr(0, colon);
     const auto* const kind =
@@ -45,7 +45,7 @@ Disturbance parse_disturbance(std::string_view text) {
     if (kind == kinds.end()) {
         refuse(text, "there is no kind '" + std::string(name) + "'");
     }
-    Disturbance spec{.kind = kind->second};
+    ChunkDisturbance spec{.kind = kind->second};
     std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
     while (!rest.empty()) {
         const std::size_t comma = rest.find(',');
@@ -66,11 +66,11 @@ Disturbance parse_disturbance(std::string_view text) {
     return spec;
 }
 
-DisturbingTransport::DisturbingTransport(Transport& inner, std::vector<Disturbance> disturbances)
+DisturbingTransport::DisturbingTransport(Transport& inner, std::vector<ChunkDisturbance> disturbances)
     : inner_(inner), pending_(std::move(disturbances)) {}
 
 void DisturbingTransport::send_chunk(const core::SendChunk& chunk) {
-    const auto found = std::find_if(pending_.begin(), pending_.end(), [&chunk](const Disturbance& spec) {
+    const auto found = std::find_if(pending_.begin(), pending_.end(), [&chunk](const ChunkDisturbance& spec) {
         return spec.producer == chunk.chunk.event.producer().value &&
                spec.event == chunk.chunk.event.sequence() && spec.chunk == chunk.chunk.sequence;
     });

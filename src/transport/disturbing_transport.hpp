@@ -13,23 +13,23 @@
 namespace weir::transport {
 
 /// When producer `producer` sends chunk `chunk` of its event number `event`, once.
-struct Disturbance {
+struct ChunkDisturbance {
     DisturbanceKind kind = DisturbanceKind::lose;
     std::uint32_t producer = 0;
     std::uint64_t event = 0;  ///< the producer's sequence number of the event
     std::uint32_t chunk = 0;  ///< sequence of the chunk in the event
-    bool operator==(const Disturbance&) const = default;
+    bool operator==(const ChunkDisturbance&) const = default;
 };
 
 /// Parses `KIND:producer=N,event=N,chunk=N` with KIND one of corrupt-header, corrupt-payload, duplicate,
 /// lose; fields in any order, those left out are 0. Throws std::invalid_argument with one line that says what
 /// is wrong.
-Disturbance parse_disturbance(std::string_view text);
+ChunkDisturbance parse_disturbance(std::string_view text);
 
 class DisturbingTransport final : public Transport {
   public:
     /// `inner` moves everything, and damages what it is told to; it must outlive this one.
-    DisturbingTransport(Transport& inner, std::vector<Disturbance> disturbances);
+    DisturbingTransport(Transport& inner, std::vector<ChunkDisturbance> disturbances);
 
     [[nodiscard]] std::size_t packet_limit() const override { return inner_.packet_limit(); }
     void send_packet(Rank to, std::span<const std::byte> packet) override { inner_.send_packet(to, packet); }
@@ -45,11 +45,11 @@ class DisturbingTransport final : public Transport {
     [[nodiscard]] const core::SocketState* socket_state() const override { return inner_.socket_state(); }
 
     /// Those whose chunk has not been sent so far: a test that ends with some has not tested them.
-    [[nodiscard]] const std::vector<Disturbance>& pending() const { return pending_; }
+    [[nodiscard]] const std::vector<ChunkDisturbance>& pending() const { return pending_; }
 
   private:
     Transport& inner_;
-    std::vector<Disturbance> pending_;
+    std::vector<ChunkDisturbance> pending_;
     std::vector<ChunkSent> lost_;  ///< reported as sent by the next poll
 };
 

@@ -7,7 +7,7 @@
 
 namespace weir::transport {
 
-/// The exchanges in which every rank learns the addresses of the others, by rank.
+/// The exchanges in which every rank gets the addresses of the others, by rank.
 inline constexpr const char* exchange_of_control_addresses = "exchange of addresses for control";
 inline constexpr const char* exchange_of_data_addresses = "exchange of addresses for data";
 

@@ -55,7 +55,7 @@ void MpiControl::send(Rank to, std::span<const std::byte> packet) {
                              std::to_string(send_bound_) + " packets are under way and do not leave, " +
                                  std::to_string(to_this) + " of them to this rank");
     }
-    Packet memory;
+    PacketMemory memory;
     if (spare_.empty()) {
         memory = std::make_unique<std::byte[]>(packet_limit);
     } else {

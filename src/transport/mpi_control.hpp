@@ -7,7 +7,7 @@
 // deep the ring is. The price is that a packet whose bytes are late holds back those behind it; packets are
 // below every eager limit, so that is a matter of microseconds. (Rejected: testing all of them, which costs
 // with the depth. And one test after the other until one finds nothing: that last one makes progress, which
-// gives up the core where ranks share cores, before anybody has looked at what was found.)
+// gives up the core where ranks share cores, before what was found has been looked at.)
 #pragma once
 
 #include <mpi.h>
@@ -102,9 +102,9 @@ class MpiControl final : public ControlChannel {
     bool close(Deadline deadline) override;
 
   private:
-    using Packet = std::unique_ptr<std::byte[]>;
+    using PacketMemory = std::unique_ptr<std::byte[]>;
     struct Sending {
-        Packet packet;
+        PacketMemory packet;
         Rank to;
     };
 
@@ -135,7 +135,7 @@ class MpiControl final : public ControlChannel {
 
     std::vector<Sending> sending_;  ///< parallel to send_requests_
     std::vector<MPI_Request> send_requests_;
-    std::vector<Packet> spare_;
+    std::vector<PacketMemory> spare_;
     int early_tests_left_out_ = 0;
     int polls_since_reclaim_ = 0;
     std::vector<int> finished_;         ///< scratch

@@ -190,7 +190,7 @@ bool MpiGetTransport::stop_receiving(Deadline deadline, Polled& late) {
     if (self_.role != core::Role::consumer) {
         return true;
     }
-    // A read cannot be called back, but needs nobody's consent either.
+    // A read cannot be called back, but needs nothing from the producer either.
     do {
         progress_reads(late);
     } while (reading() > 0 && std::chrono::steady_clock::now() < deadline);

@@ -58,8 +58,8 @@ MpiPutTransport::~MpiPutTransport() {
 }
 
 void MpiPutTransport::open_place(core::PlaceId place) {
-    // A place's memory can be written to at any time; that nobody does who was not granted it is the
-    // protocol's, and that the warm-up has touched it before, for the window's owner.
+    // A place's memory can be written to at any time; the protocol
+    // ensures that only a producer with a grant does; the warm-up has touched it for the window's owner.
     WEIR_ASSERT(self_.role == core::Role::consumer && place.value < plan_.places());
     WEIR_ASSERT(!closed_);
     if (warming_up()) {
@@ -94,7 +94,7 @@ void MpiPutTransport::begin_writes() {
 void MpiPutTransport::poll_data(Polled& found) {
     if (self_.role == core::Role::consumer) {
         if (closed_) {
-            static_cast<void>(notices_.poll());  // nobody wants to know
+            static_cast<void>(notices_.poll());  // to free them; nothing acts on them any more
         } else {
             receive_notices(found);
         }

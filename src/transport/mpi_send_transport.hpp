@@ -37,7 +37,7 @@ class MpiSendTransport final : public MpiTransport {
         core::PlaceId place;
         std::size_t buffer = 0;
     };
-    /// Of a place.
+    /// The receives of a place.
     struct Receives {
         core::RingQueue<std::size_t> idle;  ///< buffers without a receive
         core::RingQueue<Posted> queue;      ///< posted and not watched, in posting order

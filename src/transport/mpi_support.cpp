@@ -69,7 +69,7 @@ bool withdraw(std::span<MPI_Request> receives, Deadline deadline,
             open.push_back(i);
         }
     }
-    // A cancelled request completes without anybody's help; only one that a message has reached may take
+    // A cancelled request completes by itself; only one that a message has reached may take
     // longer.
     while (!open.empty()) {
         std::size_t kept = 0;

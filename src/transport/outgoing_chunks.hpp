@@ -27,7 +27,7 @@ class OutgoingChunks {
         std::size_t buffer = 0;  ///< of all of this producer's
         std::size_t in_ring = 0;
         std::size_t message_bytes = 0;  ///< header and payload
-        bool cancelled = false;         ///< nobody wants to know any more when it leaves
+        bool cancelled = false;         ///< it is not reported when it leaves
         int copies = 0;                 ///< of it that have not left: 1, with an injected duplicate 2
     };
 

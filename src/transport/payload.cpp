@@ -16,7 +16,7 @@ namespace weir::transport {
 namespace {
 
 constexpr std::size_t stamp_bytes = sizeof(std::uint64_t);
-/// Of which a checksum is made in one go.
+/// One checksum covers so many.
 constexpr std::size_t pages_at_a_time = 32;
 
 /// One number for an offset in an event; events and offsets next to each other give unrelated numbers.

@@ -1,6 +1,6 @@
 // One MPI window over the chunk buffers that peers reach into: the consumers' with transport `put`, the
 // producers' with `get`. Passive target throughout: one shared lock on all ranks for the whole run, so that
-// nobody waits for a turn of its peer's loop to start an operation.
+// no rank waits for a turn of its peer's loop to start an operation.
 //
 // MPI_Win_allocate and not MPI_Win_create, although that needs memory of MPI's: among ranks on one host Open
 // MPI then uses memory that they share, and operations are copies; over memory of our own it would emulate
@@ -24,8 +24,8 @@ class RmaWindow {
     /// (github.com/open-mpi/ompi/issues/14192).
     static constexpr std::size_t requests_limit = 128;
 
-    /// Collective over `comm`, whose errors must return: `bytes` of this rank's memory, 0 on ranks that
-    /// nobody reaches into. Throws CapacityError when MPI makes no window, with a message that names
+    /// Collective over `comm`, whose errors must return: `bytes` of this rank's memory, 0 on ranks whose
+    /// memory no other uses. Throws CapacityError when MPI makes no window, with a message that names
     /// `transport` (put or get) and ends with how there could be less of it; TransportError when its windows
     /// are of no use here.
     RmaWindow(MPI_Comm comm, std::int64_t bytes, const std::string& transport, const std::string& how_less);
@@ -48,7 +48,7 @@ class RmaWindow {
     void flush(int target);
 
     /// Between loads and stores of this process in its own window and the messages about them: before peers
-    /// are told what was stored here, and before what they say to have put here is loaded.
+    /// are told what was stored here, and before what they announce as put here is loaded.
     void sync();
 
     /// Collective, no operation under way: ends the lock and gives window and memory back.

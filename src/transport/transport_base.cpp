@@ -65,7 +65,7 @@ void TransportBase::begin_warmup() {
 bool TransportBase::warmup_step() {
     WEIR_ASSERT(warmup_ != nullptr);
     if (!warm_) {
-        // What it has sent has left before anybody counts on it.
+        // What it has sent has left before the others count on it.
         warm_ = warmup_->step(late_) && all_left() && packets_under_way() == 0;
     }
     return warm_;

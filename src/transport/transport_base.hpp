@@ -4,8 +4,8 @@
 //
 // Life of an object, on every rank: construct (collective) - expose_buffers (collective) - begin_warmup,
 // warmup_step until true - the contract - shut_down (collective) - destroy - MPI_Finalize. After an error:
-// destroy and MPI_Abort; the destructor waits for nobody. (Rejected: exposing in the constructor. Then a rank
-// that finds its memory too small could not say so before the others wait for it.)
+// destroy and MPI_Abort; the destructor waits for no rank. (Rejected: exposing in the constructor. Then a
+// rank that finds its memory too small could not say so before the others wait for it.)
 #pragma once
 
 #include <cstdint>
@@ -121,7 +121,7 @@ class TransportBase : public Transport {
     [[nodiscard]] virtual bool works() const { return true; }
 
     /// For destructors: withdraws everything, data by `withdraw_data`, unless shut_down() has done it. False:
-    /// something is under way that nobody can call back, and it must not end in memory that has a new owner.
+    /// something is under way that cannot be withdrawn, and it must not end in memory that has a new owner.
     bool withdraw_all(const std::function<bool(Deadline)>& withdraw_data) noexcept;
 
     [[nodiscard]] int rank_of(core::ConsumerId consumer) const {
@@ -151,7 +151,7 @@ class TransportBase : public Transport {
     bool control_polled_ = false;
     std::unique_ptr<Warmup> warmup_;
     bool warm_ = false;
-    bool shut_down_ = false;  ///< nothing is left that MPI or UCX could know of
+    bool shut_down_ = false;  ///< nothing is left that MPI or UCX refer to
     Polled late_;             ///< what arrived while places were closed, or after warm-up in its last step
     std::optional<DisturbanceKind> next_disturbance_;
 };

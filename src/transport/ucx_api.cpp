@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* library_name = "libucp.so.0";
 /// Lets endpoints that report failures use a single copy in shared memory, where they would copy twice. A
-/// receiver may then still read from a buffer whose sender has given up, and nobody uses such a buffer again.
+/// receiver may then still read from a buffer whose sender has given up, and such a buffer is not used again.
 /// In the environment, because UCX 1.13 does not take it in any other way.
 constexpr const char* single_copy_variable = "UCX_CMA_MEMORY_INVALIDATE";
 

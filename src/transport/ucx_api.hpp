@@ -1,5 +1,5 @@
 // The functions of UCP that weir calls, out of the library that the dynamic loader finds when the engine
-// `ucx` is asked for. (Rejected: linking it. Then no run would start without UCX, and nobody could see any
+// `ucx` is asked for. (Rejected: linking it. Then no run would start without UCX, and one could not see any
 // more whether the MPI library brought it.)
 #pragma once
 

@@ -77,8 +77,8 @@ void UcxData::disconnect(int rank) {
     const std::size_t& left = sending_to_[static_cast<std::size_t>(rank)];
     while (!network_.disconnected() || left > 0) {
         progress();
-        // UCX does not call back for all that it has to an endpoint that is closed by force. Nobody waits for
-        // these bytes any more, whatever they are when they leave.
+        // UCX does not call back for all that it has to an endpoint that is closed by force. Nothing waits
+        // for these bytes any more, whatever they are when they leave.
         if (left > 0 && std::chrono::steady_clock::now() >= patient_until) {
             gave_up_ = true;
             give_up(rank);

@@ -34,10 +34,10 @@ class UcxData {
         bool rendezvous = false;     ///< send
         std::uint32_t buffer = 0;    ///< put: of this rank, where the bytes lie; get: of the source
         std::uint32_t transfer = 0;  ///< get: the source's name for it
-        std::uint32_t ticket = 0;    ///< get: likewise
+        std::uint32_t ticket = 0;    ///< get: the source's, of this use of `transfer`
     };
     /// The bytes of an outgoing message are free.
-    struct Sent {
+    struct SentMessage {
         std::size_t sending = 0;
         bool delivered = false;  ///< false: its receiver cannot be reached
     };
@@ -65,7 +65,7 @@ class UcxData {
     /// put: messages are announced when they lie in their buffer.
     [[nodiscard]] virtual bool writes_into_buffers() const { return false; }
 
-    /// Of this rank, for set_addresses() and reconnect() of the others.
+    /// Address of this rank, for set_addresses() and reconnect() of the others.
     [[nodiscard]] virtual std::string address() const { return network_.address(); }
     /// By rank. Before the first send(). Throws TransportError.
     virtual void set_addresses(std::vector<std::string> addresses) {
@@ -81,7 +81,7 @@ class UcxData {
 
     // What has happened, in that order; the caller removes what it has dealt with.
     [[nodiscard]] std::vector<Arrival>& arrivals() { return arrivals_; }
-    [[nodiscard]] std::vector<Sent>& sent() { return sent_; }
+    [[nodiscard]] std::vector<SentMessage>& sent() { return sent_; }
     [[nodiscard]] std::vector<Received>& received() { return received_; }
 
     /// Messages whose bytes are under way.
@@ -128,7 +128,7 @@ class UcxData {
 
   private:
     std::vector<std::size_t> sending_to_;  ///< messages under way, by rank
-    std::vector<Sent> sent_;
+    std::vector<SentMessage> sent_;
     std::vector<Received> received_;
     std::size_t sending_ = 0;
     std::size_t receiving_ = 0;

@@ -39,7 +39,7 @@ ucs_status_t UcxGetData::answer_arrived(void* self, const void* header, std::siz
                                         void* /*data*/, std::size_t /*bytes*/,
                                         const ucp_am_recv_param_t* /*params*/) {
     UcxGetData& data = *static_cast<UcxGetData*>(self);
-    Notice notice;
+    DataNotice notice;
     if (header_length == sizeof(notice)) {
         std::memcpy(&notice, header, sizeof(notice));
         if (Transfer* const transfer = data.find(notice)) {  // else of a rank that was given up
@@ -103,8 +103,8 @@ void UcxGetData::answer(const Arrival& arrival) {
     answer.notice = {.source = self_, .transfer = arrival.transfer, .ticket = arrival.ticket};
     ucp_request_param_t params = request_params(answer_sent, &answer);
     params.op_attr_mask &= ~static_cast<std::uint32_t>(UCP_OP_ATTR_FIELD_MEMH);
-    const ucs_status_t status = status_of(network_.api().am_send_nbx(endpoint, answer_kind, &answer.notice,
-                                                                     sizeof(Notice), nullptr, 0, &params));
+    const ucs_status_t status = status_of(network_.api().am_send_nbx(
+        endpoint, answer_kind, &answer.notice, sizeof(DataNotice), nullptr, 0, &params));
     if (status != UCS_INPROGRESS) {
         free_answers_.push_back(answer.index);
         if (status != UCS_OK) {

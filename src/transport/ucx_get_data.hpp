@@ -26,7 +26,7 @@ class UcxGetData final : public UcxRemoteData {
     struct Answer {
         UcxGetData* data = nullptr;
         std::uint32_t index = 0;
-        Notice notice;
+        DataNotice notice;
     };
 
     static void message_read(void* request, ucs_status_t status, void* reading);

@@ -46,7 +46,7 @@ class UcxMessageData final : public UcxData {
 
     std::deque<Sending> sendings_;  ///< UCX has pointers to them
     std::vector<std::uint32_t> free_;
-    std::vector<Receiving> receivings_;  ///< by buffer; likewise
+    std::vector<Receiving> receivings_;  ///< by buffer; UCX has pointers to them
 };
 
 }  // namespace weir::transport

@@ -237,7 +237,7 @@ void UcxNetwork::report_failures(std::vector<Unreachable>& found) {
         failures_.front().report_at > std::chrono::steady_clock::now()) {
         return;
     }
-    const Failure failure = failures_.front();
+    const EndpointFailure failure = failures_.front();
     failures_.erase(failures_.begin());
     const std::string operation = std::string("sending ") + settings_.purpose + " over UCX";
     std::string why = api_.status_string(failure.status);
@@ -258,7 +258,7 @@ void UcxNetwork::report_failures(std::vector<Unreachable>& found) {
 void UcxNetwork::disconnect(int rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     peer.failed = true;
-    std::erase_if(failures_, [rank](const Failure& failure) { return failure.rank == rank; });
+    std::erase_if(failures_, [rank](const EndpointFailure& failure) { return failure.rank == rank; });
     if (peer.endpoint != nullptr && !closed_) {
         begin_closing(peer);
         peer.endpoint = nullptr;

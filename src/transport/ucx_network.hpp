@@ -36,7 +36,7 @@ class UcxNetwork {
         int ranks = 0;
         std::optional<std::uint32_t> traffic_class;
         std::string device;  ///< of UCX_NET_DEVICES; empty: UCX's
-        /// Of UCX, without UCX_ in front; what the environment sets instead stays.
+        /// Settings of UCX, without UCX_ in front; what the environment sets instead stays.
         std::vector<std::pair<std::string, std::string>> defaults;
         bool remote_access = false;       ///< other ranks write into or read out of memory of this one
         bool leaves_control = false;      ///< control packets still go when an endpoint of this has failed
@@ -50,7 +50,7 @@ class UcxNetwork {
     /// Gives context and worker up, without freeing them, after abandon() or if close() did not succeed.
     ~UcxNetwork();
 
-    /// Of this rank's worker, for set_addresses() of the others.
+    /// Address of this rank's worker, for set_addresses() of the others.
     [[nodiscard]] std::string address() const;
     /// By rank. Before the first endpoint().
     void set_addresses(std::vector<std::string> addresses) { addresses_ = std::move(addresses); }
@@ -62,7 +62,7 @@ class UcxNetwork {
 
     /// With remote_access: what other ranks need for set_key(). Throws TransportError.
     [[nodiscard]] std::string key_of(ucp_mem_h memory) const;
-    /// Of a rank's memory; before the first key().
+    /// The key to a rank's memory; before the first key().
     void set_key(int rank, std::string packed);
     /// nullptr: its endpoint has failed. Call endpoint() before.
     [[nodiscard]] ucp_rkey_h key(int rank);
@@ -111,7 +111,7 @@ class UcxNetwork {
         std::string packed_key;
         ucp_rkey_h key = nullptr;
     };
-    struct Failure {
+    struct EndpointFailure {
         int rank = -1;
         ucs_status_t status = UCS_OK;
         Deadline report_at;
@@ -130,7 +130,7 @@ class UcxNetwork {
     std::vector<ucp_mem_h> memories_;
     std::vector<std::string> addresses_;
     std::vector<Peer> peers_;  ///< by rank; UCX has pointers to them
-    std::vector<Failure> failures_;
+    std::vector<EndpointFailure> failures_;
     bool ignores_failures_ = false;
     std::vector<ucs_status_ptr_t> closing_;
     std::vector<ucp_rkey_h>

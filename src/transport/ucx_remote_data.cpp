@@ -127,7 +127,7 @@ void UcxRemoteData::send_notice(Transfer& transfer) {
     }
     ucp_request_param_t params = request_params(request_ended, &transfer);
     params.op_attr_mask &= ~static_cast<std::uint32_t>(UCP_OP_ATTR_FIELD_MEMH);
-    await(transfer, network_.api().am_send_nbx(endpoint, message_kind, &transfer.notice, sizeof(Notice),
+    await(transfer, network_.api().am_send_nbx(endpoint, message_kind, &transfer.notice, sizeof(DataNotice),
                                                nullptr, 0, &params));
 }
 
@@ -140,7 +140,7 @@ void UcxRemoteData::progress() {
     }
 }
 
-UcxRemoteData::Transfer* UcxRemoteData::find(const Notice& notice) {
+UcxRemoteData::Transfer* UcxRemoteData::find(const DataNotice& notice) {
     if (notice.transfer >= transfers_.size()) {
         return nullptr;
     }
@@ -152,7 +152,7 @@ ucs_status_t UcxRemoteData::message_announced(void* to, const void* header, std:
                                               void* /*data*/, std::size_t bytes,
                                               const ucp_am_recv_param_t* /*params*/) {
     UcxRemoteData& self = *static_cast<UcxRemoteData*>(to);
-    Notice notice;
+    DataNotice notice;
     if (header_length == sizeof(notice)) {
         std::memcpy(&notice, header, sizeof(notice));
     }

@@ -1,6 +1,6 @@
-// What the transports `put` and `get` have in common over the engine `ucx`: every rank learns where the chunk
-// buffers of the others are and how they are reached, once, and small active messages go with the transfers,
-// which tell their target nothing.
+// What the transports `put` and `get` have in common over the engine `ucx`: every rank is told where the
+// chunk buffers of the others are and how they are reached, once, and small active messages go with the
+// transfers, which tell their target nothing.
 #pragma once
 
 #include <deque>
@@ -21,9 +21,9 @@ class UcxRemoteData : public UcxData {
   protected:
     UcxRemoteData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
-    /// Of a message, and with get of what the receiver says to it. Plain memory on the wire: all ranks run
+    /// Announces a message; with get also the answer of its receiver. Plain memory on the wire: all ranks run
     /// the same executable.
-    struct Notice {
+    struct DataNotice {
         std::int32_t source = -1;
         std::uint32_t place = 0;
         std::uint32_t buffer = 0;  ///< put: of the receiver; get: of the source
@@ -43,7 +43,7 @@ class UcxRemoteData : public UcxData {
         int step = 0;
         bool answered = false;
         ucs_status_t status = UCS_OK;
-        Notice notice;
+        DataNotice notice;
     };
 
     Transfer& begin_transfer(int to, Target target, std::size_t bytes, std::size_t sending);
@@ -62,7 +62,7 @@ class UcxRemoteData : public UcxData {
     [[nodiscard]] std::uint64_t remote_address(int rank, std::uint32_t buffer) const {
         return bases_[static_cast<std::size_t>(rank)] + std::uint64_t{buffer} * stride_;
     }
-    [[nodiscard]] Transfer* find(const Notice& notice);
+    [[nodiscard]] Transfer* find(const DataNotice& notice);
     /// UCX calls it with the transfer of an ended request.
     static void request_ended(void* request, ucs_status_t status, void* transfer);
 

@@ -144,7 +144,7 @@ void UcxTransport::disconnect(Rank rank) {
     }
     // Reported here or never: the stream may have another chunk of the same number soon.
     data_->disconnect(rank.value);
-    std::erase_if(data_->sent(), [&](const UcxData::Sent& sent) {
+    std::erase_if(data_->sent(), [&](const UcxData::SentMessage& sent) {
         const bool to_it = rank_of(outgoing_.at(sent.sending).to) == rank.value;
         if (to_it) {
             outgoing_.end_copy(sent.sending);
@@ -162,7 +162,7 @@ void UcxTransport::reconnect(Rank rank, const PeerAddress& address) {
 }
 
 void UcxTransport::complete_sent(Polled& found) {
-    for (const UcxData::Sent& sent : data_->sent()) {
+    for (const UcxData::SentMessage& sent : data_->sent()) {
         const OutgoingChunks::Chunk& chunk = outgoing_.at(sent.sending);
         if (outgoing_.end_copy(sent.sending) && sent.delivered && !chunk.cancelled) {
             found.sent.push_back({chunk.stream, chunk.sequence});

@@ -68,9 +68,9 @@ class Warmup {
     virtual void greeted_by(core::NodeId /*from*/) {}
 
     [[nodiscard]] bool filled() const { return filled_ == static_cast<std::int64_t>(parts_.buffers.count()); }
-    /// Once more than everybody greets everybody.
+    /// A greeting more than the one between any two ranks.
     void greet_again(int rank) { to_greet_.push_back(rank); }
-    /// Of this kind there are so many.
+    /// So many greetings more.
     void expect_more_greetings(std::int64_t to_send, std::int64_t to_come);
     /// For how this step goes on: a message of so many bytes was handled.
     void count_work(std::size_t bytes);
@@ -94,7 +94,7 @@ class Warmup {
     std::int64_t greetings_came_ = 0;
 };
 
-/// Of the transports whose chunks go into places.
+/// For transports whose chunks go into places.
 class ChunkWarmup final : public Warmup {
   public:
     explicit ChunkWarmup(const Parts& parts);

@@ -15,7 +15,7 @@ constexpr double longest_latency = 1;  ///< s
 constexpr double agree = 0.01;
 constexpr std::size_t most_stalls = 400;
 
-/// Of the ranks of a role, by index.
+/// What the ranks of a role moved, by index.
 struct Moved {
     std::vector<double> bits;
     std::vector<double> seconds;

@@ -67,7 +67,7 @@ class Correction {
     bool correct(Assumptions& assumptions, const ShownRun& twin);
 
   private:
-    /// Of one quantity: by which power of the ratio it is corrected.
+    /// By which power of the ratio one quantity is corrected.
     struct Strength {
         double power = 1;
         double last = 0;  ///< logarithm of the ratio that was missing

@@ -52,7 +52,7 @@ Figure time_figure(std::string name, double run_us, double twin_us, double inter
     return absolute(std::move(name), "s", run, twin_us * 1e-6, tolerance);
 }
 
-void add_times(Comparison& comparison, const char* name, const ShownTimes& run, const ShownTimes& twin,
+void add_times(TwinComparison& comparison, const char* name, const ShownTimes& run, const ShownTimes& twin,
                double interval_s) {
     if (run.count > 0) {
         comparison.figures.push_back(
@@ -62,9 +62,10 @@ void add_times(Comparison& comparison, const char* name, const ShownTimes& run, 
     }
 }
 
-/// Of the host whose interface moved most beyond the payload of its ranks, in one direction: other traffic.
-/// Left out if all moved less, which is no sign of anything: ranks that share a host do not use it.
-void add_traffic(Comparison& comparison, const ShownRun& run) {
+/// Other traffic: what the interface of any host moved most beyond the payload of its ranks, in one
+/// direction. Left out if all moved less, which is no sign of anything: ranks that share a host do not use
+/// it.
+void add_traffic(TwinComparison& comparison, const ShownRun& run) {
     const double usual = run.goodput() / 8 * run.duration_s / std::max(1U, run.consumers);
     Figure worst;
     for (const ShownHost& host : run.hosts) {
@@ -90,7 +91,7 @@ void add_traffic(Comparison& comparison, const ShownRun& run) {
 
 /// For how long half of the ranks or more stood still: not one of them was stopped, hosts were busy with
 /// something else. A twin has hosts of its own.
-void add_stalls(Comparison& comparison, const ShownRun& run) {
+void add_stalls(TwinComparison& comparison, const ShownRun& run) {
     std::vector<double> shares;
     shares.reserve(run.ranks.size());
     for (const ShownRank& rank : run.ranks) {
@@ -109,17 +110,17 @@ double Figure::excess() const {
                             : std::numeric_limits<double>::max();
 }
 
-bool Comparison::near() const {
+bool TwinComparison::near() const {
     return std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.near(); });
 }
 
-const Figure& Comparison::worst() const {
+const Figure& TwinComparison::worst() const {
     return *std::max_element(figures.begin(), figures.end(),
                              [](const Figure& a, const Figure& b) { return a.excess() < b.excess(); });
 }
 
-Comparison compare(const ShownRun& run, const ShownRun& twin) {
-    Comparison comparison;
+TwinComparison compare(const ShownRun& run, const ShownRun& twin) {
+    TwinComparison comparison;
     std::vector<Figure>& figures = comparison.figures;
     figures.push_back(relative("goodput", "b/s", run.goodput(), twin.goodput(), goodput_tolerance));
     figures.push_back(absolute("late sets", "%", late_share(run), late_share(twin), late_tolerance));

@@ -15,7 +15,7 @@ struct Figure {
     double run = 0;
     double twin = 0;
     double deviation = 0;  ///< of the twin, in `unit`; as a share of the run's value if `relative`
-    double tolerance = 0;  ///< likewise
+    double tolerance = 0;  ///< as `deviation`
     bool relative = false;
 
     [[nodiscard]] bool near() const { return deviation >= -tolerance && deviation <= tolerance; }
@@ -23,7 +23,7 @@ struct Figure {
     [[nodiscard]] double excess() const;
 };
 
-struct Comparison {
+struct TwinComparison {
     std::vector<Figure> figures;
     [[nodiscard]] bool near() const;
     /// What differs most for its tolerance.
@@ -35,6 +35,6 @@ inline constexpr const char* interface_bytes_name = "bytes of the busiest interf
 /// The figure that shows whether others used the processors.
 inline constexpr const char* stalls_name = "half of the ranks stood still";
 
-Comparison compare(const ShownRun& run, const ShownRun& twin);
+TwinComparison compare(const ShownRun& run, const ShownRun& twin);
 
 }  // namespace weir::twin

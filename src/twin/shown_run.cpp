@@ -14,21 +14,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A value of run.json, with its way from the top, for messages.
-class Value {
+class RecordValue {
   public:
-    Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
+    RecordValue(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
     [[nodiscard]] bool has(const char* name) const {
         return json_.is_object() && json_.contains(name) && !json_[name].is_null();
     }
-    [[nodiscard]] Value at(const char* name) const {
+    [[nodiscard]] RecordValue at(const char* name) const {
         const std::string path = path_.empty() ? name : path_ + "." + name;
         if (!has(name)) {
             throw Unreadable(fmt::format("run.json has no '{}'; it must be one of a run of this weir", path));
         }
         return {json_[name], path};
     }
-    [[nodiscard]] Value at(std::size_t index) const {
+    [[nodiscard]] RecordValue at(std::size_t index) const {
         return {json_[index], fmt::format("{}[{}]", path_, index)};
     }
     [[nodiscard]] std::size_t size() const { return json_.is_array() ? json_.size() : 0; }
@@ -53,7 +53,7 @@ class Value {
         }
         return static_cast<std::uint64_t>(value);
     }
-    /// Of a rank among those of its role.
+    /// Number of a rank among those of its role.
     [[nodiscard]] std::uint32_t index() const {
         const std::uint64_t value = count();
         if (value > std::numeric_limits<std::uint32_t>::max()) {
@@ -79,20 +79,20 @@ class Value {
     std::string path_;
 };
 
-ShownTimes read_times(const Value& latency, const char* name) {
+ShownTimes read_times(const RecordValue& latency, const char* name) {
     ShownTimes times;
     if (!latency.has(name)) {
         return times;
     }
-    const Value of = latency.at(name);
+    const RecordValue of = latency.at(name);
     times.count = of.at("count").count();
     if (times.count == 0) {
         return times;
     }
     times.p50_us = of.at("p50_us").number();
     times.p99_us = of.at("p99_us").number();
-    const Value upper = of.at("buckets").at("upper_us");
-    const Value events = of.at("buckets").at("events");
+    const RecordValue upper = of.at("buckets").at("upper_us");
+    const RecordValue events = of.at("buckets").at("events");
     if (upper.size() != events.size()) {
         throw Unreadable(fmt::format("run.json: the buckets of '{}' do not match", name));
     }
@@ -104,7 +104,7 @@ ShownTimes read_times(const Value& latency, const char* name) {
     return times;
 }
 
-core::Role role_of(const Value& rank) {
+core::Role role_of(const RecordValue& rank) {
     const std::string name = rank.at("role").text();
     for (const core::Role role : {core::Role::producer, core::Role::consumer, core::Role::scheduler}) {
         if (name == core::role_name(role)) {
@@ -114,15 +114,15 @@ core::Role role_of(const Value& rank) {
     throw Unreadable(fmt::format("run.json: there is no role '{}'", name));
 }
 
-ShownRank read_rank(const Value& from) {
+ShownRank read_rank(const RecordValue& from) {
     ShownRank rank;
     rank.node = {role_of(from), from.at("index").index()};
     rank.host = from.text_or_empty("host");
     rank.file = from.at("file").text();
     rank.measured_s = from.at("measured_s").number();
     rank.stalled_s = from.number_or_0("stalled_s");
-    const Value time = from.at("time");
-    const Value load = from.at("load");
+    const RecordValue time = from.at("time");
+    const RecordValue load = from.at("load");
     const double whole = std::max(rank.measured_s, 1e-9);
     rank.free_slot_s = load.number_or_0("free_slot_s");
     if (rank.node.role == core::Role::scheduler) {
@@ -130,7 +130,7 @@ ShownRank read_rank(const Value& from) {
     }
     const bool sends = rank.node.role == core::Role::producer;
     rank.bits_per_second = from.number_or_0("mean_bits_per_second");
-    const Value moved = from.at(sends ? "sent" : "received");
+    const RecordValue moved = from.at(sends ? "sent" : "received");
     rank.events = moved.at("events").count();
     rank.bytes = moved.at("bytes").number();
     if (sends) {
@@ -148,13 +148,13 @@ ShownRank read_rank(const Value& from) {
     return rank;
 }
 
-/// Of the kernel's interfaces and RDMA ports the one that moved most: bonds and bridges count bytes again.
-std::vector<ShownHost> read_hosts(const Value& run) {
+/// By host, the interface or RDMA port that moved most: bonds and bridges count bytes again.
+std::vector<ShownHost> read_hosts(const RecordValue& run) {
     std::vector<ShownHost> hosts;
     if (!run.has("hosts")) {
         return hosts;
     }
-    const Value from = run.at("hosts");
+    const RecordValue from = run.at("hosts");
     for (std::size_t i = 0; i < from.size(); ++i) {
         if (!from.at(i).json().is_object() || !from.at(i).has("totals")) {
             continue;
@@ -176,10 +176,10 @@ std::vector<ShownHost> read_hosts(const Value& run) {
     return hosts;
 }
 
-void read_losses(const Value& recovery, ShownRun& run) {
-    const Value losses = recovery.at("losses");
+void read_losses(const RecordValue& recovery, ShownRun& run) {
+    const RecordValue losses = recovery.at("losses");
     for (std::size_t i = 0; i < losses.size(); ++i) {
-        const Value from = losses.at(i);
+        const RecordValue from = losses.at(i);
         ShownLoss loss;
         loss.consumer = from.at("consumer").index();
         loss.since_s = from.at("silent_since_s").number(true);
@@ -190,7 +190,7 @@ void read_losses(const Value& recovery, ShownRun& run) {
     }
 }
 
-void read_verdict(const Value& verdict, ShownRun& run) {
+void read_verdict(const RecordValue& verdict, ShownRun& run) {
     if (!verdict.truth_or_false("judged")) {
         throw Unreadable(
             "the run was not judged, so there is nothing to explain; take a run that has a verdict");
@@ -203,13 +203,13 @@ void read_verdict(const Value& verdict, ShownRun& run) {
     run.lost_events = verdict.has("lost_events") ? verdict.at("lost_events").count() : 0;
 }
 
-void read_plan(const Value& plan, ShownRun& run) {
+void read_plan(const RecordValue& plan, ShownRun& run) {
     for (const auto& [name, value] : plan.json().items()) {
         if (value.is_string()) {
             run.plan.emplace_back(name, value.get<std::string>());
         }
     }
-    const Value resolved = plan.at("resolved");
+    const RecordValue resolved = plan.at("resolved");
     run.interval_s = resolved.at("interval_s").number();
     run.duration_s = resolved.at("duration_s").number();
     run.default_buffer = resolved.at("buffer_bytes").number() == resolved.number_or_0("set_bytes");
@@ -269,7 +269,7 @@ const ShownRank& ShownRun::scheduler() const {
 }
 
 ShownRun read_record(const nlohmann::ordered_json& json) {
-    const Value record(json, "");
+    const RecordValue record(json, "");
     if (const std::string schema = record.text_or_empty("schema"); schema != "weir-run/1") {
         throw Unreadable(
             schema == "weir-groups/1"
@@ -283,7 +283,7 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     ShownRun run;
     read_verdict(record.at("verdict"), run);
     read_plan(record.at("plan"), run);
-    const Value latency = record.at("latency");
+    const RecordValue latency = record.at("latency");
     run.scheduling = read_times(latency, "offer_to_grant");
     run.transfer = read_times(latency, "transfer");
     run.delivery = read_times(latency, "delivery");
@@ -292,9 +292,9 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     if (record.has("recovery")) {
         read_losses(record.at("recovery"), run);
     }
-    const Value environment = record.at("environment");
+    const RecordValue environment = record.at("environment");
     run.simulated = environment.text_or_empty("world") == "simulation";
-    const Value ranks = record.at("ranks");
+    const RecordValue ranks = record.at("ranks");
     std::uint32_t schedulers = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         run.ranks.push_back(read_rank(ranks.at(i)));

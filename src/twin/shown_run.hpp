@@ -22,7 +22,7 @@ class Unreadable : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Of a histogram; all 0 without values.
+/// Figures of a histogram; all 0 without values.
 struct ShownTimes {
     std::uint64_t count = 0;
     double p50_us = 0;
@@ -69,9 +69,9 @@ struct ShownRank {
     double processing_s = 0;
     double free_slot_s = 0;    ///< slots x s, of consumers and scheduler
     std::uint64_t events = 0;  ///< sent or received in the whole run
-    double bytes = 0;          ///< likewise
+    double bytes = 0;          ///< of these events
 
-    // Of the rows of the measured time; 0 if they were not read.
+    // From the rows of the measured time; 0 if they were not read.
     double processed_events = 0;
     double handling_s = 0;
     double messages = 0;  ///< that the scheduler handled
@@ -106,7 +106,7 @@ struct ShownRun {
     /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on
     /// their way or not read.
     [[nodiscard]] double unseen_slot_s() const;
-    /// Of all producers' time: events were there, and neither slot nor grant.
+    /// Share of all producers' time in which events were there, and neither slot nor grant.
     [[nodiscard]] double waiting_share() const;
     [[nodiscard]] const ShownRank& scheduler() const;
 };

@@ -30,7 +30,7 @@ class Outcomes(unittest.TestCase):
         return store
 
     def test_ratios_are_of_the_same_round(self):
-        # The machine was ten times slower in the second round: the ratios do not care.
+        # The machine was ten times slower in the second round: the ratios stay the same.
         outcome = self.store(("weir", 0, 95), ("bare", 0, 100), ("weir", 1, 9.2), ("bare", 1, 10), ("weir", 2, 98), ("bare", 2, 100)).outcome(RATE)
         self.assertAlmostEqual(outcome.median, 0.95)
         self.assertAlmostEqual(outcome.least, 0.92)

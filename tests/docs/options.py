@@ -18,7 +18,7 @@ sys.path.insert(0, str(SOURCE / "src/manual"))
 from description import read_python_commands  # noqa: E402
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
-# Of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
+# Options of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
 FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive", "--mem", "--signal",
            "--test-only", "--preset", "--build", "--install", "--print-labels", "--prefix", "--workflow", "--foreground", "--oversubscribe",
            "--enable-recovery", "--kill-on-bad-exit", "--no-kill"}

@@ -39,7 +39,7 @@ Duration sum_of(std::span<const RankRecord> ranks, Role role, const Field& field
     return sum;
 }
 
-/// Of producers that were held up, whether some transfer was ever under way.
+/// Whether producers that were held up ever had a transfer under way.
 bool any_transfer(std::span<const RankRecord> ranks) {
     return sum_of(ranks, Role::producer, [](const RankSummary& one) { return one.time.transferring; }) >
            Duration{};

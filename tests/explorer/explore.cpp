@@ -256,7 +256,7 @@ class Exploration {
 
     void note_failure(std::uint64_t seed, const std::string& what, bool of_relation) {
         const std::lock_guard lock(mutex_);
-        // Of several failures at a time the lowest seed, so that jobs do not matter.
+        // The lowest seed of several failures at a time, so that jobs do not matter.
         if (seed < failed_seed_) {
             failed_seed_ = seed;
             what_ = what;

@@ -146,7 +146,7 @@ class Observer final : private NetworkClient {
     }
     void message_arrived(std::uint32_t /*handle*/) override {}
     [[nodiscard]] bool stands_still(FlatNode /*node*/) const override { return false; }
-    void hold(FlatNode /*node*/, const Event& /*event*/) override {}
+    void hold(FlatNode /*node*/, const QueueEvent& /*event*/) override {}
     void chunks_left_before(const ChunkRun& run) override { note_left(run); }
     void chunks_arrived_before(const ChunkRun& run) override { note_arrived(run); }
     void give_turn(FlatNode node) override { network_->catch_up(node); }
@@ -312,7 +312,7 @@ class Relations {
     static std::string conserved_by_flow(const packet::PacketNetwork& packets) {
         const std::vector<std::uint64_t> inside = packets.bytes_inside();
         for (std::uint32_t index = 0; index < packets.flows(); ++index) {
-            const packet::Flow::Traffic& traffic = packets.flow({index}).traffic;
+            const packet::Flow::WireBytes& traffic = packets.flow({index}).traffic;
             if (traffic.sent != traffic.arrived + traffic.dropped + inside[index]) {
                 return fmt::format(
                     "relation `conserved`: of {} bytes of flow {}, {} arrived, {} were dropped, {} are "

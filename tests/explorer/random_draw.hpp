@@ -42,7 +42,7 @@ class RandomDraw {
     void add(std::string_view name, fmt::format_string<const Values&...> form, const Values&... values) {
         options_.push_back({std::string(name), fmt::format(form, values...)});
     }
-    /// Of what was added; empty: nothing.
+    /// The value of an option that was added; empty: it was not.
     [[nodiscard]] std::string value(std::string_view name) const {
         for (const config::GivenOption& option : options_) {
             if (option.name == name) {

@@ -49,7 +49,7 @@ class FaultDraw {
         }
     }
 
-    /// Of a consumer that may be lost by it, and may come back.
+    /// A consumer may be lost, and may come back.
     void add_absence() {
         const std::string consumer = fmt::format("consumer={}", draw_.number(0, range_.consumers - 1));
         const std::int64_t begin_us = draw_.number(0, range_.duration_us);

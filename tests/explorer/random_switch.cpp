@@ -40,7 +40,7 @@ class SwitchDraw {
     }
 
     void memory() {
-        // Of a slow port a quarter is kept. A switch has at most six uplinks.
+        // A quarter is kept for a slow port. A switch has at most six uplinks.
         const std::int64_t headroom = draw_.one_in(3) ? 0 : draw_.number(1000, 100000);
         const std::int64_t kept = (hosts_ + 6) * (headroom / 4 + 1);
         line("[switch]\nheadroom = \"{}B\"", headroom);

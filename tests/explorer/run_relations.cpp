@@ -101,7 +101,7 @@ void reverse_keys(const std::string& file) {
     write_lines(file, lines);
 }
 
-/// Lines of a matrix likewise, below that with the names.
+/// Lines of a matrix the other way round, below that with the names.
 void reverse_pairs(const std::string& file) {
     std::vector<std::string> lines = lines_of(file);
     if (!lines.empty()) {

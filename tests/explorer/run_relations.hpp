@@ -18,7 +18,7 @@ namespace weir::explorer {
 /// `options` must be accepted.
 std::string broken_relation_of(const std::vector<config::GivenOption>& options);
 
-/// Likewise for events with an address, drawn from the seed, whose latencies and bytes are compared:
+/// Simulates events with an address, drawn from the seed, twice, and compares their latencies and bytes:
 /// - `later`: all of them later by a whole number of seconds, since rows and heartbeats keep theirs.
 /// - `idle`: with a producer and a consumer more, where their messages take nothing that others need.
 ///   With policy `none` a consumer.

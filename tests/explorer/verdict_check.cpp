@@ -79,7 +79,7 @@ std::string contradiction_in_growth(const telemetry::RunRecord& record) {
     return "";
 }
 
-/// Of the causes and the sentences that are made of them.
+/// Between the causes and the sentences that are made of them.
 std::string contradiction_in_causes(const telemetry::RunRecord& record) {
     const telemetry::Verdict& verdict = record.verdict;
     telemetry::RunFacts facts;

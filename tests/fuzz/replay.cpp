@@ -18,7 +18,7 @@
 #include "core/random.hpp"
 #include "fuzz_input.hpp"
 
-// Of the sanitizers, where the harness is built with them.
+// The sanitizers have it, where the harness is built with them.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
 namespace {

@@ -45,7 +45,7 @@ def send(number):
 
 
 def watch_what_is_written(run):
-    """Until the end of the run: what is right in run.json is not overwritten by a rank that knows less."""
+    """Until the end of the run: what is right in run.json is not overwritten by a rank that has less of it."""
     right = False
     deadline = time.monotonic() + ENDS_WITHIN_S
     while run.process.poll() is None and time.monotonic() < deadline:

@@ -107,12 +107,12 @@ RunSettings settings_of(const MpiJob& job) {
     settings.plan.producers = 1;
     settings.plan.consumers = static_cast<std::uint32_t>(job.size() - 2);
     std::vector<core::NodeId> nodes{core::scheduler_node(), {core::Role::producer, 0}};
-    std::vector<Place> places(static_cast<std::size_t>(job.size()), Place{"host", 0, {}, 0});
+    std::vector<RankLocation> locations(static_cast<std::size_t>(job.size()), RankLocation{"host", 0, {}, 0});
     for (std::uint32_t index = 0; index < settings.plan.consumers; ++index) {
         nodes.push_back({core::Role::consumer, index});
     }
     settings.roles = core::RoleMap(nodes);
-    settings.set_places(places);
+    settings.set_locations(locations);
     settings.silence_timeout = core::Duration::milliseconds(500);
     return settings;
 }
@@ -133,7 +133,7 @@ void warm_up(MpiJob& job) {
     check(job, through(), "the warm-up has ended before its time");
 }
 
-/// Nothing arrives any more at one rank: all ranks learn which, although all answer. So do ranks
+/// Nothing arrives any more at one rank: all ranks are told which, although all answer. So do ranks
 /// that see a round end later than the others, and whose clocks therefore differ.
 void stuck_warm_up(MpiJob& job) {
     const RunSettings settings = settings_of(job);
@@ -254,7 +254,7 @@ void late_probe(MpiJob& job) {
         job.barrier("the end of the probe");
     } else {
         // All wait for the late one at the barriers, for twice the limit of a round.
-        const PairProbes probes = probe_pairs(job, settings.roles, settings.places, rounds, limits);
+        const PairProbes probes = probe_pairs(job, settings.roles, settings.locations, rounds, limits);
         check(job, probes.stopped.empty(), probes.stopped);
         for (const preflight::PairProbe& pair : probes.pairs) {
             check(job, !pair.reached, "a pair without answers was reached");

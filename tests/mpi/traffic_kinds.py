@@ -30,7 +30,7 @@ def weir_traffic(*words):
 
 
 def options_of(line, names=("pattern", "interval", "warmup", "duration")):
-    """Of a command that weir-traffic suggests."""
+    """Options of a command that weir-traffic suggests."""
     words = line.split()
     return tuple(word for name in names if f"--{name}" in words for word in (f"--{name}", words[words.index(f"--{name}") + 1]))
 

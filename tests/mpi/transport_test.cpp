@@ -103,7 +103,7 @@ std::vector<Scenario> make_scenarios(const core::RoleMap& roles) {
     many.streams = 4;
     scenarios.push_back({"many chunks clean", many, std::nullopt});
     scenarios.push_back(
-        {"many chunks doubled", many, transport::Disturbance{DisturbanceKind::duplicate, 0, 2, 40}});
+        {"many chunks doubled", many, transport::ChunkDisturbance{DisturbanceKind::duplicate, 0, 2, 40}});
     return scenarios;
 }
 

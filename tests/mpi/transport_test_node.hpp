@@ -86,7 +86,7 @@ struct Tally {
 struct Scenario {
     std::string name;
     core::Plan plan;
-    std::optional<transport::Disturbance> fault;
+    std::optional<transport::ChunkDisturbance> fault;
 };
 
 /// One rank's part in one scenario.
@@ -172,8 +172,8 @@ class Node {
         Clock::time_point changed;
     };
 
-    static std::vector<transport::Disturbance> faults_of(const Scenario& scenario) {
-        return scenario.fault ? std::vector{*scenario.fault} : std::vector<transport::Disturbance>{};
+    static std::vector<transport::ChunkDisturbance> faults_of(const Scenario& scenario) {
+        return scenario.fault ? std::vector{*scenario.fault} : std::vector<transport::ChunkDisturbance>{};
     }
 
     core::Bytes event_bytes(core::EventId event) const {

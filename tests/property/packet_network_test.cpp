@@ -151,7 +151,7 @@ class Traffic {
     void audit() {
         const std::vector<std::uint64_t> inside = network_.bytes_inside();
         for (std::uint32_t flow = 0; flow < inside.size(); ++flow) {
-            const Flow::Traffic& traffic = network_.flow({flow}).traffic;
+            const Flow::WireBytes& traffic = network_.flow({flow}).traffic;
             REQUIRE(traffic.sent == traffic.arrived + traffic.dropped + inside[flow]);
         }
         std::uint64_t on_first_links = 0;

@@ -53,7 +53,7 @@ struct Scenario {
     Picoseconds begin{};
 };
 
-/// Of each message: when it arrived (never(): it did not), and when its sender knew.
+/// When each message arrived (never(): it did not), and when its sender was told.
 struct Outcome {
     std::vector<std::pair<Picoseconds, Picoseconds>> messages;
     std::uint64_t dropped = 0;

@@ -51,7 +51,7 @@ class Case:
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """Of each setting: the figures of its complete runs, when they began (seconds), and how many failed."""
+    """The figures of each setting's complete runs, when they began (seconds), and how many failed."""
 
     values: dict  # {figure's name: [values of each setting's runs]}
     begins: list

@@ -383,7 +383,7 @@ def test_fewer_slots_are_named_as_worse(capsys, simulate):
 
 
 def networks(make, name, *mechanisms):
-    """A run for each mechanism, all else equal; None: an old run that does not know."""
+    """A run for each mechanism, all else equal; None: an old run without one."""
     return [make(f"{name}-{index}", label=name, network=mechanism) for index, mechanism in enumerate(mechanisms)]
 
 

@@ -169,7 +169,7 @@ def test_marks_and_intervals_lie_where_their_values_are():
 
 
 def test_many_long_runs_make_a_page_of_bounded_size(simulate):
-    """Of 600 s each; the number of ranks makes no difference, for each run is one line."""
+    """600 s each; the number of ranks makes no difference, for each run is one line."""
     directory = simulate("--producers", "2", "--consumers", "2", "--rate", "1Mb/s", "--event-size", "10kB", "--duration", "600s")
     long_run = read_run(directory)
     rows = run_charts.side_by_side([Group("a", [long_run] * 3)], [1], ["blue"])

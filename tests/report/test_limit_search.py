@@ -36,7 +36,7 @@ def test_the_limit_lies_in_a_narrow_bracket(limit):
 
 
 def test_an_end_that_was_wrong_is_found_out_early():
-    """Of a single wrong run at the first value, before the search has come near to it."""
+    """A single wrong run at the first value, before the search has come near to it."""
     first = iter([False])
     (low, high), tried = carry_out(LimitSearch(RATES), lambda value: next(first, value <= 333.0))
     assert low <= 333.0 < high and tried[:5] == [50.0, 25.0, 35.355, 42.045, 50.0] and len(tried) < most_runs(RATES, 50.0)

@@ -148,7 +148,7 @@ def test_a_closed_test_leaves_out_sets_with_two_that_are_known_to_be_unlike():
     pairs, _, adjusted = closed([2.6, 0.0, 0.0, 30.0])
     apart = [two for two in pairs if 4 not in two]
     assert adjusted(lambda two: 4 not in two).shape == (len(apart),)
-    # Of settings 0 and 4 nothing is given: no set has both, and 4 still counts as one of five.
+    # Nothing is given of settings 0 and 4: no set has both, and 4 still counts as one of five.
     without = adjusted(lambda two: two != (4, 0))
     whole = adjusted()
     assert without[pairs.index((1, 0))] == pytest.approx(whole[pairs.index((1, 0))])

@@ -7,7 +7,7 @@
 // speed, and flows between random pairs, several per pair among them, that all begin at 0 and run until they
 // are through. So each set is solved again at every end, and what is compared, the mean throughput of each
 // flow (its bytes / the time of its end), depends on all the solutions before. No flow may differ by more
-// than 1 %. SimGrid knows no schedulers, slots or chunks: this says nothing about weir's protocol, only about
+// than 1 %. SimGrid has no schedulers, slots or chunks: this says nothing about weir's protocol, only about
 // how the network is shared.
 //
 // The program also checks itself: with one side's links changed by 3 %, all of them or only the slow or fast
@@ -169,7 +169,7 @@ Ends simgrid_ends(const std::vector<FlowSet>& sets, int argc, char** argv) {
     int count = static_cast<int>(arguments.size());
     s4u::Engine engine(&count, pointers.data());
 
-    // A star: what a host sends goes over its own links only, then over the receiver's. SimGrid wants bytes
+    // A star: what a host sends goes over its own links only, then over the receiver's. SimGrid needs bytes
     // per second.
     s4u::NetZone* zone = s4u::create_star_zone("zone");
     const auto add_host = [zone](const std::string& name, BitRate rate, bool sends) {

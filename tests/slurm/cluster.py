@@ -86,7 +86,7 @@ class Cluster:
         self.directory = Path(os.environ["TMPDIR"]).resolve() / "cluster"
         self.directory.mkdir()
         for place in (self.directory.parent.parent, self.directory.parent, self.directory):
-            place.chmod(0o711)  # munge wants to be reached
+            place.chmod(0o711)  # munge must be reachable
         for line in ("link set lo up", "link add w0 type veth peer name w1", f"addr add {ADDRESS}/24 dev w0", "link set w0 up",
                      "link set w1 up"):
             run_or_fail("ip", *line.split())
@@ -160,7 +160,7 @@ class Cluster:
         wait_until(lambda: run("sbatch", "--test-only", f"--nodes={len(NODES)}", "--wrap=true").returncode == 0, self._log)
 
     def kill_controller(self, job):
-        """Not before it has written down what it knows of the job, which it does every few seconds."""
+        """Not before it has written down what it has of the job, which it does every few seconds."""
         saved = self.directory / "state/job_state"
         since = time.time()
         run_or_fail("scontrol", "update", f"jobid={job}", "comment=known")

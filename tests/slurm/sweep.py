@@ -319,7 +319,7 @@ runs-per-job = 2
 
 
 def simulated_array():
-    """Simulations as tasks of one core each, whatever nodes the runs want."""
+    """Simulations as tasks of one core each, whatever nodes the runs need."""
     path = write("simulated", "repetitions = 3", """
 [axes]
 policy = ["balanced", "token"]

@@ -11,6 +11,7 @@ near enough for calls: a name that only looks like a forbidden one can be given 
 """
 
 import ast
+import functools
 import pathlib
 import re
 import sys
@@ -74,12 +75,16 @@ FORBIDDEN_EVERYWHERE = {
     "names": {"NDEBUG": "a release build must behave like the tested one"},
 }
 
+# Names of types that may have several meanings: why.
+MAY_HAVE_SEVERAL_MEANINGS = {}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 COMMENT_OR_LITERAL = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'(?![0-9])',
     re.DOTALL)
 
 
+@functools.cache
 def code_of(text):
     """The text without comments and literals, line numbers intact."""
     # Digit separators look like character literals.
@@ -111,6 +116,49 @@ def functions_of(code):
         elif part.strip():
             head_line = head_line if head else line
             head += part
+
+
+NAMESPACE = re.compile(r"\bnamespace\b[\w:\s]*$")
+TYPE = re.compile(r"\b(?:struct|class|enum(?:\s+class)?|union)\s+(\w+)\s*(?:final\s*)?(?::(?!:)[^()]*)?$")
+ALIAS = re.compile(r"\busing\s+(\w+)\s*=\s*(.+)$", re.DOTALL)
+
+
+def types_of(code):
+    """(line, name, inner, meaning) of each type outside of functions. inner: stands in a class; meaning: the type of an alias."""
+    blocks, line, head, head_line = [], 1, "", 1
+    for part in re.split(r"([;{}\n])", code):
+        line += part == "\n"
+        if part in {"{", ";"} and "function" not in blocks:
+            found = TYPE.search(head.strip()) if part == "{" else ALIAS.search(head)
+            if found and not head.lstrip().startswith("friend"):
+                meaning = " ".join(found.group(2).split()) if part == ";" else None
+                # `using Form = Description::Form` is a short way to write one name, not a second meaning of it.
+                if meaning is None or re.split(r"\W+", meaning)[-1] != found.group(1):
+                    yield head_line, found.group(1), "type" in blocks, meaning
+        if part == "{":
+            text = head.strip()
+            blocks.append("namespace" if NAMESPACE.search(text) else "type" if TYPE.search(text) else "function")
+        elif part == "}" and blocks:
+            blocks.pop()
+        if part in {";", "{", "}"}:
+            head = ""
+        elif head or part.strip():
+            head_line = head_line if head else line
+            head += part
+
+
+def check_type_names(root):
+    """A type of a namespace shares its name with no other type; types inside of classes may share theirs: Fault::Kind, Notice::Kind."""
+    found = {}
+    for file in sorted(path for path in root.rglob("*") if path.suffix in {".hpp", ".cpp"}):
+        path = file.relative_to(root).as_posix()
+        for line, name, inner, meaning in types_of(code_of(file.read_text(encoding="utf-8"))):
+            found.setdefault(name, []).append((f"{path}:{line}", inner, meaning or f"{path}:{line}"))
+    for name, types in sorted(found.items()):
+        several = len({meaning for _, _, meaning in types}) > 1 and not all(inner for _, inner, _ in types)
+        if several and name not in MAY_HAVE_SEVERAL_MEANINGS:
+            *others, last = (place for place, _, _ in types)
+            yield f"{last}: {name}: also a type in {', '.join(others)}; give each its own name"
 
 
 def check_include(directory, path, quoted, name):
@@ -245,7 +293,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     source = pathlib.Path(sys.argv[1])
-    violations = [*check(source), *check_package(source / "report/weir_report"), *check_tests(source.parent / "tests")]
+    violations = [*check(source), *check_type_names(source), *check_package(source / "report/weir_report"), *check_tests(source.parent / "tests")]
     print("\n".join(violations) if violations else "structure: no violations")
     return 1 if violations else 0
 

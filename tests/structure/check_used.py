@@ -53,7 +53,7 @@ def declared_in(line):
 
 
 def defined_in(line):
-    """Likewise, and `Class::name(`, which begins a line: only outside of functions nothing is indented."""
+    """The same of a source, with `Class::name(`, which begins a line: only outside of functions nothing is indented."""
     before, parenthesis, _ = line.partition("(")
     if parenthesis and line[0] not in " #})" and "=" not in before:
         yield from WORD.findall(before)[-1:]

@@ -75,6 +75,27 @@ class StructureCheck(unittest.TestCase):
         self.assertEqual(len(circle), 1)
         self.assertIn("compare/a, compare/b, sweep/a", circle[0])
 
+    def test_types_of_one_name(self):
+        def found(**texts):
+            with tempfile.TemporaryDirectory() as name:
+                for file, text in texts.items():
+                    (pathlib.Path(name) / f"{file}.hpp").write_text(text)
+                return list(check_structure.check_type_names(pathlib.Path(name)))
+
+        place = "namespace weir::core {\n/// Room.\nstruct Place final : Base<int> {\n    int a;\n};\n}\n"
+        for other in ("namespace {\nenum class Place : int { here };\n}\n", "class A {\n  public:\n    using Place = B;\n};\n",
+                      "namespace a::b {\nclass A {\n    struct Place {};\n};\n}\n", "using Place =\n    std::pair<int, B>;\n"):
+            with self.subTest(other=other):
+                violations = found(a=place, b=other)
+                self.assertEqual(len(violations), 1, violations)
+                self.assertRegex(violations[0], r"^b.hpp:[1-3]: Place: also a type in a.hpp:3;")
+        for other in ("using Place = core::Place;\n", "struct Place;\nenum class B { Place };\n", "void f() {\n    struct Place {};\n}\n",
+                      "// struct Place {};\n"):
+            with self.subTest(other=other):
+                self.assertEqual(found(a=place, b=other), [])
+        self.assertEqual(found(a="using J = x::J2;\n", b="using J = x::J2;\n"), [])
+        self.assertEqual(found(a="class A {\n    struct Kind {};\n};\n", b="class B {\n    enum class Kind { c };\n};\n"), [])
+
     def test_include_without_directory(self):
         self.assert_found("core/a.cpp", '#include "a.hpp"\n', "from src/")
         self.assert_found("core/a.cpp", '#include "weir_version.hpp"\n', "from src/")

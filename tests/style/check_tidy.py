@@ -103,7 +103,7 @@ def main():
     def run(path):
         start = time.monotonic()
         # clang's own warnings are findings too (clang-diagnostic-*), so that clang builds without any; it does not
-        # know all options of the compiler that builds here, and what libstdc++ deprecates it uses itself.
+        # have all options of the compiler that builds here, and what libstdc++ deprecates it uses itself.
         command = [str(program), "--quiet", "-p", str(database), "--extra-arg=-Wno-unknown-warning-option",
                    "--extra-arg=-Wno-deprecated-declarations", str(path)]
         result = subprocess.run(command, capture_output=True, text=True)

@@ -102,7 +102,7 @@ def _work(options):
 
 
 def _shortened(text, most=400):
-    """Of thousands of run directories the first ones."""
+    """The first of thousands of run directories."""
     return shown(text if len(text) <= most else text[:most - 3] + "...")
 
 
@@ -151,7 +151,7 @@ def _compare(options):
 
 
 def _compare_campaign(path, settings, baseline, prover):
-    """Of measured capacities, or of the campaign's complete runs at fixed rates."""
+    """Compares measured capacities, or the campaign's complete runs at fixed rates."""
     if path.is_dir() and not (path / FILE_NAME).is_file():
         # Only campaigns need what reads them.
         from .sweep.collect import compare_runs

@@ -99,7 +99,7 @@ Options options_of(const Case& wanted, const TraceFile& trace) {
 struct Said {
     bool sustained = false;
     double growth_share = 0;     ///< of the rate
-    double tolerance_share = 0;  ///< likewise
+    double tolerance_share = 0;  ///< of the rate
     std::string text;
 };
 
@@ -201,7 +201,7 @@ TEST_CASE(
         const bool told = !over || 1.5 * said.tolerance_share < growth_share;
         untold += told ? 0 : 1;
         if (limit == Limit::processing && over) {
-            // Of few events the drawn times may be short ones, so that this run had less to do.
+            // With few events the drawn times may be short ones, so that this run had less to do.
             missed += told && said.sustained ? 1 : 0;
         } else if (told) {
             CHECK(said.sustained == !over);

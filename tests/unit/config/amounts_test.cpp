@@ -68,7 +68,7 @@ TEST_CASE("a set of more events than can wait is refused") {
     const RunRequest request = laid_out(given);
     REQUIRE(request.notes.size() == 1);
     CHECK(contains(request.notes[0], "has room for 4394531 events of 1024 B, but at most 4194304 can wait"));
-    // Likewise, where nothing is due at a time.
+    // Saturating producers have nothing due at a time.
     given.back().value = "saturate";
     CHECK(refused(given) == "accepted");
 }

@@ -176,7 +176,7 @@ inline void check_refused(Driven& scheduler, NodeId from, const ControlMessage& 
     const auto waiting = scheduler->waiting_events();
     const auto free = scheduler->free_slots();
     const auto outstanding = scheduler->outstanding();
-    const auto phase = scheduler->phase();
+    const auto state = scheduler->state();
     const Tally done = scheduler->done();
     const Actions out = scheduler.message(from, message);
     REQUIRE(out.faults.size() == 1);
@@ -187,7 +187,7 @@ inline void check_refused(Driven& scheduler, NodeId from, const ControlMessage& 
     CHECK(scheduler->waiting_events() == waiting);
     CHECK(scheduler->free_slots() == free);
     CHECK(scheduler->outstanding() == outstanding);
-    CHECK(scheduler->phase() == phase);
+    CHECK(scheduler->state() == state);
     CHECK(scheduler->done() == done);
 }
 

@@ -23,7 +23,7 @@ std::shared_ptr<const TrafficPlan> full(std::uint32_t producers, std::uint32_t c
                                                std::vector<TrafficPhase>{{"all", {}, {}}}, entries);
 }
 
-/// A policy and what it should know.
+/// A policy and what it should have been told.
 class Switch {
   public:
     Switch(std::uint32_t producers, std::uint32_t consumers, MatchRule rule, std::uint32_t most_streams = 8,

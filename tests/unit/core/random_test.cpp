@@ -80,7 +80,7 @@ TEST_CASE("Bounded random integers stay in bounds and are equally likely") {
 }
 
 TEST_CASE("A bound near 2 to the 64 brings no modulo bias") {
-    // Of a modulus, the lower third of this range would come twice as often as the rest.
+    // With a modulus, the lower third of this range would come twice as often as the rest.
     const std::uint64_t third = std::uint64_t{1} << 62U;
     Random random(5, 0);
     int lower = 0;

@@ -10,7 +10,7 @@ TEST_CASE("Drained said twice is refused and does not end the run") {
     Driven scheduler(small_plan());
     scheduler.drained(0);
     check_refused(scheduler, producer_0, Drained{{0, {0}}});
-    CHECK(scheduler->phase() == Scheduler::Phase::running);
+    CHECK(scheduler->state() == Scheduler::State::running);
     CHECK(scheduler->has_drained({0}));
     CHECK_FALSE(scheduler->has_drained({1}));
 }
@@ -31,9 +31,9 @@ TEST_CASE("The run is finished when all have drained and no transfer is missing"
     scheduler.offer(0, 1, 100);
     scheduler.drained(1);
     CHECK(scheduler.drained(0, 1).messages.empty());
-    CHECK(scheduler->phase() == Scheduler::Phase::completing);
+    CHECK(scheduler->state() == Scheduler::State::completing);
     const Actions out = scheduler.done(0, 0, event_0, 100);
-    CHECK(scheduler->phase() == Scheduler::Phase::closing);
+    CHECK(scheduler->state() == Scheduler::State::closing);
     check_finish(out);
     CHECK(scheduler->next_deadline() == Instant::never());
 }
@@ -42,7 +42,7 @@ TEST_CASE("With nothing under way the last drained message finishes the run") {
     Driven scheduler(small_plan());
     scheduler.drained(1);
     check_finish(scheduler.drained(0));
-    CHECK(scheduler->phase() == Scheduler::Phase::closing);
+    CHECK(scheduler->state() == Scheduler::State::closing);
 }
 
 TEST_CASE("A transfer that stays missing ends the run after a grace") {
@@ -109,7 +109,7 @@ TEST_CASE("A producer that never drains ends the run after the drain grace") {
     check_finish(scheduler.time(end));
     CHECK(scheduler.ready(0, 0).messages.empty());  // no grants any more
     CHECK(scheduler.drained(0).messages.empty());
-    CHECK(scheduler->phase() == Scheduler::Phase::closing);
+    CHECK(scheduler->state() == Scheduler::State::closing);
 }
 
 TEST_CASE("A run can be finished before its time and only once") {
@@ -128,7 +128,7 @@ TEST_CASE("Without a policy the scheduler ends the run by what consumers report"
     REQUIRE(asked.messages.size() == 3);
     CHECK(asked.messages[2].to == NodeId{Role::consumer, 2});
     CHECK(std::holds_alternative<ReportProgress>(asked.messages[2].message));
-    CHECK(scheduler->phase() == Scheduler::Phase::completing);
+    CHECK(scheduler->state() == Scheduler::State::completing);
     CHECK(scheduler.progress(0, 1).messages.empty());
     CHECK(scheduler.progress(1, 1).messages.empty());
     CHECK(scheduler.progress(2, 0).messages.empty());

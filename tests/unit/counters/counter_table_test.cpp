@@ -21,7 +21,8 @@ namespace {
 using Columns = std::vector<std::string>;
 
 /// The column's value among what read() returned.
-Value at(const CounterTable& table, const std::vector<Value>& values, const std::string& column) {
+CounterValue at(const CounterTable& table, const std::vector<CounterValue>& values,
+                const std::string& column) {
     const auto place = std::find(table.columns().begin(), table.columns().end(), column);
     REQUIRE(place != table.columns().end());
     return values.at(static_cast<std::size_t>(place - table.columns().begin()));
@@ -51,12 +52,12 @@ TEST_CASE("An mlx5 port has its own counters and the standard's, data in bytes")
     auto table = CounterTable::of_host(tree.root(), calls);
     CHECK(table.columns() ==
           Columns{"mlx5_0.port_rcv_bytes", "mlx5_0.np_cnp_sent", "mlx5_0.out_of_sequence"});
-    CHECK(table.read() == std::vector<Value>(3));
+    CHECK(table.read() == std::vector<CounterValue>(3));
 
     tree.port_counter("mlx5_0", "counters/port_rcv_data", "1025");
     tree.port_counter("mlx5_0", "hw_counters/np_cnp_sent", "50");
     tree.port_counter("mlx5_0", "hw_counters/out_of_sequence", "4");
-    CHECK(table.read() == std::vector<Value>{100, 0, 10});
+    CHECK(table.read() == std::vector<CounterValue>{100, 0, 10});
 }
 
 TEST_CASE("A device is mlx5's by its driver when it is named otherwise") {
@@ -72,7 +73,7 @@ TEST_CASE("A device is mlx5's by its driver when it is named otherwise") {
     tree.port_counter("rocep1s0f0", "hw_counters/packet_seq_err", "0");
     tree.port_counter("rocep2s0f0", "hw_counters/packet_seq_err", "0");
     // The other one has 64 bits: it went down, so someone cleared it.
-    CHECK(table.read() == std::vector<Value>{1, {}});
+    CHECK(table.read() == std::vector<CounterValue>{1, {}});
 }
 
 TEST_CASE("Ports that are not active and files without a number are left out") {
@@ -169,7 +170,7 @@ TEST_CASE("Names that are cleaned to one keep a column each") {
     tree.statistic("a,b", "rx_bytes", 6);
     tree.statistic("a_b", "rx_bytes", 7);
     calls.values["a_b"] = {2, 20, 200};
-    CHECK(table.read() == std::vector<Value>{1, 2, 1, 10});
+    CHECK(table.read() == std::vector<CounterValue>{1, 2, 1, 10});
 }
 
 TEST_CASE("A counter that vanishes is absent from then on, and the others go on") {
@@ -182,17 +183,17 @@ TEST_CASE("A counter that vanishes is absent from then on, and the others go on"
     table.read();
     tree.remove("sys/class/net/eth0/statistics/rx_bytes");
     tree.statistic("eth0", "tx_bytes", 110);
-    CHECK(table.read() == std::vector<Value>{{}, 10});
+    CHECK(table.read() == std::vector<CounterValue>{{}, 10});
     tree.statistic("eth0", "rx_bytes", 200);
     tree.statistic("eth0", "tx_bytes", 130);
-    CHECK(table.read() == std::vector<Value>{{}, 20});
+    CHECK(table.read() == std::vector<CounterValue>{{}, 20});
     tree.statistic("eth0", "rx_bytes", 300);
-    CHECK(table.read() == std::vector<Value>{{}, 0});
+    CHECK(table.read() == std::vector<CounterValue>{{}, 0});
 }
 
 TEST_CASE("A difference of 32 bits goes round; one of 64 bits or a large step back is a reset") {
     const Counter wide{.source = "a", .name = "b"};
-    const Counter narrow{.source = "a", .name = "b", .range = Range::wraps_at_32_bits};
+    const Counter narrow{.source = "a", .name = "b", .range = CounterRange::wraps_at_32_bits};
     CHECK(difference(wide, 5, 5) == 0U);
     CHECK(difference(wide, 5, 7) == 2U);
     CHECK_FALSE(difference(wide, 7, 5));
@@ -204,7 +205,8 @@ TEST_CASE("A difference of 32 bits goes round; one of 64 bits or a large step ba
 }
 
 TEST_CASE("A counter that stands at its largest value says nothing any more") {
-    const Counter stops{.source = "a", .name = "b", .range = Range::stops_at_largest, .largest = 0xffff};
+    const Counter stops{
+        .source = "a", .name = "b", .range = CounterRange::stops_at_largest, .largest = 0xffff};
     CHECK(difference(stops, 10, 12) == 2U);
     CHECK(difference(stops, 0xfff0, 0xffff) == 15U);
     CHECK_FALSE(difference(stops, 0xffff, 0xffff));
@@ -258,15 +260,15 @@ TEST_CASE("Driver counters and queueing disciplines join their interface's colum
     table.read();
     calls.values["eth0"] = {1, 12, 3, 400, 5};
     calls.queues = {{"eth0", 4, 2, 3}};
-    CHECK(table.read() == std::vector<Value>{0, 10, 0, 0, 5, 0, 0});
+    CHECK(table.read() == std::vector<CounterValue>{0, 10, 0, 0, 5, 0, 0});
 
     SECTION("another number of values: their names are not known") {
         calls.values["eth0"] = {1, 12, 3};
-        CHECK(table.read() == std::vector<Value>{0, {}, {}, {}, 0, 0, 0});
+        CHECK(table.read() == std::vector<CounterValue>{0, {}, {}, {}, 0, 0, 0});
     }
     SECTION("the discipline is gone") {
         calls.queues.clear();
-        CHECK(table.read() == std::vector<Value>{0, 0, 0, 0, {}, {}, {}});
+        CHECK(table.read() == std::vector<CounterValue>{0, 0, 0, 0, {}, {}, {}});
     }
 }
 
@@ -287,9 +289,9 @@ TEST_CASE("Protocols: names instead of abbreviations, whatever else stands in th
                                      "ip.received_bytes", "ip.received_ce_packets", "tcp.timeouts"});
     table.read();
     write("17", "2");
-    CHECK(table.read() == std::vector<Value>{0, 7, 0, 2, 0});
+    CHECK(table.read() == std::vector<CounterValue>{0, 7, 0, 2, 0});
     tree.write("proc/net/snmp", "Ip: Forwarding\n");
-    CHECK(table.read() == std::vector<Value>{{}, {}, 0, 0, 0});
+    CHECK(table.read() == std::vector<CounterValue>{{}, {}, 0, 0, 0});
 }
 
 TEST_CASE("Softnet: processors are added up, and their 32 bits go round") {
@@ -300,7 +302,7 @@ TEST_CASE("Softnet: processors are added up, and their 32 bits go round") {
     CHECK(table.columns() == Columns{"softnet.processed", "softnet.dropped", "softnet.time_squeezed"});
     table.read();
     tree.write("proc/net/softnet_stat", "00000003 00000001 0000000b 0\n00000012 00000002 00000001 0\n");
-    CHECK(table.read() == std::vector<Value>{7, 2, 1});
+    CHECK(table.read() == std::vector<CounterValue>{7, 2, 1});
 }
 
 TEST_CASE("A file that never ends, or that nobody writes to, counts as one that cannot be read") {
@@ -319,7 +321,7 @@ TEST_CASE("This host's own counters can be read, whichever they are") {
     const auto calls = kernel_calls();
     auto table = CounterTable::of_host("", *calls);
     CHECK(table.read().size() == table.columns().size());
-    for (const Value& value : table.read()) {
+    for (const CounterValue& value : table.read()) {
         CHECK(value.value_or(0) < (std::uint64_t{1} << 62U));
     }
     CHECK(calls->driver_counter_names("no-such-interface").empty());

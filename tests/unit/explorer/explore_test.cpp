@@ -43,7 +43,7 @@ std::string all_values_of(const Options& options, const std::string& name) {
     return values;
 }
 
-/// Of a time as it is drawn, in us or ms; what is not given is far beyond all others.
+/// A time as it is drawn, in us or ms; what is not given is far beyond all others.
 double microseconds_of(const Options& options, const std::string& name) {
     const std::string text = value_of(options, name);
     if (text.empty()) {

@@ -301,7 +301,7 @@ TEST_CASE("ECMP: ways follow from seed and hosts, not from which pair speaks fir
     const core::BitRate rate{10 * giga};
     const Topology topology = leaf_spine(
         {.leaves = 2, .spines = 4, .hosts = {16, rate}, .between = rate, .delay = core::Duration{500}});
-    /// Of data from leaf to leaf, on each uplink of leaf 0.
+    /// Data from leaf to leaf, by uplink of leaf 0.
     const auto bytes_by_uplink = [&](bool backwards, bool pauses, std::uint64_t seed) {
         core::SwitchPlan switches = plain_switch();
         switches.lossless = pauses ? 1 : 0;
@@ -360,7 +360,7 @@ TEST_CASE("A connection takes the place of one that is through, and begins anew"
     rig.run_to(microsecond * 5);
     CHECK_FALSE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));  // under way
     rig.run_to(microsecond * 50);
-    const Flow::Traffic before = rig.network.flow(flow).traffic;
+    const Flow::WireBytes before = rig.network.flow(flow).traffic;
     CHECK(before.arrived == before.sent);
     REQUIRE(rig.network.connect_again(rig.network.now(), flow, {2}, {}));
     CHECK(rig.network.flows() == 1);

@@ -291,7 +291,7 @@ TEST_CASE("Selective repeat waits for what is lost twice as IRN does: briefly wi
     pair.flow.post(5, {10'000});
     REQUIRE(pair.send(4).size() == 4);
     CHECK(pair.flow.timeout_at() == microsecond * 1350);
-    // Number 0 is lost, and lost again; the others are there, and the sender knows.
+    // Number 0 is lost, and lost again; the others are there, and the sender was told.
     for (const std::uint32_t sequence : {1U, 2U, 3U}) {
         pair.now += microsecond * 1;
         pair.deliver(sequence);
@@ -304,7 +304,7 @@ TEST_CASE("Selective repeat waits for what is lost twice as IRN does: briefly wi
     CHECK(pair.send(1) == Numbers{0});
     pair.deliver(0);
     pair.reply(Packet::Kind::ack, 4, 0);
-    // Of the last three only the first arrives.
+    // Only the first of the last three arrives.
     pair.now += microsecond * 10;
     REQUIRE(pair.send(3) == Numbers{4, 5, 6});
     CHECK(pair.flow.timeout_at() - pair.now == microsecond * 100);

@@ -28,7 +28,7 @@ RunDescription settings() {
     std::vector<NodeId> nodes;
     for (const RankRecord& record : weir::telemetry::test::good_ranks(settings.plan)) {
         nodes.push_back(record.summary.node);
-        settings.rank_places.push_back({record.host, record.pid, "0-3"});
+        settings.rank_hosts.push_back({record.host, record.pid, "0-3"});
     }
     settings.roles = RoleMap(nodes);
     settings.directory = "/somewhere/run";
@@ -271,7 +271,7 @@ TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     run.records_hosts = true;
     auto accounts = good_accounts(run.plan);
     HostCounters host;
-    host.host = run.rank_places[1].host;
+    host.host = run.rank_hosts[1].host;
     host.file = host_file(host.host);
     host.seconds = 10;
     host.sums = {{"eth0.rx_bytes", std::uint64_t{1} << 50U}, {"tcp.retransmitted_segments", 5000}};
@@ -280,7 +280,7 @@ TEST_CASE("Hosts hand in their counters, and the network is judged by them") {
     const RunRecord at_start = report.at_start();
     REQUIRE(at_start.hosts.size() > 1);
     CHECK_FALSE(at_start.hosts[0].handed_in);
-    CHECK(at_start.hosts[0].file == host_file(run.rank_places[0].host));
+    CHECK(at_start.hosts[0].file == host_file(run.rank_hosts[0].host));
     const RunRecord record = complete_record(report, run, accounts);
     CHECK(record.hosts.size() == at_start.hosts.size());
     const auto found =

@@ -49,7 +49,7 @@ inline HostSettings roce_host(const std::string& name, int number = 7) {
     host.kernel = "6.1.0";
     host.cores = 32;
     host.memory_available_bytes = std::int64_t{256} << 30;
-    host.locked_memory = Limit{.unlimited = true, .bytes = 0};
+    host.locked_memory = KernelLimit{.unlimited = true, .bytes = 0};
     host.governors = {{"performance", 32}};
     host.cpus_of_node = {{0, "0-15"}, {1, "16-31"}};
     RdmaPort port;

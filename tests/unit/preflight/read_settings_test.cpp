@@ -24,7 +24,7 @@ void add_roce_port(const FakeTree& tree, const std::string& device, const std::s
     tree.write(port + "gids/0", std::string(test::link_local) + "\n");
     tree.write(port + "gid_attrs/types/0", "IB/RoCE v1\n");
     tree.write(port + "gid_attrs/ndevs/0", interface + "\n");
-    // Of empty entries the kernel says nothing at all.
+    // The kernel says nothing at all of empty entries.
     tree.write(port + "gids/1", "0000:0000:0000:0000:0000:0000:0000:0000\n");
     tree.write(port + "gids/10", test::ipv4_gid(9) + "\n");
     tree.write(port + "gid_attrs/types/10", "RoCE v2\n");

@@ -88,7 +88,7 @@ TEST_CASE("A GID index that is empty or of another kind") {
 TEST_CASE("Locked memory that RDMA cannot do with") {
     HostView view = view_of(roce_host("eb01"));
     view.part.largest_rank_bytes = 1 << 30;
-    view.settings.locked_memory = Limit{.unlimited = false, .bytes = 65536};
+    view.settings.locked_memory = KernelLimit{.unlimited = false, .bytes = 65536};
     auto found = about("locked_memory", judge_host(view));
     REQUIRE(found.size() == 1);
     CHECK(found[0].severity == Severity::serious);
@@ -100,7 +100,7 @@ TEST_CASE("Locked memory that RDMA cannot do with") {
     CHECK(judge_host(view).empty());
     // Without RDMA nothing has to be locked.
     HostSettings tcp = tcp_host("fn01");
-    tcp.locked_memory = Limit{.unlimited = false, .bytes = 65536};
+    tcp.locked_memory = KernelLimit{.unlimited = false, .bytes = 65536};
     CHECK(judge_host(view_of(tcp)).empty());
 }
 

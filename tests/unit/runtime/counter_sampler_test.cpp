@@ -98,13 +98,13 @@ std::string start_of(const std::string& line) {
 }  // namespace
 
 TEST_CASE("The lowest rank of each host records") {
-    std::vector<Place> places(4);
-    places[0].host = places[2].host = "a";
-    places[1].host = places[3].host = "b";
-    CHECK(records_its_host(0, places));
-    CHECK(records_its_host(1, places));
-    CHECK_FALSE(records_its_host(2, places));
-    CHECK_FALSE(records_its_host(3, places));
+    std::vector<RankLocation> locations(4);
+    locations[0].host = locations[2].host = "a";
+    locations[1].host = locations[3].host = "b";
+    CHECK(records_its_host(0, locations));
+    CHECK(records_its_host(1, locations));
+    CHECK_FALSE(records_its_host(2, locations));
+    CHECK_FALSE(records_its_host(3, locations));
 }
 
 TEST_CASE("A row per second from the beginning to the end, sums of the measured ones") {

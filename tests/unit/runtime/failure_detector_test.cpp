@@ -30,15 +30,15 @@ RunSettings settings_of_hosts(const std::vector<std::string>& hosts) {
     settings.plan.producers = 1;
     settings.plan.consumers = static_cast<std::uint32_t>(hosts.size() - 2);
     std::vector<NodeId> nodes{scheduler_node(), {Role::producer, 0}};
-    std::vector<Place> places;
+    std::vector<RankLocation> locations;
     for (const std::string& host : hosts) {
-        places.push_back({host, 0, {}, 0});
+        locations.push_back({host, 0, {}, 0});
     }
     for (std::uint32_t index = 0; index + 2 < hosts.size(); ++index) {
         nodes.push_back({Role::consumer, index});
     }
     settings.roles = RoleMap(nodes);
-    settings.set_places(places);
+    settings.set_locations(locations);
     settings.silence_timeout = Duration::seconds(5);
     return settings;
 }
@@ -364,7 +364,7 @@ TEST_CASE("Ranks that do not answer the roll call are named") {
 TEST_CASE("Whatever is found out in an exchange ends the run, on every rank") {
     const RunSettings settings = settings_of_hosts(own_hosts);
     for (const FailureRule& rule : failure_rules) {
-        if (rule.phase != Phase::exchange || rule.evidence == Found::no_answer) {
+        if (rule.stage != Stage::exchange || rule.evidence == Found::no_answer) {
             continue;
         }
         for (const int self : {0, 1, 2}) {
@@ -386,7 +386,7 @@ TEST_CASE("Whatever is found out in an exchange ends the run, on every rank") {
 
 TEST_CASE("There is one rule for each evidence in the loop, and an end for each part") {
     for (const FailureRule& rule : failure_rules) {
-        CHECK(&failure_rule(rule.evidence, rule.phase) == &rule);
+        CHECK(&failure_rule(rule.evidence, rule.stage) == &rule);
     }
     for (const Part part : {Part::leader, Part::deputy, Part::others}) {
         for (const End end : {End::leave, End::failed, End::interrupted}) {

@@ -35,7 +35,7 @@ struct World {
 struct Outcome {
     double worst_ns = 0;  ///< how far the common clock really was from the scheduler's
     std::int64_t bound_ns = 0;
-    double late_worst_ns = 0;  ///< likewise, in the second half
+    double late_worst_ns = 0;  ///< worst_ns of the second half
     bool went_back = false;
     double least_rate = 1e9;
     double largest_rate = 0;

@@ -1,4 +1,4 @@
-// What ranks know of their hosts: places, lists of cores, load.
+// What ranks find out about their hosts: locations, lists of cores, load.
 #include "runtime/host_facts.hpp"
 
 #include <unistd.h>
@@ -18,86 +18,88 @@ TEST_CASE("Cores are listed as ranges") {
     CHECK(cpu_list_text({0, 1, 6, 7, 127, 128}) == "0-1,6-7,127-128");
 }
 
-TEST_CASE("This process has a place") {
-    const Place place = this_place();
-    CHECK_FALSE(place.host.empty());
-    CHECK(place.pid == getpid());
-    CHECK_FALSE(place.cpus.empty());
-    CHECK(std::is_sorted(place.cpus.begin(), place.cpus.end()));
-    CHECK(place.cpu_quota >= 0);
+TEST_CASE("This process has a location") {
+    const RankLocation location = this_location();
+    CHECK_FALSE(location.host.empty());
+    CHECK(location.pid == getpid());
+    CHECK_FALSE(location.cpus.empty());
+    CHECK(std::is_sorted(location.cpus.begin(), location.cpus.end()));
+    CHECK(location.cpu_quota >= 0);
 }
 
-TEST_CASE("A place is the same after its travel") {
-    const Place place{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5, "b", "pid:[1]", "net:[2]"};
-    const Place again = decode_place(encode_place(place));
-    CHECK(again.host == place.host);
-    CHECK(again.pid == place.pid);
-    CHECK(again.cpus == place.cpus);
-    CHECK(again.cpu_quota == place.cpu_quota);
-    CHECK(again.boot == place.boot);
-    CHECK(again.pid_namespace == place.pid_namespace);
-    CHECK(again.network_namespace == place.network_namespace);
+TEST_CASE("A location is the same after its travel") {
+    const RankLocation location{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5, "b",
+                                "pid:[1]",           "net:[2]"};
+    const RankLocation again = decode_location(encode_location(location));
+    CHECK(again.host == location.host);
+    CHECK(again.pid == location.pid);
+    CHECK(again.cpus == location.cpus);
+    CHECK(again.cpu_quota == location.cpu_quota);
+    CHECK(again.boot == location.boot);
+    CHECK(again.pid_namespace == location.pid_namespace);
+    CHECK(again.network_namespace == location.network_namespace);
 }
 
 TEST_CASE("Hosts of one name are told apart by boot and network namespace") {
-    const auto place = [](const char* host, const char* boot, const char* network) {
-        return Place{.host = host, .boot = boot, .network_namespace = network};
+    const auto location = [](const char* host, const char* boot, const char* network) {
+        return RankLocation{.host = host, .boot = boot, .network_namespace = network};
     };
-    std::vector<Place> places = {place("same", "b1", "net:[1]"),   place("same", "b1", "net:[2]"),
-                                 place("other", "b1", "net:[1]"),  place("same", "b2", "net:[1]"),
-                                 place("same-2", "b3", "net:[1]"), place("same", "b1", "net:[1]"),
-                                 place("same", "b1", "net:[2]")};
-    places[5].pid_namespace = "pid:[7]";  // one host, another container
-    const auto lines = tell_apart(places);
+    std::vector<RankLocation> locations = {
+        location("same", "b1", "net:[1]"),   location("same", "b1", "net:[2]"),
+        location("other", "b1", "net:[1]"),  location("same", "b2", "net:[1]"),
+        location("same-2", "b3", "net:[1]"), location("same", "b1", "net:[1]"),
+        location("same", "b1", "net:[2]")};
+    locations[5].pid_namespace = "pid:[7]";  // one host, another container
+    const auto lines = tell_apart(locations);
     std::vector<std::string> names;
-    for (const Place& one : places) {
+    for (const RankLocation& one : locations) {
         names.push_back(one.host);
     }
     CHECK(names == std::vector<std::string>{"same", "same-3", "other", "same-4", "same-2", "same", "same-3"});
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] == "3 machines have the host name same: they are told apart as same, same-3, same-4");
-    CHECK(tell_apart(places).empty());
+    CHECK(tell_apart(locations).empty());
 }
 
 TEST_CASE("This process says which boot and namespaces it is of") {
-    const Place place = this_place();
-    CHECK(place.boot.size() == 36);
-    CHECK(place.pid_namespace.starts_with("pid:["));
-    CHECK(place.network_namespace.starts_with("net:["));
+    const RankLocation location = this_location();
+    CHECK(location.boot.size() == 36);
+    CHECK(location.pid_namespace.starts_with("pid:["));
+    CHECK(location.network_namespace.starts_with("net:["));
 }
 
 namespace {
 
-std::string place_with(const std::string& name, const std::string& value) {
-    auto json = nlohmann::json::parse(encode_place({"a", 1, {0}, 0}));
+std::string location_with(const std::string& name, const std::string& value) {
+    auto json = nlohmann::json::parse(encode_location({"a", 1, {0}, 0}));
     json[name] = nlohmann::json::parse(value);
     return json.dump();
 }
 
 }  // namespace
 
-TEST_CASE("Text that is no place is refused") {
-    CHECK(decode_place(place_with("pid", "7")).pid == 7);
-    for (const std::string& text :
-         std::vector<std::string>{"", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
-                                  R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})",
-                                  R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})", place_with("pid", "1e300"),
-                                  place_with("pid", "21111111111111111157"),
-                                  place_with("cpus", "[4294967297]"), place_with("cpu_quota", "true")}) {
+TEST_CASE("Text that is no location is refused") {
+    CHECK(decode_location(location_with("pid", "7")).pid == 7);
+    for (const std::string& text : std::vector<std::string>{
+             "", "{", "[]", "{}", R"({"host":"a","pid":1,"cpus":[0]})",
+             R"({"host":"a","pid":1,"cpus":7,"cpu_quota":0})",
+             R"({"host":3,"pid":1,"cpus":[],"cpu_quota":0})", location_with("pid", "1e300"),
+             location_with("pid", "21111111111111111157"), location_with("cpus", "[4294967297]"),
+             location_with("cpu_quota", "true")}) {
         INFO(text);
-        CHECK_THROWS_AS(decode_place(text), nlohmann::json::exception);
+        CHECK_THROWS_AS(decode_location(text), nlohmann::json::exception);
     }
 }
 
 TEST_CASE("The load of a host is its ranks and the cores that they share") {
-    const std::vector<Place> places = {
+    const std::vector<RankLocation> locations = {
         {"a", 1, {0, 1}, 0}, {"a", 2, {1, 2}, 0}, {"b", 3, {0, 1, 2, 3}, 0}, {"a", 4, {0}, 0}};
-    CHECK(load_of("a", places).ranks == 3);
-    CHECK(load_of("a", places).cores == 3);
-    CHECK(load_of("b", places).ranks == 1);
-    CHECK(load_of("b", places).cores == 4);
-    CHECK(load_of("c", places).ranks == 0);
-    CHECK(load_of("c", places).cores == 0);
+    CHECK(load_of("a", locations).ranks == 3);
+    CHECK(load_of("a", locations).cores == 3);
+    CHECK(load_of("b", locations).ranks == 1);
+    CHECK(load_of("b", locations).cores == 4);
+    CHECK(load_of("c", locations).ranks == 0);
+    CHECK(load_of("c", locations).cores == 0);
 }
 
 TEST_CASE("A quota of the control group counts as so many whole cores") {

@@ -153,7 +153,7 @@ TEST_CASE("A rank is named with its part and host") {
     RunSettings settings;
     settings.roles =
         RoleMap({{Role::consumer, 1}, scheduler_node(), {Role::producer, 0}, {Role::consumer, 0}});
-    settings.set_places({{"eb07", 1, {}, 0}, {"eb00", 2, {}, 0}, {"eb01", 3, {}, 0}, {"eb06", 4, {}, 0}});
+    settings.set_locations({{"eb07", 1, {}, 0}, {"eb00", 2, {}, 0}, {"eb01", 3, {}, 0}, {"eb06", 4, {}, 0}});
     CHECK(rank_text(settings, 0) == "rank 0 (consumer 1 on eb07)");
     CHECK(rank_text(settings, 1) == "rank 1 (scheduler on eb00)");
     CHECK(rank_text(settings, 2) == "rank 2 (producer 0 on eb01)");

@@ -69,9 +69,9 @@ bool soon(Question&& question) {
 TEST_CASE("A killed process is gone although its parent has not collected it") {
     Child living;
     Child killed;
-    const std::vector<Place> places = {
+    const std::vector<RankLocation> locations = {
         {"here", getpid(), {}, 0}, {"here", living.pid(), {}, 0}, {"here", killed.pid(), {}, 0}};
-    ProcessWatch watch(places, 0);
+    ProcessWatch watch(locations, 0);
     CHECK_FALSE(watch.gone());
     CHECK_FALSE(watch.next_gone());
     CHECK_FALSE(watch.next_gone());
@@ -94,9 +94,9 @@ TEST_CASE("Processes are watched on this host only and only if they exist") {
     Child collected;
     collected.kill_it();
     collected.collect();
-    const std::vector<Place> places = {
+    const std::vector<RankLocation> locations = {
         {"here", getpid(), {}, 0}, {"there", killed.pid(), {}, 0}, {"here", collected.pid(), {}, 0}};
-    ProcessWatch watch(places, 0);
+    ProcessWatch watch(locations, 0);
     CHECK(watch.ranks().empty());
     killed.kill_it();
     killed.collect();
@@ -123,11 +123,11 @@ TEST_CASE("A rank's process is forgotten, and another one watched in its place")
 
 TEST_CASE("A process number of another boot or namespace is nobody's here") {
     Child stranger;
-    const auto place = [](std::int64_t pid, const char* boot, const char* space) {
-        return Place{.host = "here", .pid = pid, .boot = boot, .pid_namespace = space};
+    const auto location = [](std::int64_t pid, const char* boot, const char* space) {
+        return RankLocation{.host = "here", .pid = pid, .boot = boot, .pid_namespace = space};
     };
     const auto watched = [&](const char* boot, const char* space) {
-        return ProcessWatch({place(getpid(), "b1", "pid:[1]"), place(stranger.pid(), boot, space)}, 0)
+        return ProcessWatch({location(getpid(), "b1", "pid:[1]"), location(stranger.pid(), boot, space)}, 0)
             .ranks();
     };
     CHECK(watched("b1", "pid:[1]") == std::vector<int>{1});

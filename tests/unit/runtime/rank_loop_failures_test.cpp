@@ -154,7 +154,7 @@ TEST_CASE("Only the leader decides that another rank has failed") {
 TEST_CASE("The process of a peer that is gone ends the run") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    run.set_locations({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
     Rig rig(scheduler_rank, run);
     end_child(child);
     const RunEnd end = rig.loop.run();
@@ -166,7 +166,7 @@ TEST_CASE("The process of a peer that is gone ends the run") {
 TEST_CASE("The death of a peer is reported to the leader") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"here", child, {}, 0}, {"there", 0, {}, 0}, {"here", getpid(), {}, 0}});
+    run.set_locations({{"here", child, {}, 0}, {"there", 0, {}, 0}, {"here", getpid(), {}, 0}});
     Rig rig(consumer_rank, run);
     end_child(child);
     rig.answer_failures();
@@ -178,7 +178,7 @@ TEST_CASE("The death of a peer is reported to the leader") {
 TEST_CASE("A leader whose process is gone is lost at once") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"there", 0, {}, 0}, {"here", child, {}, 0}, {"here", getpid(), {}, 0}});
+    run.set_locations({{"there", 0, {}, 0}, {"here", child, {}, 0}, {"here", getpid(), {}, 0}});
     Rig rig(consumer_rank, run);
     end_child(child);
     const RunEnd end = rig.loop.run();
@@ -215,7 +215,7 @@ TEST_CASE("A network that breaks ends the run on every rank") {
 TEST_CASE("A network that breaks because a peer has died is the death of that peer") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    run.set_locations({{"here", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
     Rig rig(scheduler_rank, run);
     end_child(child);
     rig.each_poll = [] { throw weir::transport::TransportError("MPI_Isend", {2}, "connection reset"); };
@@ -228,7 +228,7 @@ TEST_CASE("A network that breaks because a peer has died is the death of that pe
 TEST_CASE("A rank that failed because a peer has died is not the one to be named") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    run.set_locations({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
     Rig rig(scheduler_rank, run);
     end_child(child);
     rig.notice(producer_rank, make_notice(Notice::Kind::failure, producer_rank, 0, "MPI_Rput with rank 2"));
@@ -241,7 +241,7 @@ TEST_CASE("A rank that failed because a peer has died is not the one to be named
 TEST_CASE("What a rank said before it ended is the cause, though its end is seen first") {
     RunSettings run = rig_settings(never_silent);
     const pid_t child = start_child();
-    run.set_places({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
+    run.set_locations({{"there", 0, {}, 0}, {"here", getpid(), {}, 0}, {"here", child, {}, 0}});
     Rig rig(scheduler_rank, run);
     end_child(child);
     rig.each_poll = [&] {

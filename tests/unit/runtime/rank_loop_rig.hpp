@@ -123,7 +123,7 @@ inline RunSettings rig_settings(Duration silence) {
     settings.plan.slot_size = settings.plan.chunk_size = {100};
     settings.plan.buffer = {1000};
     settings.roles = RoleMap({{Role::producer, 0}, scheduler_node(), {Role::consumer, 0}});
-    settings.set_places({{"eb01", 0, {}, 0}, {"eb00", 0, {}, 0}, {"eb02", 0, {}, 0}});
+    settings.set_locations({{"eb01", 0, {}, 0}, {"eb00", 0, {}, 0}, {"eb02", 0, {}, 0}});
     settings.silence_timeout = silence;
     return settings;
 }
@@ -140,7 +140,7 @@ class Rig {
           collector(run.plan, {}),
           output(&log, [this](const LiveSample& report) { loop.send_report(report); }),
           rank_node(make_fake(node, rank, run.plan, latencies, nowhere)),
-          processes(run.places, rank),
+          processes(run.locations, rank),
           detector(run, rank, processes.ranks()),
           watchdog("weir run", "the rank under test"),
           loop({.settings = run,

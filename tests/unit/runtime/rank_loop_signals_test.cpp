@@ -37,7 +37,7 @@ TEST_CASE("A rank that was stopped within a turn ignores the signal and the deat
         install_signal_handlers();
         RunSettings run = rig_settings(Duration::milliseconds(300));
         const pid_t deputy = start_child();
-        run.set_places({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
+        run.set_locations({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
         Rig rig(scheduler_rank, run);
         rig.each_poll = [&] {
             rig.heartbeat(consumer_rank);
@@ -62,7 +62,7 @@ TEST_CASE("A rank that was stopped waits for the SIGTERM that mpirun sends a sec
         install_signal_handlers();
         RunSettings run = rig_settings(Duration::milliseconds(300));
         const pid_t deputy = start_child();
-        run.set_places({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
+        run.set_locations({{"here", deputy, {}, 0}, {"here", getpid(), {}, 0}, {"there", 0, {}, 0}});
         Rig rig(scheduler_rank, run);
         Instant woken = Instant::never();
         rig.each_poll = [&] {

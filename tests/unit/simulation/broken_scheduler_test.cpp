@@ -298,7 +298,7 @@ TEST_CASE("A stop that comes one producer too early is noticed") {
                                 left += scheduler.has_drained({producer}) ? 0U : 1U;
                             }
                             // Waits for all but one.
-                            if (scheduler.phase() == Scheduler::Phase::running && left == 1) {
+                            if (scheduler.state() == Scheduler::State::running && left == 1) {
                                 scheduler.finish(out);
                             }
                         },

@@ -134,7 +134,7 @@ std::string unfairness(const FairShares& network, const std::vector<std::int64_t
     return "";
 }
 
-/// Of the scale of real links, often equal ones, rarely one that does not work.
+/// As real links have it, often equal ones, rarely one that does not work.
 std::int64_t random_capacity(Random& random) {
     switch (random.below(8)) {
         case 0:

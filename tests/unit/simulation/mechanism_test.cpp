@@ -143,7 +143,7 @@ TEST_CASE("Many to one with PFC: pauses, no losses, and all producers are stoppe
     CHECK(record.network->mechanisms == Mechanisms{NetworkMechanism::held_back_by_pfc});
     const auto& switches = *record.switches;
     CHECK(switches.sum().dropped_packets == 0);
-    CHECK(switches.recovery.packets_sent_again == 0);
+    CHECK(switches.reactions.packets_sent_again == 0);
     // All that the switch sends arrives, within what is on the way at the end of the second.
     const std::uint64_t received = counted(record, "rx_prio3_pause");
     CHECK(received > 100);
@@ -221,7 +221,7 @@ TEST_CASE("Without PFC and ECN: losses that no host counts as dropped, and much 
     CHECK(counted(record, "out_of_sequence") > 0);
     CHECK(counted(record, "packet_seq_err") > 0);
     // Go-back-N sends more again than was lost.
-    CHECK(switches.recovery.packets_sent_again > switches.sum().dropped_packets);
+    CHECK(switches.reactions.packets_sent_again > switches.sum().dropped_packets);
     check_advice(run, record, "The network lost packets: the switch dropped", "egress-threshold",
                  "switch-loss");
 }
@@ -234,7 +234,7 @@ TEST_CASE("TCP over a port that drops: retransmitted segments") {
     const RunRecord record = record_of(run);
     INFO(record.network->evidence);
     CHECK(record.network->mechanisms == Mechanisms{NetworkMechanism::lossy});
-    CHECK(counted(record, "retransmitted_segments") == record.switches->recovery.packets_sent_again);
+    CHECK(counted(record, "retransmitted_segments") == record.switches->reactions.packets_sent_again);
 }
 
 namespace {

@@ -50,7 +50,7 @@ class Bench final : private NetworkClient {
     std::vector<Report> arrived;
     std::uint32_t dropped = 0;
     bool consumer_pauses = false;
-    std::vector<Event> held;
+    std::vector<QueueEvent> held;
 
   private:
     void chunks_left(const ChunkRun& run) override { left.push_back({now, run.count}); }
@@ -58,7 +58,7 @@ class Bench final : private NetworkClient {
     void chunk_dropped(const ChunkRun& run) override { dropped += run.count; }
     void message_arrived(std::uint32_t handle) override { messages.push_back({now, handle}); }
     [[nodiscard]] bool stands_still(FlatNode node) const override { return node == 2 && consumer_pauses; }
-    void hold(FlatNode /*node*/, const Event& event) override { held.push_back(event); }
+    void hold(FlatNode /*node*/, const QueueEvent& event) override { held.push_back(event); }
     void chunks_left_before(const ChunkRun& run) override { left.push_back({now, run.count}); }
     void chunks_arrived_before(const ChunkRun& run) override { arrived.push_back({now, run.count}); }
     void give_turn(FlatNode node) override { network->catch_up(node); }
@@ -87,7 +87,7 @@ NetworkPlan small_network() {
             .scheduler_time = {}};
 }
 
-/// Likewise, packet by packet; ports without a limit, and control messages on links of their own.
+/// small_network() packet by packet; ports without a limit, and control messages on links of their own.
 NetworkPlan datagram_network() {
     NetworkPlan network = small_network();
     network.model = NetworkModel::packet;

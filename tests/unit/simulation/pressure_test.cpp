@@ -53,7 +53,7 @@ Pressure pressure_of(const SimulatedRun& run) {
     return simulated_pressure(run.run.plan, run.network, false);
 }
 
-/// Of all ports; the queue is that of consumers' ports, for only data is in the pressure of a plan.
+/// Over all ports; the queue is that of consumers' ports, for only data is in the pressure of a plan.
 weir::telemetry::SwitchRow counted(SimulatedRun& run) {
     weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(run);

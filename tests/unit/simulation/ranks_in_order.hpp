@@ -19,7 +19,7 @@ inline void assign_ranks(SimulatedRun& run) {
         nodes.push_back({core::Role::consumer, consumer});
     }
     run.run.roles = core::RoleMap(nodes);
-    run.run.rank_places.resize(nodes.size());
+    run.run.rank_hosts.resize(nodes.size());
 }
 
 }  // namespace weir::simulation::test

@@ -25,7 +25,7 @@ using namespace weir::simulation;
 namespace {
 
 constexpr Duration silence = Duration::seconds(1);
-/// Of outliving_run: 10 events a second of each producer, the first after a tenth of a second.
+/// In outliving_run: 10 events a second of each producer, the first after a tenth of a second.
 constexpr std::uint64_t all_events = 2 * (20 * 10 - 1);
 
 Instant at_seconds(double seconds) {

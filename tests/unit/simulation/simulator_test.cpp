@@ -535,7 +535,7 @@ TEST_CASE("A buffer of several sets hides neither a late set nor that the backlo
     REQUIRE(result.record.verdict.growth_bytes_per_second);
     // Two chunks may be under way at second 10, which have not left yet.
     CHECK(std::abs(*result.record.verdict.growth_bytes_per_second - 1e6) < 2.1e4);
-    // Of 33 MB 10 are left then, and the next set is 11.
+    // 10 of 33 MB are left then, and the next set is 11.
     REQUIRE(result.record.verdict.buffer_full_after_s);
     CHECK(std::abs(*result.record.verdict.buffer_full_after_s - 22) < 0.5);
     CHECK(result.record.verdict.on_time == false);
@@ -601,7 +601,7 @@ TEST_CASE("Staggered sets do not wait for each other") {
         CHECK(verdict.sets == 40);
         CHECK(verdict.late_sets == 0);
         REQUIRE(verdict.least_slack);
-        // Of four times 0.2375 s, or of one.
+        // After four times 0.2375 s, or after one.
         const double slack_s = phase == SetPhase::same ? 1 - 4 * 0.2375 : 1 - 0.2375;
         CHECK(std::abs(verdict.least_slack->in_seconds() - slack_s) < 0.01);
         for (std::size_t rank = 1; rank <= plan.producers; ++rank) {

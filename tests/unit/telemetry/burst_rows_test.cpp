@@ -134,7 +134,7 @@ TEST_CASE("A consumer's bursts have what arrived, and for how long it was blocke
     recorder.observe(at(5), seen(Kind::chunk_received, 60));
     recorder.set_state(at(15), {.queued_slots = 8, .processing = true});
     recorder.set_state(at(32), {.free_slots = 2, .queued_slots = 6, .processing = true});
-    // Of a simulator, behind the state.
+    // From a simulator, behind the state.
     const std::vector<ChunkBytes> chunks{{at(12), {1}}, {at(31), {2}}, {at(32), {4}}};
     recorder.chunks_received(chunks);
     recorder.advance(at(1000));

@@ -194,11 +194,11 @@ TEST_CASE("A consumer's observations and its integrity count in their second") {
     recorder.poll_gap(at(1.7), Duration::microseconds(70));
     recorder.finish(at(1.8));
     REQUIRE(run.rows.size() == 3);
-    CHECK(run.rows[1].received == Flow{1, {100}});
+    CHECK(run.rows[1].received == Traffic{1, {100}});
     CHECK(run.rows[1].peak_10ms.bits_per_second == 100 * 8 * 100);
     CHECK(run.rows[1].corrupt_events == 1);
     CHECK(run.rows[1].duplicate_events == 0);
-    CHECK(run.rows[2].processed == Flow{1, {100}});
+    CHECK(run.rows[2].processed == Traffic{1, {100}});
     CHECK(run.rows[2].corrupt_events == 2);
     CHECK(run.rows[2].duplicate_events == 2);
     CHECK(run.rows[2].poll_gaps.largest == Duration::microseconds(70));

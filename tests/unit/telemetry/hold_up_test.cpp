@@ -50,7 +50,7 @@ TEST_CASE("The time of held-up events has owners, and their shares add up to 1")
     const HoldUp held = run.held();
     CHECK(held.held_up == 1);
     CHECK(held.first_trouble_second == 2);
-    // Of the slots' time: 60 receiving, 30 queued, 60 withheld, 30 on the way or unread.
+    // The slots' time: 60 receiving, 30 queued, 60 withheld, 30 on the way or unread.
     CHECK(held.owners.network == Approx(0.2 + 0.6 * 60 / 180).margin(1e-9));
     CHECK(held.owners.processing == Approx(0.6 * 30 / 180).margin(1e-9));
     CHECK(held.owners.withheld == Approx(0.6 * 60 / 180).margin(1e-9));
@@ -73,7 +73,7 @@ TEST_CASE(
     run.consumer(0).receiving_slots = Duration::seconds(14);
     run.scheduler().load.outstanding = Duration::seconds(20);
     HoldUp held = run.held();
-    // Of the 2 s of 10 without a grant: 8 s under way, 6 s for messages. 6 s for slots that were receiving.
+    // 2 s of 10 passed without a grant: 8 s under way, 6 s for messages. 6 s for slots that were receiving.
     CHECK(held.owners.network == Approx(0.8 + 0.2 * 8 / 14).margin(1e-9));
     CHECK(held.owners.control == Approx(0.2 * 6 / 14).margin(1e-9));
 }

@@ -212,7 +212,7 @@ TEST_CASE("The run's own losses are always reported") {
           Mechanisms{NetworkMechanism::lossy});
     CHECK(judged(quiet, {.datagrams = true}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 
-    // Also where counters know nothing.
+    // Also where counters show nothing.
     verdict = judge_network({}, {0}, {.datagrams = true, .missing_datagrams = 5, .given_up_events = 2});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
     CHECK(verdict.evidence ==
@@ -278,7 +278,7 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     host.sums[0].sum = 100'000'000;
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::lossy});
 
-    // Of a device that does not count bytes, packets tell how much it can have been; without these, nothing
+    // For a device that does not count bytes, packets tell how much it can have been; without these, nothing
     // is known of it.
     host.sums[0].sum = 0;
     host.sums.push_back({"rxe0.sent_pkts", 5});

@@ -127,12 +127,12 @@ TEST_CASE("Observations count in the second in which they were made") {
     REQUIRE(run.rows.size() == 3);
     CHECK(run.rows[0].grants == 1);
     const ProducerRow& row = run.rows[1];
-    CHECK(row.generated == Flow{1, {100}});
-    CHECK(row.sent == Flow{1, {100}});
+    CHECK(row.generated == Traffic{1, {100}});
+    CHECK(row.sent == Traffic{1, {100}});
     CHECK(row.grants == 1);
     CHECK(row.peak_10ms.bits_per_second == 90 * 8 * 100);
-    CHECK(row.lost == Flow{});
-    CHECK(run.rows[2].lost == Flow{1, {7}});
+    CHECK(row.lost == Traffic{});
+    CHECK(run.rows[2].lost == Traffic{1, {7}});
     CHECK(run.rows[2].start.covered == Duration::milliseconds(750));
     CHECK(run.rows[2].time.sum() == Duration::milliseconds(750));
     CHECK(run.rows[2].poll_gaps.largest == Duration::milliseconds(30));
@@ -146,7 +146,7 @@ TEST_CASE("Observations count in the second in which they were made") {
     CHECK(recorder.summary().run.grants == 2);
     CHECK(recorder.summary().measured.grants == 1);
     CHECK(run.reports[1].moved == Bytes{100});
-    CHECK(run.reports[2].run.sent == Flow{1, {100}});
+    CHECK(run.reports[2].run.sent == Traffic{1, {100}});
     CHECK(run.reports[2].node == node_of(ProducerId{1}));
 }
 

@@ -54,16 +54,16 @@ inline RankRecord rank_record(const core::Plan& plan, int rank, core::NodeId nod
     summary.slowest_window_second = 4;
     summary.fastest = {bytes_per_second * 8 + 8000};
     summary.fastest_second = 5;
-    const Flow flow{10, bytes};
+    const core::Traffic traffic{10, bytes};
     if (node.role == core::Role::producer) {
-        summary.measured.generated = summary.measured.sent = flow;
+        summary.measured.generated = summary.measured.sent = traffic;
         summary.run = summary.measured;
         summary.max_occupancy = 0.5 + 0.01 * node.index;
         summary.max_occupancy_second = 7;
         summary.time.transferring = core::Duration::seconds(6);
         summary.time.waiting_for_data = core::Duration::seconds(4);
     } else if (node.role == core::Role::consumer) {
-        summary.measured.received = flow;
+        summary.measured.received = traffic;
         summary.run = summary.measured;
         summary.time.receiving = core::Duration::seconds(8);
         summary.time.waiting_for_data = core::Duration::seconds(2);

@@ -19,7 +19,7 @@ TrafficPlan::Entry transfer(std::uint32_t from, std::uint32_t to, std::int64_t b
     return {{from}, {.at = Duration::microseconds(at_us), .to = {to}, .bytes = {bytes}}};
 }
 
-/// Of 1 ms, twice: 500 and 4000 bytes to consumer 0, 2000 to consumer 1 at first.
+/// 1 ms, twice: 500 and 4000 bytes to consumer 0, 2000 to consumer 1 at first.
 Plan plan_of_trace(bool is_trace = true) {
     Plan plan;
     plan.producers = plan.consumers = 2;

@@ -37,7 +37,7 @@ struct Run {
         summary.load.backlogged = Duration::seconds(transferring + slot + grant);
         summary.load.sending = summary.load.all_streams = Duration::seconds(transferring);
     }
-    /// Of consumer `index` all 8 slots held events to process for so many tenths of the run, and received
+    /// All 8 slots of consumer `index` held events to process for so many tenths of the run, and received
     /// else.
     void block(std::size_t index, int tenths) {
         consumer(index).time.blocked = Duration::seconds(tenths);

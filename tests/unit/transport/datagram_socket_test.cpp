@@ -107,7 +107,7 @@ TEST_CASE("an end at which nobody listens is told with its address") {
     gone.reset();
     const auto content = bytes_of_size(64, 1);
     const DatagramSocket::Outgoing one{nobody, content};
-    DatagramSocket::Sent sent;
+    DatagramSocket::SendOutcome sent;
     for (int turn = 0; turn < 1000 && sent.outcome != DatagramSocket::Outcome::unreachable; ++turn) {
         sent = from.send(std::span(&one, 1));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 
 using namespace weir;
-using transport::Disturbance;
+using transport::ChunkDisturbance;
 using transport::DisturbanceKind;
 
 namespace {
@@ -48,12 +48,12 @@ core::SendChunk chunk_of(std::uint32_t producer, std::uint64_t event, std::uint3
 
 TEST_CASE("fault specifications are read and written") {
     CHECK(transport::parse_disturbance("corrupt-payload:producer=1,event=3,chunk=2") ==
-          Disturbance{DisturbanceKind::corrupt_payload, 1, 3, 2});
+          ChunkDisturbance{DisturbanceKind::corrupt_payload, 1, 3, 2});
     CHECK(transport::parse_disturbance("corrupt-header:event=17592186044415") ==
-          Disturbance{DisturbanceKind::corrupt_header, 0, 17592186044415, 0});
+          ChunkDisturbance{DisturbanceKind::corrupt_header, 0, 17592186044415, 0});
     CHECK(transport::parse_disturbance("duplicate:chunk=5,producer=4294967295") ==
-          Disturbance{DisturbanceKind::duplicate, 4294967295, 0, 5});
-    CHECK(transport::parse_disturbance("lose") == Disturbance{DisturbanceKind::lose, 0, 0, 0});
+          ChunkDisturbance{DisturbanceKind::duplicate, 4294967295, 0, 5});
+    CHECK(transport::parse_disturbance("lose") == ChunkDisturbance{DisturbanceKind::lose, 0, 0, 0});
 }
 
 TEST_CASE("wrong fault specifications are refused with a reason") {
@@ -92,7 +92,7 @@ TEST_CASE("faults reach the chunks that they name, once, and no other") {
     found.clear();
     faulty.poll(found);
     CHECK(found.empty());
-    CHECK(faulty.pending() == std::vector<Disturbance>{{DisturbanceKind::lose, 2, 4, 0}});
+    CHECK(faulty.pending() == std::vector<ChunkDisturbance>{{DisturbanceKind::lose, 2, 4, 0}});
 }
 
 TEST_CASE("everything else passes through fault injection") {

@@ -203,7 +203,7 @@ TEST_CASE(
     std::vector<std::uint64_t> words;
     for (std::uint64_t event = 0; event < 3; ++event) {
         const Message message = producer.sent(event, 0);
-        // Of the second and the third event only the stamps are new.
+        // In the second and the third event only the stamps are new.
         for (std::size_t at = header_bytes; at < message.size();
              at += event == 0 ? sizeof(std::uint64_t) : stamp_distance_bytes) {
             std::uint64_t word = 0;

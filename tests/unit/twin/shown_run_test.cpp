@@ -144,7 +144,7 @@ TEST_CASE("A run is near itself, and what differs most for its tolerance is name
     CHECK(twin::compare(run, run).near());
     ShownRun other = run;
     other.late_sets = 0;
-    const twin::Comparison comparison = twin::compare(run, other);
+    const twin::TwinComparison comparison = twin::compare(run, other);
     CHECK_FALSE(comparison.near());
     CHECK(comparison.worst().name == "late sets");
     ShownRun stopped = run;

@@ -102,7 +102,7 @@ def _trials(capacity, name, factor):
 
 
 def _text(ranked, figure):
-    """Of yes or no and of what is drawn: 5 of 5 runs; 91.1 ms (89.7 .. 93.5 ms)"""
+    """The yes or no, and what is drawn: 5 of 5 runs; 91.1 ms (89.7 .. 93.5 ms)"""
     parts = []
     for value in ranked.details:
         if value.figure is not None and value.figure is not figure and value.figure.kind != "share":

@@ -14,7 +14,7 @@ MODES_MAX = 2
 
 
 def sentences(found):
-    """Of answer_text.Findings: failures and missing runs by setting, settings that are not judged, and modes."""
+    """What answer_text.Findings has of failures and missing runs by setting, of settings that are not judged, and of modes."""
     if found.capacity:
         return _stopped(found)
     said = []
@@ -33,7 +33,7 @@ def sentences(found):
 
 
 def _stopped(found):
-    """Of a search: settings whose runs failed, of which no more are made."""
+    """Settings of a search whose runs failed, of which no more are made."""
     return [f"The search of {name} stopped after {sum(search.complete for search in setting.searches)} of {found.capacity.rounds} rounds: "
             f"{_short(setting.stopped)}." for name, setting in zip(found.names, found.capacity.settings) if setting.stopped]
 

@@ -124,7 +124,7 @@ def _half(found, rows):
 
 
 def _outside(found, row):
-    """Of a limit that was not found, a sentence; None."""
+    """A sentence on a limit that was not found, else None."""
     limit = found.limits[row.index]
     if limit is None:
         return None
@@ -154,7 +154,7 @@ def _too_few(found):
 
 
 def not_told(found, one, other):
-    """Of two rows that are not told apart, a sentence; None: they are equal."""
+    """A sentence on two rows that are not told apart; None: they are equal."""
     pair = _pair(found, one, other)
     if pair is None or pair.is_called or pair.result.threshold is None or pair.result.call == NO_DIFFERENCE:
         return None

@@ -119,7 +119,7 @@ def span(figure, low, high):
 
 
 def column_title(figure):
-    """Of a column of the ranking: short."""
+    """The short title of a column of the ranking."""
     return _SHORT.get(figure.name, figure.title)
 
 

@@ -26,7 +26,7 @@ WHOLE_WIDTH_MAX = 2.0
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-    """Of one setting, in the unit of the quantity: what half of its runs hold."""
+    """What half of the runs of one setting hold, in the unit of the quantity."""
 
     value: float
     low: float  # interval of CONFIDENCE; with one round, the bracket
@@ -94,7 +94,7 @@ def complete_searches(setting):
 
 
 def value_of(capacity, search):
-    """Of one complete round."""
+    """The limit that one complete round found."""
     if search.low is None or search.high is None:
         return search.high if search.low is None else search.low
     if capacity.quantity.whole:
@@ -146,7 +146,7 @@ def _width(searches):
 
 
 def _half_width(values, width):
-    """Of the interval of a limit: Student's t on the spread between rounds, which is at least that of the bracket."""
+    """Half of the interval of a limit: Student's t on the spread between rounds, which is at least that of the bracket."""
     variance = max(float(np.var(values, ddof=1)), width ** 2 / 12.0)
     tail = (1.0 - CONFIDENCE) / 2.0
     return float(t_quantile(tail, len(values) - 1)) * HODGES_LEHMANN_FACTOR * (variance / len(values)) ** 0.5

@@ -144,7 +144,7 @@ def _counters(groups):
     return [sentence for sentence in (switch_counters.missing(runs), host_counters.unknown(runs)) if sentence]
 
 
-# Of the measured time, in stalls of 10 ms and more: a host that has time for its ranks has hardly any.
+# Share of the measured time in stalls of 10 ms and more: a host that has time for its ranks has hardly any.
 STALLED_FROM = 0.05
 
 

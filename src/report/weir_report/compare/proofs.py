@@ -29,13 +29,13 @@ from ..runs.key_figures import COMPLETED, key_figures
 from ..runs.run import read_run
 from . import answer_text, reasons
 
-# Of the difference, so much must be gone: it does as well; hardly any: it does no better.
+# If so much of the difference is gone, it does as well; if hardly any, it does no better.
 AS_WELL, NO_BETTER = 0.8, 0.2
 SEEDS_MAX = 3
 OPTIONS_MAX = 6
 PAIRS_MAX = 3
 PROGRESS_S = 3.0
-# Of the plan in run.json, which is as it was after scaling: not options of a simulation that is made again.
+# In the plan of run.json, which is as it was after scaling: not options of a simulation that is made again.
 _NOT_OPTIONS = ("scenario", "scale", "seed")
 _NO_PLAN = ("output", "more")  # groups of options
 # Given several times, they are one text with spaces there.

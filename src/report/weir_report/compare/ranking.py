@@ -29,7 +29,7 @@ from ..runs.key_figures import COMPLETED
 from . import statistics
 from .figure_results import BETTER, INCONCLUSIVE, WORSE, FigureResult, Settings, Side, all_equal, call_figure, floor, measure_figure
 
-# Of ALPHA, what yes or no gets where its value is not the same in all runs. All against none of three runs a side has
+# The part of ALPHA that yes or no gets where its value is not the same in all runs. All against none of three runs a side has
 # a p-value of 3.1 % (two settings) or 3.6 % (three).
 OUTCOME_ALPHA = 0.04
 SETTINGS_CLOSED = 8
@@ -148,7 +148,7 @@ def rank(figures, runs, settings=Settings(), beside=()):
 
 
 def _chain(figures, runs):
-    """(figures with information, Runs). One figure says yes or no: sustained, which knows of failures, else completed."""
+    """(figures with information, Runs). One figure says yes or no: sustained, which includes failures, else completed."""
     counted = runs.with_failures()
     chain = [figure for figure in figures if _has_information(counted.values.get(figure.name))]
     if any(runs.failed) and not any(figure.kind == "share" for figure in chain) and _has_information(counted.values[COMPLETED.name]):
@@ -304,7 +304,7 @@ def _call_shares(pairs, of_settings, alpha, settings):
         if pair.result.p_value is None:
             continue
         others = [index for index in there if index not in (pair.first, pair.second)]
-        # Of many settings, not all sets are looked at: all of them, and those with one more.
+        # With many settings, not all sets are looked at: all of them, and those with one more.
         counts = range(1, len(others) + 1) if len(others) <= SETTINGS_CLOSED - 2 else (1, len(others))
         for count in counts:
             for more in itertools.combinations(others, count):

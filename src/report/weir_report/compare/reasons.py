@@ -46,7 +46,7 @@ class Difference:
 
     @property
     def opposite(self):
-        """Of the worse setting with this of the better one."""
+        """The worse setting with this value of the better one."""
         return f"{self.option} {self.better} instead of {self.worse}"
 
     @property

@@ -15,7 +15,7 @@ from ..runs import series, steps
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 # Plots are narrow: longer runs are drawn with the lowest and the highest of each few seconds.
 POINTS_MAX = 240
-# Of a whole page; with many settings, lines have fewer points.
+# On a whole page; with many settings, lines have fewer points.
 POINTS_OF_PAGE = 60_000
 # Runs in the background of one plot.
 PALE_MAX = 8
@@ -113,7 +113,7 @@ def _blocked_shares(run):
 
 
 def _without_short_ends(run, role, values):
-    """Of a fraction of a second before or after the measured ones, a rate is that of what happened to come in it."""
+    """In a fraction of a second before or after the measured ones, a rate is that of what happened to come in it."""
     rows, ends = run.rows(role), series.measured_seconds(run)
     if values is None or ends is None:
         return values

@@ -71,7 +71,7 @@ def usable(group, remarks):
         seen.update(dict.fromkeys(identities, run))
         kept.append(run)
     made = Group(group.name, kept, failed, missing)
-    # Whoever made the group has told of those that it knows to be missing.
+    # The caller has named those of the group that were missing before.
     remarks += why_not_there(made if missing != group.missing else dataclasses.replace(made, missing={}))
     return made
 

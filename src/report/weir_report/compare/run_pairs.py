@@ -11,7 +11,7 @@ class Pairs:
     why: str
 
     def times(self):
-        """Of the runs of both sides, in seconds."""
+        """When the runs of both sides began, in seconds."""
         if not self.in_time:
             return None, None
         sides = [[run.started_at.timestamp() for run in side] for side in (self.baseline, self.new)]

@@ -8,7 +8,7 @@ Three to ten runs a side are usual, so nothing here relies on large numbers:
   normal noise it needs about as many runs as the mean; the difference of the medians needs more.
 - Each side has a spread of its own, and the error fewer degrees of freedom than Welch's.
 - Test and interval are Student's t of both, so they agree.
-- Student's t believes in one hump. Runs that are good or bad by chance have two, so a difference also has to be one that
+- Student's t assumes one hump. Runs that are good or bad by chance have two, so a difference also has to be one that
   dealing out the runs by chance does not give (chance_p_value). Three runs a side can only show that all of one side are
   better than all of the other.
 - Many figures are compared at a time: Holm's levels keep the chance of any false call below ALPHA.
@@ -101,7 +101,7 @@ def pair_differences(baseline, new, times_a=None, times_b=None):
 
 
 def estimate_pairs(differences, inflation=1.0, step=0.0):
-    """Of what pair_differences returned."""
+    """Estimates from what pair_differences returned."""
     size = differences.shape[-1]
     variance = np.maximum(_variance(differences), np.asarray(step, float) ** 2 / 6.0)
     error = HODGES_LEHMANN_FACTOR * np.sqrt(inflation * variance / size)
@@ -161,7 +161,7 @@ def holm_levels(p_values, alpha=ALPHA):
 
 
 def closed_p_values(pairs, estimates, p_values):
-    """Of pairs (i, j) of several settings, with the Estimate and the p-value of each: p-values that need no correction for
+    """For pairs (i, j) of several settings, with the Estimate and the p-value of each: p-values that need no correction for
     the number of pairs, to be judged at closed_level. A pair is told apart if no set of settings that has both of them can be
     all alike: a closed test, with the levels of Ryan, Einot, Gabriel and Welsch for sets of p of k settings,
     1 - (1 - level)^(p / k), and the level itself for p >= k - 1. A set is judged by F = sum of squared differences / sum of
@@ -291,7 +291,7 @@ def boschloo_p_values(size_a, size_b):
 
 
 def chances_of(size, share):
-    """Of 0, 1, ..., `size` times yes."""
+    """The chance of 0, 1, ..., `size` times yes."""
     yes = np.arange(size + 1)
     return special.comb(size, yes) * np.power(share, yes) * np.power(1.0 - share, size - yes)
 

@@ -13,7 +13,7 @@ Its own link must be idle: used below IDLE_BELOW where that is known. Where it i
 blocked, because its slots are full with work, limits itself and is named as a cause; so is a host that stops others by
 pauses that it sends.
 
-Rejected: to look for the lowest rates alone, which always finds somebody."""
+Rejected: to look for the lowest rates alone, which always finds some rank."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Victim:
 
 @dataclasses.dataclass(frozen=True)
 class Victims:
-    """Of one setting; `known` False: it could not be found out, and `reason` has why. `changing`, `causes`, `ports`: sentences
+    """For one setting; `known` False: it could not be found out, and `reason` has why. `changing`, `causes`, `ports`: sentences
     without a full stop; `changing`: in each run some ranks suffer, but not the same."""
 
     setting: str
@@ -198,7 +198,7 @@ class _Rates:
 
     @functools.cache
     def link_use(self, role):
-        """Of each rank, the median over runs; NaN: not known."""
+        """The median over runs, by rank; NaN: not known."""
         return _median([_link_use(run, role) for run in self.runs])
 
     @functools.cache
@@ -313,7 +313,7 @@ def _shares(windows, means):
 
 
 def _link_use(run, role):
-    """Of each rank: what the switch counted at its port, else its own rate over the link's; None: not known."""
+    """By rank, what the switch counted at its port, else its own rate over the link's; None: not known."""
     ports = {}
     for port in (run.record.get("switch") or {}).get("ports", []):
         ports[port["peer"]] = ports.get(port["peer"], 0.0) + port["use"]

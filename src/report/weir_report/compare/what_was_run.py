@@ -9,7 +9,7 @@ from ..runs import series
 
 VALUES_MAX = 3
 COMMAND_MAX = 3000
-# Of one run, or of how weir was called: not what was measured.
+# Options that belong to one run, or to how weir was called: not what was measured.
 _IN_THE_OTHERS = ("scale", "time-scale", "scenario", "resolved")
 _OF_EACH_RUN = ("out", "seed", "tag", "label", "output", "quiet", "json")
 

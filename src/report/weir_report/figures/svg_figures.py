@@ -17,7 +17,7 @@ LANE_OFFSET = 16
 LANES = 5
 BAR_HEIGHT = 12
 MARK_SIZE = 4
-# Of longer labels below rows, every second one is shown.
+# Where labels below rows are longer, every second one is shown.
 LABEL_LETTERS = 5
 
 

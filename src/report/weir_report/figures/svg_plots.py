@@ -19,7 +19,7 @@ Y_DIGITS = 5
 X_DIGITS = 7
 # A line of more points is drawn by the lowest and the highest of every few.
 POINTS_MAX = 2000
-# Of all lines in the background of a plot together, and of each at least.
+# For all lines in the background of a plot together, and for each at least.
 MEMBER_POINTS = 20_000
 MEMBER_POINTS_LEAST = 60
 # Width of a bar as share of its place, and of a single one.
@@ -52,7 +52,7 @@ class Axis:
             return Axis(low, high, 1e-4, True)
         if len(known) and np.abs(known).max() < 1e7 and (known == np.rint(known)).all():
             return Axis(low, high, 1.0)
-        # Of all values a common step, if there is a longer one: neighbours are 1 apart then, and not 1000.
+        # A step common to all values, if it is longer: neighbours are 1 apart then, and not 1000.
         power = math.floor(math.log10(max(abs(low), abs(high)))) + 1 - digits
         common = int(np.gcd.reduce(np.rint(known / 10.0**power).astype(np.int64))) if len(known) else 1
         return Axis(low, high, float(f"{max(common, 1) * 10.0**power:.12g}"))
@@ -279,7 +279,7 @@ def _area(area, x, y, hold, stacked):
 
 
 def _thinned_area(area, stacked):
-    """Of several, which touch, the means; of one the extremes."""
+    """Stacked areas, which touch, keep their means; an area alone keeps its extremes."""
     if len(area.x) <= POINTS_MAX:
         return area
     begins = np.linspace(0, len(area.x), POINTS_MAX + 1).astype(int)[:-1]
@@ -357,7 +357,7 @@ def constant(title, value, unit, rules=()):
 
 
 def _x_axis(panels, holds, log):
-    """Of the values of all panels, up to the end of the last one."""
+    """Over the values of all panels, up to the end of the last one."""
     values = np.concatenate([one.x for panel in panels for one in (*panel.series, *panel.areas)])
     low, high = float(values.min()), float(values.max()) + holds
     return Axis.of(low, high, [values, high], X_DIGITS, log)

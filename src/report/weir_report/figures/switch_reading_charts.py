@@ -32,7 +32,7 @@ def readings(run):
 
 
 def _panel(name, ports, begun):
-    """Of the highest port: per second for counters, else as it was read. A counter that went back is no value there."""
+    """The highest port at each time: per second for counters, else as it was read. A counter that went back is no value there."""
     times = np.unique([time for _, values in ports for time, _ in values])
     table = np.full((len(ports), len(times)), np.nan)
     for line, (_, values) in enumerate(ports):

@@ -24,7 +24,7 @@ class Bursts:
 
 
 def read_bursts(paths, stretches, interval):
-    """Of the files of one role, in the order of `paths`: the rows of each of `stretches` (first and last second), as Bursts. A file
+    """From the files of one role, in the order of `paths`: the rows of each of `stretches` (first and last second), as Bursts. A file
     that is not there has none. `interval`: length of a row, s."""
     bodies, counts = [[] for _ in stretches], [[] for _ in stretches]
     header, names = None, ["begin_s", "covered_s"]

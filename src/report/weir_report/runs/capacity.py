@@ -106,7 +106,7 @@ def write_capacity(directory, capacity):
 
 
 def read_capacity(path):
-    """Of capacity.json, or of the directory that has it. Raises ReportError."""
+    """Reads capacity.json, or the one in this directory. Raises ReportError."""
     path = Path(path)
     path = path / FILE_NAME if path.is_dir() else path
     text = read_text(path, "a capacity.json of weir-sweep", BYTES_MAX)

@@ -72,7 +72,7 @@ def sums(run):
 
 
 def packets(run, whole):
-    """Of all hosts: 'sent_packets', 'received_packets' or 'sent_segments', which families are shares of."""
+    """Sum over all hosts: 'sent_packets', 'received_packets' or 'sent_segments', which families are shares of."""
     return float(sum((host.get("families") or {}).get(whole, 0) for host in run.record.get("hosts") or []))
 
 

@@ -45,7 +45,7 @@ COUNTERS = {
     "waiting_for_slot_s": "Time without a free slot.",
     "waiting_for_grant_s": "Time for which a producer waited for a grant.",
 }
-# Of the second at whose end they are.
+# As they are at the end of the second.
 GAUGES = {
     "backlog_bytes": ("backlog_bytes", "bytes", "Generated and not gone."),
     "occupancy_peak": ("occupancy_ratio", "ratio", "Highest occupancy of a producer's buffer in the second."),

@@ -41,7 +41,7 @@ class PlanPressure:
 
 
 def found(groups, differences, by=None):
-    """Of groups of usable runs. `differences`: run_groups.plan_differences; `by`: the tag that makes the groups."""
+    """For groups of usable runs. `differences`: run_groups.plan_differences; `by`: the tag that makes the groups."""
     known = [[of_run(run) for run in group.runs] for group in groups]
     if not all(pressure and pressure.get("settings") for of_group in known for pressure in of_group):
         return PlanPressure(sentences=_unknown(groups, known))

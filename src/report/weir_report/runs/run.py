@@ -92,7 +92,7 @@ class Recorded:
             self.remarks.append(sentence)
 
     def _remark_lost(self, lost, consequence):
-        """Of the files `lost`, if there are any."""
+        """Names the files `lost`, if there are any."""
         if lost:
             self._remark(f"{lost[0]}{f' and {len(lost) - 1} more are' if len(lost) > 1 else ' is'} missing: {consequence}.")
 
@@ -177,7 +177,7 @@ class Run(Recorded):
 
     @kept
     def transfers(self):
-        """transfers.csv, likewise."""
+        """transfers.csv by column. None without one."""
         return self._of_addressed("transfers.csv", ("completion_s_mean", "completion_s_max"))
 
     def _of_addressed(self, name, columns):

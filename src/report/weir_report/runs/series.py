@@ -105,7 +105,7 @@ def line_rate(run, role):
 
 
 def _speed(settings):
-    """Of the one path that MPI was expected to take from a host."""
+    """Speed of the one path that MPI was expected to take from a host."""
     paths = settings.get("expected_paths") or []
     if len(paths) != 1:
         return None

@@ -64,7 +64,7 @@ def by_second(run):
 
 
 def length(run):
-    """Of a row, in what its rows have as time."""
+    """Length of a row, in what its rows have as time."""
     return run.step_s * (1000 if run.in_ms else 1) if isinstance(run, InSteps) else 1.0
 
 

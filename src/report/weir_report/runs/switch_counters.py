@@ -33,7 +33,7 @@ SIMULATED = ("sent_packets", "sent_bytes", "marked_packets", "dropped_packets", 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """Of one counter, over the run. `value` None: unknown, and `why`."""
+    """By how much one counter changed over the run. `value` None: unknown, and `why`."""
 
     port: str
     priority: int | None

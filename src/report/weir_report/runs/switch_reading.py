@@ -74,7 +74,7 @@ def kind(name):
 
 
 def title_and_unit(name):
-    """Of a name that is not known: itself, and the unit that it ends with."""
+    """A name that is not known is its own title, with the unit that it ends with."""
     if name in KNOWN:
         return KNOWN[name]
     ending = name.rpartition("_")[2]

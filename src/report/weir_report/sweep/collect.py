@@ -222,7 +222,7 @@ def _group_name(collection, setting, by):
 
 
 def settings_of_groups(collection, names, by=None):
-    """Of each group of this name {axis: value}."""
+    """{axis: value} for each group of this name."""
     axes = (by,) if by else collection.axes
     by_name = {_group_name(collection, setting, by): {axis: value for axis, value in setting.values if axis in axes}
                for setting in collection.plan.settings}
@@ -297,7 +297,7 @@ class Beside:
 
 
 def overview(collection, by=None):
-    """Of every group its name, number of complete runs and medians: [(name, runs, simulated, [Beside])]."""
+    """Name, number of complete runs and medians of every group: [(name, runs, simulated, [Beside])]."""
     members = {}
     for measured in collection.points:
         name = _group_name(collection, collection.plan.setting_of(measured.point), by)

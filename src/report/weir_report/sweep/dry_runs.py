@@ -26,7 +26,7 @@ GRACE_S = 300.0
 
 @dataclasses.dataclass(frozen=True)
 class Forecast:
-    """Of one setting. Times in seconds; None: the number of ranks decides, which is not known before."""
+    """For one setting. Times in seconds; None: the number of ranks decides, which is not known before."""
 
     plan: dict  # options in force
     producers: int | None
@@ -34,7 +34,7 @@ class Forecast:
     expected_s: float
     limit_s: float  # after which a run is ended
     warnings: tuple
-    # Of one simulation.
+    # For one simulation.
     memory_bytes: float = 0.0
     cpu_s: float | None = None  # known with packets only
     burst_bytes: float = 0.0  # of one run, with --row-interval
@@ -70,7 +70,7 @@ def check_world_options(sweep, world, options):
 
 
 def forecasts(weir, command, plan, world_options, start_s, directory):
-    """Of all settings, by `weir run --dry-run` or `weir simulate --dry-run` (`command`) in `directory`. Raises ReportError
+    """For all settings, by `weir run --dry-run` or `weir simulate --dry-run` (`command`) in `directory`. Raises ReportError
     that lists every setting that is refused."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         results = list(pool.map(lambda setting: dry_run(
@@ -158,7 +158,7 @@ def _forecast(document, start_s):
 
 
 def _memory_bytes(document):
-    """Of a simulation: 130 MB were measured for 4501 ranks without packets."""
+    """Memory of a simulation: 130 MB were measured for 4501 ranks without packets."""
     ranks = (document.get("all") or {}).get("ranks") or 0
     bursts = document.get("bursts") or {}
     of_bursts = 20e3 * ranks + 112.0 * (bursts.get("rows_per_second") or 0.0) if bursts else 0.0

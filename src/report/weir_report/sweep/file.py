@@ -225,7 +225,7 @@ class _Table:
 
 
 def seconds_of(text):
-    """Of '90s' or '1.5min'; None if it is no time."""
+    """Seconds of '90s' or '1.5min'; None if it is no time."""
     match = TIME.fullmatch(text)
     return float(match[1]) * SECONDS[match[2]] if match else None
 

@@ -81,7 +81,7 @@ def _limit_text(capacity, setting):
 
 
 def status_lines(find_state, where):
-    """Of `weir-sweep status`."""
+    """For `weir-sweep status`."""
     stopped = find_state.stopped()
     expected, most = find_state.searches.runs_left(stopped)
     done = sum(tried.held is not None for tried in find_state.tried)

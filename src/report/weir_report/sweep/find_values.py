@@ -17,7 +17,7 @@ from ..basics.quantities import BYTES, RATES, TIMES_NS, rate_text
 from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
 from .limit_search import Space
 
-# Of what a search does with the same outcomes. Campaigns of others cannot be continued: rounds of two kinds would be compared.
+# Number of the rules by which a search acts on outcomes. Campaigns with others cannot be continued: their rounds differ.
 RULES = 2
 # How far from the value of the sweep file it is looked for, unless the file has a range.
 RANGE = 64.0
@@ -49,7 +49,7 @@ class Find:
 
 
 def read_find(top, repetitions):
-    """Of the file's outermost table; None if the file has no `find`. `repetitions`: the rounds, unless [find] has others."""
+    """From the file's outermost table; None if the file has no `find`. `repetitions`: the rounds, unless [find] has others."""
     given = top.read("find", None, (str, dict), f"one of {', '.join(QUANTITIES)}, or a table ([find])")
     if given is None:
         return None

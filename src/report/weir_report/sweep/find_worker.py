@@ -82,7 +82,7 @@ class FindWorker(Worker):
         if made == "complete":
             self.outcomes.append("complete" if tried.held is not None else "failed")
         self.find.write_capacity(self._retries())
-        # Of several simulations side by side, the one that this is.
+        # Several simulations go on side by side: which one this is.
         number = f"{point.name}  " if self.world.name == "simulation" else " " * 6
         self.say(number + find_text.progress(self.find, tried, self._seconds_per_run(), self._stopped()), flush=True)
         return True
@@ -91,7 +91,7 @@ class FindWorker(Worker):
         return sum(tried.held is not None for tried in self.find.tried)
 
     def _seconds_per_run(self):
-        """Of the runs so far, with changes of the switch, on as many cores as there are workers; first as planned."""
+        """From the runs so far, with changes of the switch, on as many cores as there are workers; first as planned."""
         made = self._decided() - self._known
         return (time.monotonic() - self._began_s) / made if made >= 3 else \
             find_text.planned_seconds_per_run(self.find, self.job)

@@ -57,7 +57,7 @@ def check_command(world, setting, job):
 
 
 def _ranks(point):
-    """Of a run whose number of ranks the search varies; None: those of the setting."""
+    """Ranks of a run, if the search varies their number; None: those of the setting."""
     numbers = [(point.expected or {}).get(role) for role in ("producers", "consumers")]
     return None if None in numbers else sum(map(int, numbers)) + 1
 

@@ -14,7 +14,7 @@ from .file import seconds_of
 
 @dataclasses.dataclass(frozen=True)
 class Nodes:
-    """Of one job: by part, in the order of sbatch's command line. Homogeneous: one part, named ''."""
+    """Nodes of one job by part, in the order of sbatch's command line. Homogeneous: one part, named ''."""
 
     parts: tuple  # of (name, number, ranks per node)
 

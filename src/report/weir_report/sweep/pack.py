@@ -28,7 +28,7 @@ from ..version import VERSION
 from . import claim_files, pack_names
 
 SCHEMA = "weir-pack/1"
-# Of a campaign's directory and of each world's; submissions and turns are of no use to others, what launchers print neither.
+# Files of a campaign's directory and of each world's. Submissions, turns and what launchers print are of no use to others.
 _CAMPAIGN_FILES = ("plan.json", "sweep.toml")
 _WORLD_FILES = ("settings.json", "claims/*.json", "hooks/*.txt", "check/*")
 _RUN_FILES = ("run.json", "*.csv", "ranks/*.csv", "hosts/*.csv", "switch/**/*")

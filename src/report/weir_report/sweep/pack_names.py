@@ -95,7 +95,7 @@ class Names:
         return f"{kind}-{self._counts[kind]}"
 
     def pattern(self):
-        """Of all words, the longest first; None if there are none. Short names also match as the first part of long ones
+        """Matches all words, the longest first; None if there are none. Short names also match as the first part of long ones
         (eb01 in eb01.site.org), with the rest."""
         if self._pattern is None and self.replacements:
             words = sorted((name for name, _ in self.replacements.values()), key=lambda name: (-len(name), name))

@@ -35,7 +35,7 @@ def page_text(collection, report, footer, by=None):
 
 
 def limits_table(collection):
-    """Of a search: the limits that were measured beside those that were predicted; no rows if none were predicted."""
+    """The limits that a search measured beside those that were predicted; no rows if none were predicted."""
     capacity, predicted = collection.capacity, collection.predicted_capacity
     heads = [f"{capacity.quantity.title}, measured", "predicted", "difference"]
     if not predicted:

@@ -68,7 +68,7 @@ class Plan:
     points: tuple  # none with `find`: they depend on the outcomes of those before
     axes: tuple  # names, the switch first
     find: find_values.Find | None = None
-    # Of no consequence for what is run.
+    # Without consequence for what is run.
     baseline: str | None = dataclasses.field(default=None, compare=False)  # a setting's name; None: the first
     file: str | None = dataclasses.field(default=None, compare=False)  # the sweep file's path
 

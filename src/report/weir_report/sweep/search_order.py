@@ -78,7 +78,7 @@ class Searches:
             block += 1
 
     def _start(self, setting, round_):
-        """Of a round: drawn about the median of those before; None: nothing is known yet."""
+        """Where a round starts: drawn about the median of those before; None: nothing is known yet."""
         found = [self._searches[setting, number].bracket for number in range(1, round_)
                  if (setting, number) in self._searches and self._searches[setting, number].complete]
         if not found:

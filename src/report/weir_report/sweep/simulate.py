@@ -85,7 +85,7 @@ def submit(prepared, retry_failed, say):
 
 
 def array_command(prepared, tasks, runs_each, name, output, script):
-    """sbatch's arguments. A job of one core does not want what the site's runs want, such as whole nodes."""
+    """sbatch's arguments. A job of one core does not need what the site's runs need, such as whole nodes."""
     memory = max(forecast.memory_bytes for forecast in prepared.forecasts)
     words = [f"--job-name={name}", f"--array=1-{tasks}", "--ntasks=1", "--cpus-per-task=1", f"--mem={math.ceil(memory / 1e6) + 100}M",
              f"--signal=B:USR1@{submission.SIGNAL_S}", f"--output={output}", "--open-mode=append",
@@ -117,7 +117,7 @@ def expected_s(prepared, number):
 
 
 def _each_cpu_s(prepared):
-    """Of each run. In a search for a rate the packets are in proportion to it."""
+    """CPU seconds of each run. In a search for a rate the packets are in proportion to it."""
     find, forecasts = prepared.plan.find, prepared.forecasts
     if not find or find.what != "rate":
         return [forecasts[point.setting].cpu_s for point in prepared.points]

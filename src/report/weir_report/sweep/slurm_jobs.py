@@ -131,7 +131,7 @@ def seconds_left(job):
 
 
 def duration_s(text):
-    """Of SLURM's 2-03:00:00 or 10:00; None if it is none, as of `infinite`."""
+    """Seconds of SLURM's 2-03:00:00 or 10:00; None if it is none, as `infinite`."""
     match = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", text.strip())
     if not match:
         return None

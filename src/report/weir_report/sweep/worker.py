@@ -173,7 +173,7 @@ class Worker:
         return "interrupted" if again else "failed", refusal or printed, status
 
     def _last_output(self, point, claim):
-        """Of a run that left no record: (weir's error message, what else was printed)."""
+        """For a run that left no record: (weir's error message, what else was printed)."""
         path = self.world.output_file(point, claim.number)
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         errors = [line for line in lines if line.startswith(("weir run: ", "weir simulate: ", "weir.sbatch: "))]
@@ -243,7 +243,7 @@ class Worker:
         return None
 
     def _reader(self, setting, point, claim):
-        """Of the switch's counters, for one run; None if there is nothing to call."""
+        """Reads the switch's counters for one run; None if there is nothing to call."""
         if not self.job.get("read"):
             return None
         directory = self.world.directory / "switch" / self.world.run_directory(point, claim.number).name

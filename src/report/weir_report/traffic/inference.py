@@ -65,7 +65,7 @@ class PromptLength:
 
 
 def bytes_per_token(layers, kv_heads, head_dimension, bytes_per_value):
-    """Of keys and values, hence 2."""
+    """For keys and values, hence 2."""
     return 2 * layers * kv_heads * head_dimension * bytes_per_value
 
 
@@ -129,7 +129,7 @@ class _Decode:
 
 
 def _transfers(options, begin_s, took_s, prefill, decode, size):
-    """Of one prompt: one, or one per layer at the time at which it is computed."""
+    """The transfers of one prompt: one, or one per layer at the time at which it is computed."""
     parts = shares(size, options.layers) if options.layers_apart else [size]
     made = []
     for number, part in enumerate(parts, 1):

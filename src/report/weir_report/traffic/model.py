@@ -17,7 +17,7 @@ TRANSFER_BYTES_MAX = 2**50
 INTERVAL_BYTES_MAX = 2**62  # of all transfers together
 FILE_BYTES_MAX = 64 << 20
 INTERVAL_MAX_NS = 3600 * 10**9
-# Of what generators make: pairs of a matrix, lines of a trace.
+# Most that generators make: pairs of a matrix, lines of a trace.
 GENERATED_MAX = 1_000_000
 
 

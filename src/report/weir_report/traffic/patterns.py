@@ -27,7 +27,7 @@ def all_to_all(workers, per_pair=None, per_producer=None, with_own=False, interv
 
 def permutation(workers, per_pair, shift=None, generator=None, interval_ns=None):
     """Every worker sends to one other, and receives from one: to the next but `shift` - 1, or by a random permutation in
-    which nobody sends to itself."""
+    which no worker sends to itself."""
     check_pairs(workers, "--workers", workers)
     targets = [(worker + shift) % workers for worker in range(workers)] if generator is None else derangement(workers, generator)
     return Matrix({(worker, target): per_pair for worker, target in enumerate(targets)}, interval_ns)

@@ -1,6 +1,6 @@
 """Replays a trace of flows with weir simulate, and says by how much its flows were slower than alone, by size.
 
-Nobody schedules (--policy none): a flow begins at its time. What holds flows up is then the network alone. Each is one event and
+Nothing schedules (--policy none): a flow begins at its time. What holds flows up is then the network alone. Each is one event and
 one message, and so many of a pair can be under way at a time; control messages do not share the links.
 """
 
@@ -18,7 +18,7 @@ from ..runs import transfer_sizes
 
 SCHEMA = "weir-replay/1"
 AT_ONCE = 8  # flows of a pair
-# Of weir (src/config/limits.hpp).
+# Limits of weir (src/config/limits.hpp).
 _SLOTS_MAX = _STREAMS_MAX = 1024
 _CHUNK_MAX = 1 << 30
 

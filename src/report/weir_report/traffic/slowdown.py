@@ -1,7 +1,7 @@
 """By how much transfers became slower through others: completion in a loaded run over completion alone.
 
-Both runs have a transfers.csv; lines are joined by producer, consumer and bytes. A slowdown of 1 is a transfer that notices
-nobody; the last of k equal transfers to one receiver has about k, whatever the network.
+Both runs have a transfers.csv; lines are joined by producer, consumer and bytes. A slowdown of 1 is a transfer that no
+other slows; the last of k equal transfers to one receiver has about k, whatever the network.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VICTIMS_SHOWN = 5
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """Of transfers.csv. `size` None: the transfers had several; `mean_s`, `max_s` None: none of them was completed."""
+    """One line of transfers.csv. `size` None: the transfers had several; `mean_s`, `max_s` None: none of them was completed."""
 
     phase: str
     producer: int

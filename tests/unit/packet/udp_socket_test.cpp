@@ -1,4 +1,4 @@
-#include "packet/datagram_socket.hpp"
+#include "packet/udp_socket.hpp"
 
 #include "catch.hpp"
 #include "core/datagram_frames.hpp"

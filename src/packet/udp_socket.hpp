@@ -15,10 +15,10 @@ struct DatagramFraming {
     bool headers = true;    ///< Ethernet, IP and UDP; else the wire carries payload only
 };
 
-class DatagramSocket final : public Flow {
+class UdpSocket final : public Flow {
   public:
     /// `ends.to` does not count.
-    DatagramSocket(const DatagramFraming& framing, const Ends& ends);
+    UdpSocket(const DatagramFraming& framing, const Ends& ends);
 
     void post_to(NodeIndex to, MessageHandle handle, core::Bytes bytes);
 

@@ -1,4 +1,4 @@
-#include "packet/datagram_socket.hpp"
+#include "packet/udp_socket.hpp"
 
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 
 namespace weir::packet {
 
-DatagramSocket::DatagramSocket(const DatagramFraming& framing, const Ends& ends)
+UdpSocket::UdpSocket(const DatagramFraming& framing, const Ends& ends)
     : Flow(ends, framing.mtu), framing_(framing) {
     WEIR_ASSERT(framing.mtu.count + core::wire_cost(0, framing.mtu.count).bytes <
                 std::numeric_limits<std::uint16_t>::max());
 }
 
-void DatagramSocket::post_to(NodeIndex to, MessageHandle handle, core::Bytes bytes) {
+void UdpSocket::post_to(NodeIndex to, MessageHandle handle, core::Bytes bytes) {
     WEIR_ASSERT(bytes.count > 0);
     core::WireCost cost{(bytes.count + framing_.mtu.count - 1) / framing_.mtu.count, bytes.count};
     std::int64_t full = framing_.mtu.count;
@@ -30,7 +30,7 @@ void DatagramSocket::post_to(NodeIndex to, MessageHandle handle, core::Bytes byt
     update();
 }
 
-Packet DatagramSocket::send(Picoseconds /*now*/) {
+Packet UdpSocket::send(Picoseconds /*now*/) {
     const Datagram& sent = datagrams_.at(sending_);
     const auto serial = static_cast<std::uint32_t>(first_ + sending_);
     const bool last = ++frame_ == sent.content.frames;
@@ -48,7 +48,7 @@ Packet DatagramSocket::send(Picoseconds /*now*/) {
             .ends_message = last};
 }
 
-MessageHandle DatagramSocket::complete_left() {
+MessageHandle UdpSocket::complete_left() {
     Datagram& oldest = datagrams_.at(leaving_);
     const MessageHandle handle = oldest.content.handle;
     oldest.left = true;
@@ -57,7 +57,7 @@ MessageHandle DatagramSocket::complete_left() {
     return handle;
 }
 
-std::optional<DatagramSocket::Whole> DatagramSocket::receive(const Packet& frame) {
+std::optional<UdpSocket::Whole> UdpSocket::receive(const Packet& frame) {
     Datagram& received = datagram(frame.sequence);
     std::optional<Whole> whole;
     if (--received.unresolved == 0 && !received.lost) {
@@ -67,7 +67,7 @@ std::optional<DatagramSocket::Whole> DatagramSocket::receive(const Packet& frame
     return whole;
 }
 
-void DatagramSocket::on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) {
+void UdpSocket::on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) {
     Datagram& dropped = datagram(packet.sequence);
     if (!dropped.lost) {
         dropped.lost = true;
@@ -77,7 +77,7 @@ void DatagramSocket::on_dropped(const Packet& packet, std::vector<MessageHandle>
     remove_resolved();
 }
 
-void DatagramSocket::remove_resolved() {
+void UdpSocket::remove_resolved() {
     while (!datagrams_.empty() && datagrams_.front().left && datagrams_.front().unresolved == 0) {
         datagrams_.pop();
         ++first_;
@@ -87,10 +87,10 @@ void DatagramSocket::remove_resolved() {
 }
 
 // A socket gets its frames by receive(), and no replies.
-void DatagramSocket::on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
-                              std::vector<MessageHandle>& /*sent*/) {}
-Flow::Replies DatagramSocket::on_data(const Packet& /*packet*/, Picoseconds /*now*/,
-                                      std::vector<MessageHandle>& /*arrived*/) {
+void UdpSocket::on_reply(const Packet& /*reply*/, Picoseconds /*now*/, std::vector<MessageHandle>& /*sent*/) {
+}
+Flow::Replies UdpSocket::on_data(const Packet& /*packet*/, Picoseconds /*now*/,
+                                 std::vector<MessageHandle>& /*arrived*/) {
     return {};
 }
 
