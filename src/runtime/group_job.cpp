@@ -109,7 +109,6 @@ std::string GroupJob::begin_record(const telemetry::RunRecord& run_of_group_0) {
 
 Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>& waiting) {
     if (leads_job()) {
-        groups_[parts_.group].ready = true;
         return start_all(ahead, waiting);
     }
     mailbox_->send(0, ready_mail, bytes_of(ahead));
@@ -137,9 +136,8 @@ Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>
 }
 
 Start GroupJob::start_all(core::Duration ahead, const std::function<void()>& waiting) {
-    groups_[parts_.group].answered = true;
     groups_[parts_.group].ahead = ahead;
-    const auto answered = [](const Group& group) { return group.answered; };
+    const auto answered = [](const Group& group) { return group.ahead || group.ended; };
     const std::int64_t deadline_ns = monotonic_ns() + ready_limit.ns;
     while (!std::all_of(groups_.begin(), groups_.end(), answered) && monotonic_ns() < deadline_ns) {
         waiting();
@@ -147,18 +145,17 @@ Start GroupJob::start_all(core::Duration ahead, const std::function<void()>& wai
         std::this_thread::sleep_for(look_pause);
     }
     for (const Group& group : groups_) {
-        ahead = std::max(ahead, group.ahead);
+        ahead = std::max(ahead, group.ahead.value_or(ahead));
     }
     ahead = ahead + core::Duration::milliseconds(50);
     StartOrder order;
     order.start = {monotonic_ns() + ahead.ns, wall_clock_ns() + ahead.ns};
     for (std::uint32_t group = 1; group < groups(); ++group) {
-        if (groups_[group].ready) {
+        if (groups_[group].ahead) {
             mailbox_->send(static_cast<int>(group), start_mail, bytes_of(order));
         }
     }
     for (Group& group : groups_) {
-        group.answered = true;
         group.heard_ns = monotonic_ns();
     }
     ends_by_ns_ = order.start.second_zero_ns + (parts_.plan.duration + parts_.plan.drain).ns;
@@ -204,17 +201,16 @@ void GroupJob::receive(const Mail& mail) {
         if (message.is_object() && message.contains("entry")) {
             add_result(number, message["entry"], message.value("in_order", false));
         }
-    } else if (group.answered) {
+    } else if (started_) {
         mailbox_->send(mail.from, start_mail, bytes_of(StartOrder{.too_late = true, .start = {}}));
     } else if (const auto ahead = value_of<core::Duration>(mail.bytes)) {
-        group.ready = group.answered = true;
         group.ahead = *ahead;
     }
 }
 
 void GroupJob::add_result(std::uint32_t number, nlohmann::ordered_json entry, bool in_order) {
     Group& group = groups_.at(number);
-    group.answered = group.ended = true;
+    group.ended = true;
     group.ended_in_order = in_order;
     live_->end(number);
     record_.groups.at(number) = std::move(entry);

@@ -101,9 +101,7 @@ class GroupJob {
 
     // Leader of the job.
     struct Group {
-        bool answered = false;  ///< at the start: it is ready, or has failed before
-        bool ready = false;
-        core::Duration ahead;
+        std::optional<core::Duration> ahead;  ///< of a group that is ready to start
         bool ended = false;
         bool ended_in_order = false;
         std::int64_t heard_ns = 0;

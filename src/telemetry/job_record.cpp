@@ -373,8 +373,10 @@ void JobRecord::read_groups() {
 
 MaybeIoError JobRecord::write() const {
     WholeFile file(directory + "/run.json");
-    file.put(json_text(to_json(*this), 2) + "\n");
-    return file.finish();
+    const Json json = to_json(*this);
+    file.put(json_text(json, 2) + "\n");
+    // Processes that end because of a failure may be killed before a busy disk has it.
+    return file.finish(json["status"] == "complete" ? OnDisk::synced : OnDisk::later);
 }
 
 bool JobRecord::is_written(bool whole) const {
