@@ -38,7 +38,7 @@ class Explanation {
     const simulation::SimulatedRun& run_;
     simulation::Explain explain_;
     std::uint32_t jobs_;
-    Progress progress_;
+    ProgressLine progress_;
     bool interrupted_ = false;
     std::string account_;
 };

@@ -7,9 +7,9 @@
 
 namespace weir::cli {
 
-Progress::Progress(bool wanted) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine(bool wanted) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) != 0) {}
 
-std::optional<double> Progress::due() {
+std::optional<double> ProgressLine::due() {
     const Clock::time_point now = Clock::now();
     if (!wanted_ || now - shown_ < std::chrono::milliseconds(terminal_ ? 500 : 10000)) {
         return std::nullopt;
@@ -18,7 +18,7 @@ std::optional<double> Progress::due() {
     return std::chrono::duration<double>(now - start_).count();
 }
 
-void Progress::show(const std::string& text) {
+void ProgressLine::show(const std::string& text) {
     if (!wanted_) {
         return;
     }
@@ -27,7 +27,7 @@ void Progress::show(const std::string& text) {
     written_ = terminal_;
 }
 
-void Progress::clear() {
+void ProgressLine::clear() {
     if (written_) {
         fmt::print(stderr, "\r\x1b[K");
         std::fflush(stderr);

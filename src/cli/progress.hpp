@@ -8,10 +8,10 @@
 
 namespace weir::cli {
 
-class Progress {
+class ProgressLine {
   public:
     /// Not `wanted`: nothing is shown.
-    explicit Progress(bool wanted);
+    explicit ProgressLine(bool wanted);
 
     [[nodiscard]] bool on_terminal() const { return terminal_; }
     /// Seconds since the beginning, if it is time for a line.

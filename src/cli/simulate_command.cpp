@@ -53,7 +53,7 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
               Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
     const bool terminal = runtime::colours_wanted();
-    Progress progress(text);
+    ProgressLine progress(text);
     std::uint64_t calls = 0;
     telemetry::LiveView live(
         simulated.run.plan,

@@ -99,7 +99,7 @@ class SimulatedJob {
     }
 
     void show_progress() {
-        Progress progress(job_.output == config::OutputForm::text);
+        ProgressLine progress(job_.output == config::OutputForm::text);
         while (working_.load() > 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (const auto seconds = progress.due()) {

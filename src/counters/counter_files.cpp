@@ -78,11 +78,6 @@ int open_for_reading(const std::string& path) {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-std::string driver_of(const std::string& device_directory) {
-    std::error_code error;
-    return std::filesystem::read_symlink(device_directory + "/device/driver", error).filename().string();
-}
-
 /// mlx5 counts most of these in 32 bits. The exceptions are kept by other parts of the hardware.
 CounterRange range_of_hardware_counter(bool mlx5, std::string_view name) {
     const bool wide = !mlx5 || name.starts_with("np_") || name.starts_with("rp_") ||
@@ -117,6 +112,11 @@ void add_port(FileSource& source, const std::string& port_directory, const std::
 }
 
 }  // namespace
+
+std::string driver_of(const std::string& device_directory) {
+    std::error_code error;
+    return std::filesystem::read_symlink(device_directory + "/device/driver", error).filename().string();
+}
 
 std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names;

@@ -82,4 +82,7 @@ InterfacesInUse interfaces_in_use(const std::string& root);
 /// What the kernel itself counts for each interface.
 Sources interface_statistics(const std::string& root, const std::vector<std::string>& interfaces);
 
+/// Empty: none is known. `device_directory`: of an interface or an RDMA device below /sys/class.
+std::string driver_of(const std::string& device_directory);
+
 }  // namespace weir::counters

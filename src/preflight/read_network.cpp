@@ -11,6 +11,7 @@ namespace weir::preflight {
 
 namespace {
 
+using counters::driver_of;
 using counters::names_in;
 
 /// The first line of a file, without its end; empty if there is none.
@@ -41,11 +42,6 @@ std::optional<std::int64_t> rate_in(const std::string& path) {
         return std::nullopt;
     }
     return std::llround(gigabits * 1e9);
-}
-
-std::string driver_of(const std::string& directory) {
-    std::error_code error;
-    return std::filesystem::read_symlink(directory + "/device/driver", error).filename().string();
 }
 
 /// "4: ACTIVE" -> "ACTIVE"

@@ -56,9 +56,9 @@ Watched watch(const Json& json, Who who) {
 
 /// Which processes have ended, in the order in which they did: a launcher that ends all ranks because of one
 /// leaves no time to look in between.
-class Ends {
+class ProcessEnds {
   public:
-    explicit Ends(const Json& duty) : queue_(epoll_create1(EPOLL_CLOEXEC)) {
+    explicit ProcessEnds(const Json& duty) : queue_(epoll_create1(EPOLL_CLOEXEC)) {
         all_.push_back(watch(duty.at("launcher"), Who::launcher));
         all_.push_back(watch(KeptProcess{.pid = getppid(), .end = {}}, Who::leader));
         for (const Json& rank : duty.at("ranks")) {
@@ -152,7 +152,7 @@ bool has_news() {
 void keep_run(const Json& duty, LeaderLines& lines) {
     const std::string path = duty.at("directory").get<std::string>() + "/run.json";
     EndWitness witness(telemetry::failure_from(duty.at("leader")));
-    Ends ends(duty);
+    ProcessEnds ends(duty);
     bool leader_lives = true;
     while (leader_lives) {
         ends.wait();
