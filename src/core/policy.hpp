@@ -58,8 +58,4 @@ class Policy {
     [[nodiscard]] virtual bool consumer_available() const = 0;
 };
 
-/// The policy that the plan names, for its numbers of producers and consumers; `none` has no policy object
-/// and returns nullptr. `seed` feeds the random policy.
-std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed);
-
 }  // namespace weir::core

@@ -55,4 +55,8 @@ static_assert([] {
     return true;
 }());
 
+/// The policy that the plan names, for its numbers of producers and consumers; `none` has no policy object
+/// and returns nullptr. `seed` feeds the random policy.
+std::unique_ptr<Policy> make_policy(const Plan& plan, std::uint64_t seed);
+
 }  // namespace weir::core

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/policy_table.hpp"
 #include "core/random.hpp"
 
 namespace weir::participant {

@@ -1,9 +1,7 @@
 // What a member of a job without MPI does while the loop runs, and how it comes back into one that goes on.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "runtime/common_clock.hpp"
 #include "runtime/joined_job.hpp"
+#include "runtime/restart.hpp"
 
 namespace weir::runtime {
 
@@ -96,13 +95,9 @@ void JoinMember::come_back(const transport::PeerAddress& address) {
 }
 
 void JoinMember::begin_again() {
-    std::fflush(nullptr);
     setenv(join_token_variable, terms_.token.c_str(), 1);
     setenv(join_again_variable, std::to_string(rank_).c_str(), 1);
-    const std::string address = terms_.address.text();
-    // Connections of UCX would otherwise stay open in the process that follows.
-    close_range(3, ~0U, 0);
-    execl("/proc/self/exe", "weir", "run", "--join", address.c_str(), static_cast<char*>(nullptr));
+    restart_weir({"run", "--join", terms_.address.text()});
 }
 
 std::vector<JobEvent> JoinMember::look() {

@@ -26,13 +26,21 @@ constexpr auto answer_limit = core::Duration::seconds(3);
 
 }  // namespace
 
-std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) const {
-    const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record);
+std::string RunEnding::write(const telemetry::RunRecord& record, telemetry::OnDisk on_disk) const {
+    const auto error = telemetry::write_run_json(parts_.settings.directory + "/run.json", record, on_disk);
     return error ? error->message() : std::string{};
 }
 
+std::string RunEnding::write_unfinished(const telemetry::RunRecord& record) const {
+    return write(record, telemetry::OnDisk::synced);
+}
+
 std::string RunEnding::write_record(const telemetry::RunRecord& record) const {
-    const std::string cannot_write = write_unfinished(record);
+    // The others hear how the run failed after this, or the leader is still in its loop: a busy disk must not
+    // let it look lost.
+    const std::string cannot_write =
+        write(record, record.status == telemetry::RunStatus::complete ? telemetry::OnDisk::synced
+                                                                      : telemetry::OnDisk::later);
     if (cannot_write.empty()) {
         RecordKeeper::dismiss();
     }
@@ -129,12 +137,12 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     }
 }
 
-void RunEnding::end(const RunEnd& end, RankLoop* loop) {
-    parts_.watchdog.enter("end", loop != nullptr ? core::Duration::seconds(10) : end_limit);
+void RunEnding::end(const RunEnd& end, const std::function<void(int)>& order_others) {
+    parts_.watchdog.enter("end", order_others ? core::Duration::seconds(10) : end_limit);
     const EndRule& rule = end_rule(end.kind, part_of(parts_.settings, parts_.job.rank()));
     announce(end, rule);
-    if (rule.orders_others && loop != nullptr) {
-        loop->order_all_to_leave(end.status);
+    if (rule.orders_others && order_others) {
+        order_others(end.status);
     }
     if (parts_.settings.groups != nullptr) {
         parts_.settings.groups->hold(end.status);
@@ -155,7 +163,7 @@ void RunEnding::end_exchange(const Evidence& evidence) {
         parts_.job.send_notice(*decision.report, answer_limit);
         decision = parts_.detector.judge({.kind = Evidence::Kind::no_answer});
     }
-    end(decision.end.value(), nullptr);
+    end(decision.end.value(), {});
 }
 
 void RunEnding::end_exchange(const ExchangeTimeout& error) {

@@ -2,6 +2,7 @@
 // run.json, orders the other ranks to leave, waits, and ends the process.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,7 +11,6 @@
 #include "runtime/failure_detector.hpp"
 #include "runtime/job.hpp"
 #include "runtime/process_watch.hpp"
-#include "runtime/rank_loop.hpp"
 #include "runtime/run_settings.hpp"
 #include "runtime/watchdog.hpp"
 #include "telemetry/run_record.hpp"
@@ -52,8 +52,9 @@ class RunEnding {
     /// Leader: a signal will end the run. Writes that to run.json, in case there is no time for more.
     void record_signal(int number) const;
 
-    /// Ends the run. `loop`: nullptr if it was not reached.
-    [[noreturn]] void end(const RunEnd& end, RankLoop* loop);
+    /// Ends the run. `order_others`: tells all ranks to leave with that status; empty if the loop was not
+    /// reached.
+    [[noreturn]] void end(const RunEnd& end, const std::function<void(int status)>& order_others);
     /// The same for what was found out in an exchange.
     [[noreturn]] void end_exchange(const Evidence& evidence);
     /// An exchange did not end: finds out which ranks do not answer.
@@ -63,6 +64,7 @@ class RunEnding {
 
   private:
     [[nodiscard]] bool is_leader() const { return parts_.job.rank() == parts_.settings.leader_rank(); }
+    [[nodiscard]] std::string write(const telemetry::RunRecord& record, telemetry::OnDisk on_disk) const;
     void announce(const RunEnd& end, const EndRule& rule);
 
     Parts parts_;

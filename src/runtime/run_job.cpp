@@ -139,7 +139,7 @@ void JobRun::end(const RunEnd& end, RankLoop& loop) {
         static_cast<void>(burst_log_.close());
         job_.begin_again();
     }
-    ending_.end(end, &loop);
+    ending_.end(end, [&loop](int status) { loop.order_all_to_leave(status); });
 }
 
 RunEnd JobRun::run_loop(RankLoop& loop, const CommonClock& clock, core::Instant begin) {

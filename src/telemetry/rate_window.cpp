@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "telemetry/run_record.hpp"
 #include "telemetry/second_clock.hpp"
 
 namespace weir::telemetry {
@@ -23,7 +22,9 @@ bool holds_whole_intervals(const core::Plan& plan, core::Duration window) {
            window.ns % plan.interval.ns == 0 || window.ns / plan.interval.ns >= rate_window_events;
 }
 
-std::optional<std::int64_t> window_for(const core::Plan& plan, core::BitRate rate) {
+}  // namespace
+
+std::optional<std::int64_t> rate_window_s(const core::Plan& plan, core::BitRate rate) {
     const bool sizes_known = plan.event_size.mean > 0;
     const double per_second = sizes_known ? events_per_second(plan, rate) : rate_window_events;
     for (std::int64_t seconds = 1; seconds <= rate_window_limit_s; ++seconds) {
@@ -35,25 +36,8 @@ std::optional<std::int64_t> window_for(const core::Plan& plan, core::BitRate rat
     return std::nullopt;
 }
 
-}  // namespace
-
 std::optional<std::int64_t> rate_window_s(const core::Plan& plan) {
-    return plan.generation == core::Generation::saturate ? std::nullopt : window_for(plan, plan.rate);
-}
-
-std::optional<std::int64_t> rate_window_s(const RunRecord& record) {
-    if (record.plan.generation != core::Generation::saturate) {
-        return rate_window_s(record.plan);
-    }
-    core::Bytes sent;
-    core::Duration time;
-    for (const RankRecord& rank : record.ranks) {
-        if (rank.summary.node.role == core::Role::producer) {
-            sent += rank.summary.in_time.bytes;
-            time += rank.summary.in_time.time;
-        }
-    }
-    return window_for(record.plan, rate_of(sent, time));
+    return plan.generation == core::Generation::saturate ? std::nullopt : rate_window_s(plan, plan.rate);
 }
 
 std::int64_t kept_window_s(const core::Plan& plan) {

@@ -14,8 +14,6 @@
 
 namespace weir::telemetry {
 
-struct RunRecord;
-
 /// A rank's fair share of a window is at least so many events: one more or less is then an eighth.
 inline constexpr int rate_window_events = 8;
 /// Longer ones are not kept.
@@ -24,8 +22,8 @@ inline constexpr std::int64_t rate_window_limit_s = 600;
 /// The smallest number of seconds in which a fair share is enough events, and which holds a whole number of
 /// intervals, or as many. Nothing: beyond the limit, or generation `saturate`, of which no rate is planned.
 std::optional<std::int64_t> rate_window_s(const core::Plan& plan);
-/// The same, with `saturate` by what producers sent.
-std::optional<std::int64_t> rate_window_s(const RunRecord& record);
+/// The same at another rate of a producer than the planned one.
+std::optional<std::int64_t> rate_window_s(const core::Plan& plan, core::BitRate rate);
 /// Of which the lowest rate is kept: where no rate is planned, one second.
 std::int64_t kept_window_s(const core::Plan& plan);
 

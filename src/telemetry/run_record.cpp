@@ -400,7 +400,22 @@ MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Fai
                                                                : "Not judged: the run failed.";
     WholeFile file(path);
     file.put(numbers_side_by_side(json_text(json, 2)) + "\n");
-    return file.finish();
+    return file.finish(OnDisk::later);
+}
+
+std::optional<std::int64_t> rate_window_s(const RunRecord& record) {
+    if (record.plan.generation != core::Generation::saturate) {
+        return rate_window_s(record.plan);
+    }
+    core::Bytes sent;
+    core::Duration time;
+    for (const RankRecord& rank : record.ranks) {
+        if (rank.summary.node.role == core::Role::producer) {
+            sent += rank.summary.in_time.bytes;
+            time += rank.summary.in_time.time;
+        }
+    }
+    return rate_window_s(record.plan, rate_of(sent, time));
 }
 
 std::string run_json_text(const RunRecord& record) {
@@ -408,10 +423,10 @@ std::string run_json_text(const RunRecord& record) {
     return numbers_side_by_side(json_text(to_json(record), 2)) + "\n";
 }
 
-MaybeIoError write_run_json(const std::string& path, const RunRecord& record) {
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record, OnDisk on_disk) {
     WholeFile file(path);
     file.put(run_json_text(record));
-    return file.finish();
+    return file.finish(on_disk);
 }
 
 }  // namespace weir::telemetry

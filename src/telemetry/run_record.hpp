@@ -30,6 +30,7 @@
 #include "telemetry/switch_counters.hpp"
 #include "telemetry/trace_times.hpp"
 #include "telemetry/verdict.hpp"
+#include "telemetry/whole_file.hpp"
 
 namespace weir::telemetry {
 
@@ -130,10 +131,14 @@ std::optional<Failure> how_it_ended(const std::string& path);
 /// nothing.
 MaybeIoError end_unfinished(const std::string& path, RunStatus status, const Failure& failure);
 
+/// The window over which the rates of the run's ranks are compared; with `saturate` by what producers sent.
+std::optional<std::int64_t> rate_window_s(const RunRecord& record);
+
 /// What run.json holds.
 std::string run_json_text(const RunRecord& record);
 
 /// Writes the record to `path` as a whole or not at all.
-MaybeIoError write_run_json(const std::string& path, const RunRecord& record);
+MaybeIoError write_run_json(const std::string& path, const RunRecord& record,
+                            OnDisk on_disk = OnDisk::synced);
 
 }  // namespace weir::telemetry

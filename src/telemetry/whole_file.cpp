@@ -54,12 +54,12 @@ void WholeFile::put(std::string_view text) {
     }
 }
 
-MaybeIoError WholeFile::finish() {
+MaybeIoError WholeFile::finish(OnDisk on_disk) {
     if (descriptor_ < 0) {
         return error_;
     }
     // EINVAL: a file system without fsync is no reason to fail.
-    if (!error_ && ::fsync(descriptor_) != 0 && errno != EINVAL) {
+    if (on_disk == OnDisk::synced && !error_ && ::fsync(descriptor_) != 0 && errno != EINVAL) {
         fail("sync");
     }
     if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {

@@ -1,4 +1,4 @@
-// A file that is written as a whole or not at all: a temporary file beside it, synced, then renamed. For what
+// A file that is written as a whole or not at all: a temporary file beside it, then renamed. For what
 // is written once, at the end of a run; rows that come second by second go to a CsvLog.
 #pragma once
 
@@ -8,6 +8,10 @@
 #include "telemetry/io_error.hpp"
 
 namespace weir::telemetry {
+
+/// Whether a file has to be on the disk before it gets its name, which may take minutes while the disk writes
+/// what others gave it. Without that a kill leaves the file whole, too, but a loss of power may not.
+enum class OnDisk { synced, later };
 
 class WholeFile {
   public:
@@ -21,7 +25,7 @@ class WholeFile {
     void put(std::string_view text);
 
     /// Gives the file its name, and returns the error. Once.
-    MaybeIoError finish();
+    MaybeIoError finish(OnDisk on_disk = OnDisk::synced);
 
   private:
     void fail(const char* doing);

@@ -14,6 +14,7 @@
 
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
+#include "core/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"

@@ -3,7 +3,9 @@
 A pipe in a file's place stalls whoever opens it for writing, until somebody opens it for reading."""
 
 import os
+import signal
 import socket
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "50Mb/s", "--event-
            "--duration", "3s"]
 # Longer than exchanges of small messages may take at the end.
 STALLS_FOR_S = 10
+ENDS_WITHIN_S = 10
 
 
 def stalled(name):
@@ -58,4 +61,25 @@ def record_stalls():
     check(b'"status": "complete"' in content, content[:300])
 
 
-main(traffic_stalls, record_stalls)
+def slow_disk(rank, number, status, words):
+    """What ends a run early is written and told at once, whatever the disk has to write for others."""
+    run = Background(4, *OPTIONS[:-1], "60s", "--silence-timeout", "2s", environment={"LD_PRELOAD": sys.argv[1]})
+    run.wait_for_seconds(1)
+    run.send(rank, number)
+    ended = run.end(ENDS_WITHIN_S)
+    said = f"{ended.json['failure']}\n{ended.stderr}"
+    check(ended.json["status"] == status, said)
+    check(all(word in ended.json["failure"]["what"] for word in words), said)
+    lines = {line.strip("\0") for line in ended.stderr.splitlines() if "weir run:" in line}
+    check(lines <= {f"weir run: {ended.json['failure']['what']}"}, said)
+
+
+def signal_on_a_slow_disk():
+    slow_disk(0, signal.SIGTERM, "interrupted", ["signal 15"])
+
+
+def killed_consumer_on_a_slow_disk():
+    slow_disk(3, signal.SIGKILL, "failed", ["rank 3 (consumer 1 on ", "gone"])
+
+
+main(traffic_stalls, record_stalls, signal_on_a_slow_disk, killed_consumer_on_a_slow_disk)

@@ -1,7 +1,6 @@
 // Every policy under seeded random traffic, beside a slow model of it written from its rules alone. The
 // traffic is that of a small farm whose credits, offers, transfers and refusals follow the scheduler's
 // contract.
-#include "core/policy.hpp"
 
 #include <algorithm>
 #include <deque>

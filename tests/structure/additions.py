@@ -55,7 +55,7 @@ POLICY = {
          "std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t seed);\n"),
         ('    PolicyRow{PolicyKind::random, "random", make_random_policy, ConsumerRule::none, false},\n',
          '    PolicyRow{PolicyKind::lowest, "lowest", make_lowest_policy, ConsumerRule::none, false},\n')],
-    "src/core/policy.cpp": [
+    "src/core/policy_table.cpp": [
         ('#include "core/balanced_policy.hpp"\n', '#include "core/lowest_policy.hpp"\n'),
         ("    return std::make_unique<RoundRobinPolicy>(sources(plan), plan.consumers);\n}\n", """
 std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t /*seed*/) {

@@ -1,4 +1,4 @@
-#include "core/policy.hpp"
+#include "core/policy_table.hpp"
 
 #include "catch.hpp"
 #include "core/balanced_policy.hpp"

@@ -1,8 +1,7 @@
-#include "core/policy.hpp"
+#include "core/policy_table.hpp"
 
 #include "core/balanced_policy.hpp"
 #include "core/matching_policy.hpp"
-#include "core/policy_table.hpp"
 #include "core/random_policy.hpp"
 #include "core/round_robin_policy.hpp"
 #include "core/token_policy.hpp"
