@@ -1,4 +1,5 @@
-#include "cli/built_in.hpp"
+// `weir scenarios` and `weir switches`: what is built in.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

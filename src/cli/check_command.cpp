@@ -1,4 +1,5 @@
-#include "cli/check_command.hpp"
+// `weir check`: what is wrong with hosts and network, before a run.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-#include "cli/explain_command.hpp"
+// `weir explain DIR`: the twin of a run that was made, and what it shows.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

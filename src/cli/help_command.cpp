@@ -1,4 +1,6 @@
-#include "cli/help_command.hpp"
+// `weir help WORD`: what a word of the output means. The words are those of docs/glossary.md, which is
+// compiled in: the page and the terminal cannot differ, and no file must be found at run time.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

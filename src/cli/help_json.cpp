@@ -1,4 +1,6 @@
-#include "cli/help_json.hpp"
+// `weir --help json`: the help for programs. Manual pages and completions are made from it (src/manual), and
+// whoever drives weir can look up there which options there are.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

@@ -5,18 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "cli/built_in.hpp"
-#include "cli/check_command.hpp"
+#include "cli/command_functions.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "cli/explain_command.hpp"
 #include "cli/help.hpp"
-#include "cli/help_command.hpp"
-#include "cli/help_json.hpp"
 #include "cli/launcher.hpp"
-#include "cli/run_command.hpp"
-#include "cli/simulate_command.hpp"
-#include "cli/version.hpp"
 #include "config/usage_error.hpp"
 #include "participant/exit_status.hpp"
 #include "runtime/record_keeper.hpp"

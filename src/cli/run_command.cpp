@@ -1,4 +1,5 @@
-#include "cli/run_command.hpp"
+// `weir run`: from options to a request that is complete, then dry run or the real one.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 #include <cstdio>

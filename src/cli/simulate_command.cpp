@@ -1,4 +1,5 @@
-#include "cli/simulate_command.hpp"
+// `weir simulate`: a run in virtual time.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-#include "cli/version.hpp"
+// `weir --version`: what this weir is, and the libraries that it would run with.
+#include "cli/command_functions.hpp"
 
 #include <fmt/format.h>
 

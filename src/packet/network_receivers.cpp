@@ -118,19 +118,4 @@ void PacketNetwork::post_datagram(Picoseconds now, FlowIndex socket, NodeIndex t
     activate(socket);
 }
 
-void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex from,
-                                   const std::vector<NodeIndex>& to) {
-    constexpr std::uint32_t number = 1;  // the host may have a socket
-    const Flow::Ends ends = ends_of(from, from, plan.priority, number);
-    core::Random random(seed_,
-                        core::random_stream(core::RandomPurpose::background, nodes_[from.value].identity));
-    // A random phase, so that hosts are not in step.
-    const auto spacing =
-        static_cast<double>(plan.packet.count) * 8e12 / static_cast<double>(plan.rate.bits_per_second);
-    const Picoseconds begin =
-        now_ + Picoseconds{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spacing) + 1))};
-    flows_.push_back(std::make_unique<BackgroundTraffic>(plan, ends, to, random.below(to.size()), begin));
-    activate(ends.index);
-}
-
 }  // namespace weir::packet

@@ -16,7 +16,6 @@
 
 #include "core/random.hpp"
 #include "core/switch_plan.hpp"
-#include "packet/background_traffic.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/host_queue.hpp"
 #include "packet/items.hpp"

@@ -1,4 +1,5 @@
-#include "simulation/fault_relaxations.hpp"
+// Disturbances of a run as things that may be relaxed: the run without them.
+#include "simulation/relaxations.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,6 @@
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
 #include "core/switch_memory.hpp"
-#include "simulation/fault_relaxations.hpp"
 #include "telemetry/formatting.hpp"
 
 namespace weir::simulation {

@@ -8,10 +8,12 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/ids.hpp"
+#include "simulation/disturbance.hpp"
 #include "simulation/simulated_run.hpp"
 #include "telemetry/causes.hpp"
 
@@ -32,5 +34,9 @@ struct Relaxation {
 /// All that apply to the run, those with the cheapest remedy first: what is broken, options of the run, the
 /// scheduler and processing, the links of single ranks, memory, and all links last. At most some forty.
 std::vector<Relaxation> relaxations_of(const SimulatedRun& run);
+
+/// Its part on disturbances, the run without them. One for all of one kind and node; where several nodes have
+/// some of one kind, also one for all of them. At most some twenty.
+std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturbances);
 
 }  // namespace weir::simulation

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "cli/version.hpp"
+#include "cli/command_functions.hpp"
 #include "explorer/explore.hpp"
 #include "participant/exit_status.hpp"
 
