@@ -31,6 +31,8 @@ using Json = nlohmann::ordered_json;
 
 /// How long the keeper of a job waits for the groups, whose keepers and deputies write now, too.
 constexpr auto groups_wait = std::chrono::milliseconds(2000);
+/// Ranks that end for the same reason as the leader.
+constexpr auto last_look_after = std::chrono::milliseconds(20);
 /// Where the kernel tells nobody of a process that ends (before Linux 5.3).
 constexpr int look_every_ms = 100;
 
@@ -171,6 +173,7 @@ void keep_run(const Json& duty, Lines& lines) {
             }
         }
     }
+    std::this_thread::sleep_for(last_look_after);
     ends.look(witness);
     const EndWitness::End end = witness.end(monotonic_ns());
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
