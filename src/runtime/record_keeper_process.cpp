@@ -31,8 +31,6 @@ using Json = nlohmann::ordered_json;
 
 /// How long the keeper of a job waits for the groups, whose keepers and deputies write now, too.
 constexpr auto groups_wait = std::chrono::milliseconds(2000);
-/// Ranks that end for the same reason as the leader.
-constexpr auto last_look_after = std::chrono::milliseconds(20);
 /// Where the kernel tells nobody of a process that ends (before Linux 5.3).
 constexpr int look_every_ms = 100;
 
@@ -173,8 +171,8 @@ void keep_run(const Json& duty, Lines& lines) {
             }
         }
     }
-    std::this_thread::sleep_for(last_look_after);
     ends.look(witness);
+    witness.leader_gone(monotonic_ns());
     const EndWitness::End end = witness.end(monotonic_ns());
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
 }
@@ -204,7 +202,13 @@ void keep_job(const Json& duty, Lines& lines) {
 }  // namespace
 
 void EndWitness::leader_gone(std::int64_t now_ns) {
-    leader_gone_ = leader_gone_ ? leader_gone_ : Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+    if (leader_gone_) {
+        return;
+    }
+    leader_gone_ = Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+    if (gone_ && gone_->is_rank && now_ns - gone_->at_ns <= at_once_ns) {
+        ++gone_->at_once;
+    }
 }
 
 void EndWitness::note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank) {

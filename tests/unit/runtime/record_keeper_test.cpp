@@ -47,6 +47,18 @@ TEST_CASE("Where several end at once, the first is named, and how many more ther
           "first (1 more ended within 50 ms of it: it may have been one of these)");
 }
 
+TEST_CASE("Where the leader ends at once with a rank, that may have been it") {
+    EndWitness seen = witness();
+    seen.process_gone(0, of("first"));
+    seen.leader_gone(EndWitness::at_once_ns);
+    seen.leader_gone(EndWitness::at_once_ns);
+    CHECK(seen.end(second).failure.what.starts_with("first (1 more ended within 50 ms"));
+    EndWitness later = witness();
+    later.process_gone(0, of("first"));
+    later.leader_gone(EndWitness::at_once_ns + 1);
+    CHECK(later.end(second).failure.what == "first");
+}
+
 TEST_CASE("What ends after the leader is not the cause, but counts among those that ended with it") {
     EndWitness seen = witness();
     seen.leader_gone(0);
