@@ -17,7 +17,7 @@ using core::OwnLinks;
 constexpr std::string_view advice = "write for example 100Gb/s,0-3=25Gb/s,7=400Gb/s";
 
 BitRate link_speed(Text text) {
-    return bounded(parse_rate(text), BitRate{1000}, fastest_rate);
+    return bounded(parse_rate, text, BitRate{1000}, fastest_rate);
 }
 
 OwnLinks own_links(Text text) {

@@ -58,7 +58,7 @@ constexpr Option network_rows[] = {
      .default_text = "roce 4096B, tcp 1500B",
      .set =
          [](RunRequest& r, Text text) {
-             r.network.mtu = bounded(parse_bytes(text), core::Bytes{256}, core::Bytes{65536});
+             r.network.mtu = bounded(parse_bytes, text, core::Bytes{256}, core::Bytes{65536});
          },
      .get = [](const RunRequest& r) { return to_text(r.network.mtu); }},
     {.name = "packet-overhead",
@@ -67,7 +67,7 @@ constexpr Option network_rows[] = {
      .default_text = "roce 82B, tcp 90B",
      .set =
          [](RunRequest& r, Text text) {
-             r.network.packet_overhead = bounded(parse_bytes(text), core::Bytes{0}, core::Bytes{1024});
+             r.network.packet_overhead = bounded(parse_bytes, text, core::Bytes{0}, core::Bytes{1024});
          },
      .get =
          [](const RunRequest& r) {

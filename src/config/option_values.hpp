@@ -71,23 +71,35 @@ std::string chosen(Value value, const Choices& choices) {
     return {};
 }
 
+/// Reads a quantity from `least` to `most`. What a message gives as an example is such a one, too.
 template <typename Quantity>
-Quantity bounded(Quantity value, Quantity least, Quantity most) {
-    if (value < least || value > most) {
-        throw UsageError(fmt::format("{} is out of range; write a value from {} to {}", to_text(value),
-                                     to_text(least), to_text(most)));
+Quantity bounded(Quantity (*parse)(Text), Text text, Quantity least, Quantity most) {
+    const auto is_right = [&](Quantity value) { return value >= least && value <= most; };
+    const auto refuse = [&](const std::string& why) {
+        return UsageError(fmt::format("{}; write a value from {} to {}", why, to_text(least), to_text(most)));
+    };
+    try {
+        const Quantity value = parse(text);
+        if (is_right(value)) {
+            return value;
+        }
+        throw refuse(to_text(value) + " is out of range");
+    } catch (const NoQuantity& error) {
+        if (error.example().empty() || is_right(parse(error.example()))) {
+            throw;
+        }
+        throw refuse(error.why());
     }
-    return value;
 }
 
 inline constexpr core::Bytes largest_bytes{std::int64_t{1} << 60};
 
 inline core::Bytes some_bytes(Text text) {
-    return bounded(parse_bytes(text), core::Bytes{1}, largest_bytes);
+    return bounded(parse_bytes, text, core::Bytes{1}, largest_bytes);
 }
 
 inline core::Duration some_time(Text text, core::Duration least, core::Duration most = longest_duration) {
-    return bounded(parse_duration(text), least, most);
+    return bounded(parse_duration, text, least, most);
 }
 
 inline std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {

@@ -119,7 +119,7 @@ constexpr Option output_rows[] = {
      .default_text = "not known",
      .set =
          [](RunRequest& r, Text text) {
-             r.acts_at = bounded(parse_bytes(text), core::Bytes{1}, core::Bytes{std::int64_t{1} << 50});
+             r.acts_at = bounded(parse_bytes, text, core::Bytes{1}, core::Bytes{std::int64_t{1} << 50});
          },
      .get = [](const RunRequest& r) { return r.acts_at ? to_text(*r.acts_at) : std::string{}; },
      .only_measured = true},

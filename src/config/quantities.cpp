@@ -95,7 +95,7 @@ struct Decimal {
 
 /// What to say when `text` does not even begin like a quantity.
 [[noreturn]] void refuse(std::string_view text, std::string_view why, std::string_view example) {
-    throw UsageError(fmt::format("'{}' {}; write for example {}", text, why, example));
+    throw NoQuantity(fmt::format("'{}' {}", text, why), std::string(example));
 }
 
 /// Refuses what people write into numbers and weir does not read, where it is easily told. `begin`: how many
@@ -107,10 +107,12 @@ void check_spelling(std::string_view text, std::size_t begin, std::string_view e
         // "2,5" can only mean 2.5; "1,000" can mean two things.
         const std::string_view after = rest.substr(1, rest.find_first_not_of("0123456789", 1) - 1);
         const bool has_unit = !is_digit(example.back());
-        refuse(text, "has a comma in its number; the decimal separator is a point",
-               after.size() == 3
-                   ? std::string(example)
-                   : fmt::format("{}.{}{}", text.substr(0, begin), after, has_unit ? " with its unit" : ""));
+        const bool thousands = after.size() == 3;
+        const std::string meant = fmt::format("{}.{}", text.substr(0, begin), after);
+        throw NoQuantity(
+            fmt::format("'{}' has a comma in its number; the decimal separator is a point", text),
+            std::string(thousands ? example : ""),
+            thousands ? std::string(example) : meant + (has_unit ? " with its unit" : ""));
     }
     if (begin > 0 && rest.starts_with('.')) {
         refuse(text, "has more than one point", example);
@@ -123,7 +125,7 @@ void check_spelling(std::string_view text, std::size_t begin, std::string_view e
 
 Decimal parse_decimal(std::string_view text, std::string_view what, std::string_view example) {
     if (text.empty()) {
-        throw UsageError(fmt::format("nothing is given; write for example {}", example));
+        throw NoQuantity("nothing is given", std::string(example));
     }
     if (text.front() == '-') {
         refuse(text, "is negative", example);

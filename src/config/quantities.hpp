@@ -12,9 +12,24 @@
 #include <string>
 #include <string_view>
 
+#include "config/usage_error.hpp"
 #include "core/units.hpp"
 
 namespace weir::config {
+
+/// A text that is no quantity, with one that is for the message; empty: none that can be parsed.
+class NoQuantity : public UsageError {
+  public:
+    NoQuantity(const std::string& why, const std::string& example, const std::string& hint)
+        : UsageError(why + "; write for example " + hint), why_(why), example_(example) {}
+    NoQuantity(const std::string& why, const std::string& example) : NoQuantity(why, example, example) {}
+    [[nodiscard]] const std::string& why() const { return why_; }
+    [[nodiscard]] const std::string& example() const { return example_; }
+
+  private:
+    std::string why_;
+    std::string example_;
+};
 
 /// An exact positive factor.
 struct Ratio {

@@ -248,7 +248,7 @@ struct KeyReader {
 
     void operator()(MemberOf<Bytes> of) const {
         of(description) =
-            bounded(parse_bytes(text), Bytes{whole_number(key.least)}, Bytes{whole_number(key.most)});
+            bounded(parse_bytes, text, Bytes{whole_number(key.least)}, Bytes{whole_number(key.most)});
     }
     void operator()(MemberOf<Duration> of) const {
         of(description) =
@@ -256,7 +256,7 @@ struct KeyReader {
     }
     void operator()(MemberOf<BitRate> of) const {
         of(description) =
-            bounded(parse_rate(text), BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
+            bounded(parse_rate, text, BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
     }
     void operator()(MemberOf<double> of) const {
         // 1 is in every range.

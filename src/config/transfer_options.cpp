@@ -144,7 +144,7 @@ constexpr Option transfer_rows[] = {
      .default_text = "128th of a slot, from 1MiB; datagram 1472B",
      .default_value = "1MiB",
      .set = [](RunRequest& r,
-               Text text) { r.plan.chunk_size = bounded(parse_bytes(text), core::Bytes{1}, chunk_limit); },
+               Text text) { r.plan.chunk_size = bounded(parse_bytes, text, core::Bytes{1}, chunk_limit); },
      .get = [](const RunRequest& r) { return to_text(r.plan.chunk_size); },
      .kept_when_shrunk = true},
     {.name = "window",
@@ -186,7 +186,7 @@ constexpr Option transfer_rows[] = {
      .default_text = "the kernel's",
      .set =
          [](RunRequest& r, Text text) {
-             r.socket_buffer = bounded(parse_bytes(text), core::Bytes{1024}, largest_socket_buffer);
+             r.socket_buffer = bounded(parse_bytes, text, core::Bytes{1024}, largest_socket_buffer);
          },
      .get =
          [](const RunRequest& r) {

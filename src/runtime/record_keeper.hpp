@@ -84,9 +84,10 @@ class EndWitness {
 
     /// If the leader goes on for so long after another process has ended, that was not what ended the run.
     static constexpr std::int64_t stale_after_ns = 10'000'000'000;
-    /// A launcher that ends all ranks because of one may see its end before the kernel tells of it: among
-    /// ends so near to each other, the first need not be the cause.
-    static constexpr std::int64_t at_once_ns = 20'000'000;
+    /// A launcher that ends all ranks because of one sees its connection close, long before the kernel tells
+    /// of its end where much memory is to be freed: among ends so near to each other, the first need not be
+    /// the cause.
+    static constexpr std::int64_t at_once_ns = 50'000'000;
 
   private:
     void note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank);

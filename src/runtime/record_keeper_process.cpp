@@ -171,6 +171,7 @@ void keep_run(const Json& duty, LeaderLines& lines) {
         }
     }
     ends.look(witness);
+    witness.leader_gone(monotonic_ns());
     const EndWitness::End end = witness.end(monotonic_ns());
     static_cast<void>(telemetry::end_unfinished(path, end.status, end.failure));
 }
@@ -194,7 +195,13 @@ void keep_job(const Json& duty, LeaderLines& lines) {
 }  // namespace
 
 void EndWitness::leader_gone(std::int64_t now_ns) {
-    leader_gone_ = leader_gone_ ? leader_gone_ : Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+    if (leader_gone_) {
+        return;
+    }
+    leader_gone_ = Gone{.at_ns = now_ns, .end = leader_, .is_rank = true};
+    if (gone_ && gone_->is_rank && now_ns - gone_->at_ns <= at_once_ns) {
+        ++gone_->at_once;
+    }
 }
 
 void EndWitness::note_gone(std::int64_t now_ns, const telemetry::Failure& end, bool is_rank) {

@@ -30,11 +30,13 @@ class WrongValues(CommandTest):
         groups = next(one["groups"] for one in described if one["name"] == command)
         return [option for group in groups for option in group["options"] if option["syntax"] and option["name"] != "--help"]
 
+    def given(self, command, name, value):
+        dry = () if command == "check" else ("--dry-run",)
+        return weir(command, f"{name}={value}", *COMPANIONS.get(name, ()), *dry)
+
     def check(self, command, option, value):
         name = option["name"]
-        companions = COMPANIONS.get(name, ())
-        dry = () if command == "check" else ("--dry-run",)
-        done = weir(command, f"{name}={value}", *companions, *dry)
+        done = self.given(command, name, value)
         report = f"{command} {name} {value[:50]!r}: {done}"
         if done.returncode == 0:
             right = value in RIGHT.get(name, ()) or name in TEXTS or value in option["values"]
@@ -51,13 +53,20 @@ class WrongValues(CommandTest):
             self.assertIn(value, line, report)
         if len(value) > 200:
             self.assertNotIn(value, line, report)
+        return re.findall(r"write for example (\S+)$|write a value from (\S+) to (\S+)$", line)
 
     def check_all(self, command, options):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             jobs = {(option["name"], value): pool.submit(self.check, command, option, value) for option in options for value in WRONG}
+        examples = set()
         for (name, value), job in jobs.items():
             with self.subTest(option=name, value=value[:50]):
-                job.result()
+                examples |= {(name, example) for found in job.result() or () for example in found if example}
+        self.assertTrue(examples)
+        for name, example in examples:
+            with self.subTest(option=name, example=example):
+                # What is wrong with it then, beside other options' values, is said otherwise.
+                self.assertNotRegex(self.given(command, name, example).stderr, r" out of range|write for example")
 
     def test_of_a_simulation(self):
         options = self.options("simulate")

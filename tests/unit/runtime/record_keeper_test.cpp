@@ -44,14 +44,26 @@ TEST_CASE("Where several end at once, the first is named, and how many more ther
     seen.process_gone(EndWitness::at_once_ns, of("second"));
     seen.process_gone(EndWitness::at_once_ns + 1, of("third"));
     CHECK(seen.end(second).failure.what ==
-          "first (1 more ended within 20 ms of it: it may have been one of these)");
+          "first (1 more ended within 50 ms of it: it may have been one of these)");
+}
+
+TEST_CASE("Where the leader ends at once with a rank, that may have been it") {
+    EndWitness seen = witness();
+    seen.process_gone(0, of("first"));
+    seen.leader_gone(EndWitness::at_once_ns);
+    seen.leader_gone(EndWitness::at_once_ns);
+    CHECK(seen.end(second).failure.what.starts_with("first (1 more ended within 50 ms"));
+    EndWitness later = witness();
+    later.process_gone(0, of("first"));
+    later.leader_gone(EndWitness::at_once_ns + 1);
+    CHECK(later.end(second).failure.what == "first");
 }
 
 TEST_CASE("What ends after the leader is not the cause, but counts among those that ended with it") {
     EndWitness seen = witness();
     seen.leader_gone(0);
     seen.process_gone(1, of("later"));
-    CHECK(seen.end(1).failure.what.starts_with("leader (1 more ended within 20 ms"));
+    CHECK(seen.end(1).failure.what.starts_with("leader (1 more ended within 50 ms"));
     seen.signal(SIGTERM);  // was sent before it ended
     CHECK(seen.end(1).status == telemetry::RunStatus::interrupted);
 }
