@@ -154,7 +154,7 @@ CheckResult local_result(HostSettings settings) {
     view.choice = preflight::choose_paths(settings);
     view.settings = std::move(settings);
     result.hosts.push_back(std::move(view));
-    preflight::judge(result);
+    preflight::judge_hosts(result);
     return result;
 }
 
@@ -228,7 +228,7 @@ class JobCheck {
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
             result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.locations);
-            preflight::judge(result_);
+            preflight::judge_hosts(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }
         const auto time = core::Duration{
@@ -284,7 +284,7 @@ class JobCheck {
             view.settings = std::move(host);
             result_.hosts.push_back(std::move(view));
         }
-        preflight::judge(result_);
+        preflight::judge_hosts(result_);
         result_.findings.push_back(
             {.severity = preflight::Severity::serious,
              .topic = "reach",
@@ -360,7 +360,7 @@ class JobCheck {
             return std::pair(a.producer, a.consumer) < std::pair(b.producer, b.consumer);
         });
         result_.probe = std::move(probe);
-        preflight::judge(result_);
+        preflight::judge_hosts(result_);
         return clean && silent.empty();
     }
 

@@ -319,7 +319,7 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     }
     telemetry::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;
-    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
+    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
     if (!log_errors_.empty()) {
         record.status = telemetry::RunStatus::failed;
         record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
@@ -343,7 +343,7 @@ void RunRecordBuilder::judge_again(telemetry::RunRecord& record,
     telemetry::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;
     facts.proved = &proved;
-    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
+    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
 }
 
 telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondCollector* collector) const {
@@ -362,7 +362,7 @@ telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondColle
     }
     telemetry::RunFacts facts = facts_of(record);
     facts.complete = false;
-    record.verdict = telemetry::judge(run_.plan, record.ranks, facts);
+    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
     return record;
 }
 

@@ -160,7 +160,7 @@ std::string conclusion(const CheckResult& result, bool colours) {
 
 }  // namespace
 
-void judge(CheckResult& result) {
+void judge_hosts(CheckResult& result) {
     result.comparison = compare(result.hosts);
     std::vector<Finding> findings = result.comparison.findings;
     const auto append = [&](std::vector<Finding> more) {

@@ -356,7 +356,7 @@ std::string_view cause_name(const Verdict& verdict) {
     return verdict.causes.empty() ? "none" : name_of(verdict.causes.front().what);
 }
 
-Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
+Verdict judge_run(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts) {
     Verdict verdict;
     const Producers producers = sum_producers(ranks);
     const Losses losses = sum_losses(plan, ranks);

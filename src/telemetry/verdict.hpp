@@ -67,7 +67,7 @@ struct RunFacts {
     bool complete = true;  ///< reached its planned end
     BlockedAtOnce blocked_at_once;
     std::vector<std::string> ledger_differences;
-    // nullptr: not known. They must outlive the call of judge().
+    // nullptr: not known. They must outlive the call of judge_run().
     const core::NetworkPlan* simulated = nullptr;  ///< the network of a simulation; nullptr: measured
     const NetworkVerdict* network = nullptr;
     const SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
@@ -80,6 +80,6 @@ struct RunFacts {
     const std::vector<NamedCause>* proved = nullptr;
 };
 
-Verdict judge(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);
+Verdict judge_run(const core::Plan& plan, std::span<const RankRecord> ranks, const RunFacts& facts);
 
 }  // namespace weir::telemetry

@@ -110,7 +110,7 @@ inline CheckResult judged(const std::vector<HostSettings>& hosts) {
     for (const HostSettings& host : hosts) {
         result.hosts.push_back(view_of(host));
     }
-    judge(result);
+    judge_hosts(result);
     return result;
 }
 

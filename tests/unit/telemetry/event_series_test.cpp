@@ -8,7 +8,7 @@ using namespace weir::telemetry;
 
 namespace {
 
-Instant at_ms(std::int64_t milliseconds) {
+Instant at_milliseconds(std::int64_t milliseconds) {
     return Instant{} + Duration::milliseconds(milliseconds);
 }
 
@@ -16,13 +16,13 @@ Instant at_ms(std::int64_t milliseconds) {
 
 TEST_CASE("A mark stands behind every thousand events from second 0 on") {
     EventSeries series;
-    series.done(at_ms(-5), {10}, 3);
+    series.done(at_milliseconds(-5), {10}, 3);
     for (int event = 1; event <= 2999; ++event) {
-        series.done(at_ms(event), {10}, event < 1500 ? 3 : 7);
+        series.done(at_milliseconds(event), {10}, event < 1500 ? 3 : 7);
     }
     REQUIRE(series.marks().size() == 2);
-    CHECK(series.marks()[0] == EventMark{1000, at_ms(1000), {10000}, 0});
-    CHECK(series.marks()[1] == EventMark{2000, at_ms(2000), {20000}, 4});
+    CHECK(series.marks()[0] == EventMark{1000, at_milliseconds(1000), {10000}, 0});
+    CHECK(series.marks()[1] == EventMark{2000, at_milliseconds(2000), {20000}, 4});
 }
 
 TEST_CASE("Too many steps become a tenth of them, and no mark is moved") {

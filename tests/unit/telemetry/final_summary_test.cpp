@@ -18,7 +18,7 @@ RunRecord record_of(std::vector<RankRecord> ranks) {
     record.status = RunStatus::complete;
     record.plan = test::small_plan();
     record.ranks = std::move(ranks);
-    record.verdict = judge(record.plan, record.ranks, {});
+    record.verdict = judge_run(record.plan, record.ranks, {});
     record.blocked_at_once = {2, 5};
     record.latencies.transfer = {500, 10.25, 20, 300, 4000, 50000};
     record.clock_error_us = 1.5;
@@ -112,7 +112,7 @@ TEST_CASE("The final summary of a failed run names who failed, also when nothing
     record.status = RunStatus::failed;
     record.failure = Failure{"the rank was killed by signal 9", 4, "consumer 1", "eb11"};
     record.verdict =
-        judge(record.plan, {}, {.complete = false, .blocked_at_once = {}, .ledger_differences = {}});
+        judge_run(record.plan, {}, {.complete = false, .blocked_at_once = {}, .ledger_differences = {}});
     record.ledger_checked = false;
     const std::string text = final_summary_text(record, false);
     CHECK(contains(text, "FAILED: the rank was killed by signal 9\n"));

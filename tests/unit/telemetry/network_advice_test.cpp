@@ -39,7 +39,7 @@ Verdict verdict_with(Sums sums, std::string_view cause) {
     const NetworkVerdict network = judge_network(hosts, {10'000'000'000});
     RunFacts facts;
     facts.network = &network;
-    Verdict verdict = judge(plan, ranks, facts);
+    Verdict verdict = judge_run(plan, ranks, facts);
     CHECK(cause_name(verdict) == cause);
     return verdict;
 }

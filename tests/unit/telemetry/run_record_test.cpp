@@ -26,7 +26,7 @@ RunRecord good_record() {
     record.environment = R"({"hosts": {"eb01": {"cores": 64}}})";
     record.ranks = test::good_ranks(record.plan);
     record.ranks[1].file = "ranks/rank-00001-producer.csv";
-    record.verdict = judge(record.plan, record.ranks, {});
+    record.verdict = judge_run(record.plan, record.ranks, {});
     record.blocked_at_once = {2, 5};
     record.latencies.transfer = {5, 10, 20, 30, 40, 50, {{10.24, 51.2}, {3, 2}}};
     record.clock_error_us = 1.5;
@@ -135,7 +135,7 @@ TEST_CASE("run.json has the stable names") {
 TEST_CASE("A run that was not judged is neither sustained nor not") {
     RunRecord record = good_record();
     record.plan.generation = Generation::saturate;
-    record.verdict = judge(record.plan, record.ranks, {});
+    record.verdict = judge_run(record.plan, record.ranks, {});
     const auto json = to_json(record);
     CHECK(json["verdict"]["judged"] == false);
     CHECK(json["verdict"]["sustained"].is_null());

@@ -65,7 +65,7 @@ struct Run {
             points.bytes.at(static_cast<std::size_t>(i)) = {first + i * each};
         }
     }
-    Verdict judged() { return judge(plan, ranks, facts); }
+    Verdict judged() { return judge_run(plan, ranks, facts); }
 };
 
 }  // namespace
@@ -87,9 +87,9 @@ TEST_CASE("Datagrams from elsewhere are named where they are not few") {
     Run run;
     run.consumer(0).run.datagrams.received = 10000;
     run.consumer(1).run.datagrams.strays = 99;
-    CHECK(judge(run.plan, run.ranks, run.facts).advice.empty());
+    CHECK(judge_run(run.plan, run.ranks, run.facts).advice.empty());
     run.consumer(1).run.datagrams.strays = 82000;
-    const Verdict verdict = judge(run.plan, run.ranks, run.facts);
+    const Verdict verdict = judge_run(run.plan, run.ranks, run.facts);
     CHECK(contains(verdict.text, " 82000 datagrams came into the run's sockets from elsewhere."));
     CHECK(contains(verdict.advice, "--datagram-network"));
     CHECK(verdict.sustained);
