@@ -8,11 +8,11 @@ using namespace weir::core;
 
 namespace {
 
-constexpr Duration ms(std::int64_t value) {
+constexpr Duration after_ms(std::int64_t value) {
     return Duration::milliseconds(value);
 }
 constexpr Instant at_ms(std::int64_t value) {
-    return Instant{} + ms(value);
+    return Instant{} + after_ms(value);
 }
 
 Plan plan_of(Generation generation) {
@@ -34,7 +34,7 @@ struct Driven {
     }
     void gone(std::int64_t now_ms, std::int64_t generated_ms) {
         deadlines.advance(at_ms(now_ms));
-        deadlines.gone(at_ms(now_ms), ms(now_ms - generated_ms));
+        deadlines.gone(at_ms(now_ms), after_ms(now_ms - generated_ms));
     }
     void advance(std::int64_t now_ms) { deadlines.advance(at_ms(now_ms)); }
 
@@ -63,7 +63,7 @@ TEST_CASE("A set is on time if its last byte goes at the instant of the next one
     CHECK(late.deadlines.account().sets == 1);
     CHECK(late.deadlines.account().late == 1);
     CHECK(late.deadlines.account().first_late_second == 1);
-    CHECK(late.deadlines.account().least_slack == ms(-300));
+    CHECK(late.deadlines.account().least_slack == after_ms(-300));
     CHECK(late.deadlines.report_newly_late() == 0);
 }
 
@@ -79,10 +79,10 @@ TEST_CASE("Every set of a backlog that never empties is late, however long the r
     CHECK(run.deadlines.account().sets == 10);
     CHECK(run.deadlines.account().late == 10);
     CHECK(run.deadlines.account().first_late_second == 1);
-    CHECK(run.deadlines.account().least_slack == ms(-100));
+    CHECK(run.deadlines.account().least_slack == after_ms(-100));
     run.gone(25000, 3000);  // of a set that is not remembered any more
     CHECK(run.deadlines.account().late == 10);
-    CHECK(run.deadlines.account().least_slack == ms(-21000));
+    CHECK(run.deadlines.account().least_slack == after_ms(-21000));
 }
 
 TEST_CASE("Sets of the warm-up, and events that come after the end, are not judged") {
@@ -106,11 +106,11 @@ TEST_CASE("With steady generation every event has its own deadline") {
     run.advance(2001);
     CHECK(run.deadlines.account().sets == 1);
     CHECK(run.deadlines.account().late == 0);
-    CHECK(run.deadlines.account().least_slack == ms(50));
+    CHECK(run.deadlines.account().least_slack == after_ms(50));
     run.gone(2501, 1500);
     CHECK(run.deadlines.account().late == 1);
     CHECK(run.deadlines.account().first_late_second == 2);
-    CHECK(run.deadlines.account().least_slack == ms(-1));
+    CHECK(run.deadlines.account().least_slack == after_ms(-1));
     // What is never gone is known when its last deadline has passed.
     run.generate(3200);
     run.advance(5000);
@@ -156,13 +156,13 @@ TEST_CASE("A set is late if an event of it is given up before its deadline, and 
     Driven run(Generation::sets);
     run.generate(0, 2);
     run.gone(100, 0);
-    run.deadlines.left_over(at_ms(400), ms(400));
+    run.deadlines.left_over(at_ms(400), after_ms(400));
     run.deadlines.end();
     CHECK(run.deadlines.account().late == 1);
 
     Driven dropped(Generation::sets);
     dropped.generate(0, 2);
-    dropped.deadlines.dropped(at_ms(0), ms(0));
+    dropped.deadlines.dropped(at_ms(0), after_ms(0));
     dropped.gone(100, 0);
     dropped.deadlines.end();
     CHECK(dropped.deadlines.account().sets == 1);
@@ -189,17 +189,17 @@ TEST_CASE("With generation saturate there are no deadlines") {
 }
 
 TEST_CASE("The deadline of a set with a phase is one interval after it was generated") {
-    SetDeadlines deadlines(plan_of(Generation::sets), ms(700));
+    SetDeadlines deadlines(plan_of(Generation::sets), after_ms(700));
     deadlines.generated(at_ms(-300));  // of the warm-up
     deadlines.generated(at_ms(700));
     deadlines.advance(at_ms(1700));
     CHECK(deadlines.account().late == 0);
-    deadlines.advance(Instant{} + ms(1700) + Duration{1});
+    deadlines.advance(Instant{} + after_ms(1700) + Duration{1});
     CHECK(deadlines.account().late == 1);
     CHECK(deadlines.account().first_late_second == 1);
     deadlines.generated(at_ms(9700));
     deadlines.advance(at_ms(10700));
-    deadlines.gone(at_ms(10700), ms(1000));
+    deadlines.gone(at_ms(10700), after_ms(1000));
     deadlines.end();
     CHECK(deadlines.account().sets == 2);
     CHECK(deadlines.account().late == 1);
