@@ -9,7 +9,7 @@
 
 namespace weir::explorer {
 
-using namespace telemetry;
+using namespace weir::telemetry;
 using core::Duration;
 using core::Role;
 using telemetry::CauseEvidence;
