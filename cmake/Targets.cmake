@@ -14,14 +14,16 @@ function(weir_sanitized_links result)
     set(${result} "${links}" PARENT_SCOPE)
 endfunction()
 
-# weir_add_library(core PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY])
-# The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory but the excluded
+# weir_add_library(core [ROOMS policies] PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY])
+# The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory and its ROOMS but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
 # RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
 # TESTED_BRIEFLY (RUNS_RARELY implies it): its test cases take moments. Its sanitized twin is not optimized, and compiled sooner.
 function(weir_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY" "" "PUBLIC;PRIVATE;SOURCES;EXCLUDE")
-    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY" "" "ROOMS;PUBLIC;PRIVATE;SOURCES;EXCLUDE")
+    list(TRANSFORM arg_ROOMS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+    list(TRANSFORM patterns PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp" ${patterns})
     list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     list(REMOVE_ITEM sources "" ${arg_EXCLUDE})
     list(APPEND sources ${arg_SOURCES})

@@ -42,7 +42,7 @@ class Job {
     int ranks_ = 0;
 };
 
-/// Waits like weir's ranks with `--idle nap` (src/runtime/idle.hpp): a few yields, then naps, each followed
+/// Waits like weir's ranks with `--idle nap` (src/host/idle.hpp): a few yields, then naps, each followed
 /// by two looks; but its naps do not grow. With naps of 0 us it yields only.
 class Waiting {
   public:

@@ -23,7 +23,7 @@
 
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/scheduler.hpp"
 

@@ -8,14 +8,14 @@
 #include <string>
 
 #include "core/units.hpp"
-#include "telemetry/consumer_recorder.hpp"
-#include "telemetry/csv_log.hpp"
-#include "telemetry/producer_recorder.hpp"
+#include "record/consumer_recorder.hpp"
+#include "record/csv_log.hpp"
+#include "record/producer_recorder.hpp"
 
 namespace {
 
 using namespace weir::core;
-using namespace weir::telemetry;
+using namespace weir::record;
 
 Plan plan_of_a_long_run() {
     Plan plan;

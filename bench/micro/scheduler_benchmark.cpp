@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "allocation_count.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/ring_queue.hpp"
 #include "core/scheduler.hpp"
 

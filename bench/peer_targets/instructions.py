@@ -19,7 +19,7 @@ OPTIONS = ["--event-size", "1000B", "--slots", "64", "--streams", "64", "--buffe
            "--silence-timeout", "60s"]
 BUSY = ["--generation", "saturate", *OPTIONS]
 IDLE = ["--generation", "steady", "--rate", "1kb/s", *OPTIONS]
-LOOP = "weir::runtime::RankLoop::"
+LOOP = "weir::loop::RankLoop::"
 
 COMPARISONS = [Comparison("instructions", CASE, f"instructions per event, memory {CASE}, events of 1 kB: {of}", f"instructions of {of}", "weir",
                           bound=3000 if of == "all ranks" else None, at_least=False) for of in ("all ranks", *ROLES)]

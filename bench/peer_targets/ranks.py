@@ -43,7 +43,7 @@ def measure(options, samples):
 
 
 def nap_us():
-    """As long as weir's ranks nap here (src/runtime/idle.cpp)."""
+    """As long as weir's ranks nap here (src/host/idle.cpp)."""
     return min(max((1 + PRODUCERS + CONSUMERS) // os.cpu_count() * 5, 20), 500)
 
 

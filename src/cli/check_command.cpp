@@ -27,31 +27,31 @@
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "core/memory_need.hpp"
+#include "files/json_text.hpp"
+#include "host/abort_message.hpp"
+#include "host/check_report.hpp"
+#include "host/host_probe.hpp"
+#include "host/signals.hpp"
+#include "host/terminal.hpp"
+#include "job/host_snapshot.hpp"
+#include "job/mpi_choice.hpp"
+#include "job/pair_probe.hpp"
+#include "job/watchdog.hpp"
+#include "loop/counter_sampler.hpp"
 #include "participant/exit_status.hpp"
-#include "preflight/check_report.hpp"
-#include "runtime/abort_message.hpp"
-#include "runtime/counter_sampler.hpp"
-#include "runtime/host_probe.hpp"
-#include "runtime/host_snapshot.hpp"
-#include "runtime/mpi_choice.hpp"
-#include "runtime/pair_probe.hpp"
-#include "runtime/signals.hpp"
-#include "runtime/terminal.hpp"
-#include "runtime/watchdog.hpp"
-#include "telemetry/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
 
 namespace {
 
-using preflight::CheckResult;
-using preflight::HostSettings;
+using host::CheckResult;
+using host::HostSettings;
 
 constexpr auto default_probe_time = core::Duration::seconds(5);
 
 HostSettings settings_of_this_host(const std::string& root) {
-    HostSettings settings = runtime::host_snapshot(root);
+    HostSettings settings = job::host_snapshot(root);
     settings.versions["weir"] = build_info::git_commit.empty()
                                     ? std::string(build_info::version)
                                     : fmt::format("{} ({})", build_info::version, build_info::git_commit);
@@ -61,13 +61,13 @@ HostSettings settings_of_this_host(const std::string& root) {
 class Output {
   public:
     explicit Output(config::OutputForm form)
-        : json_(form == config::OutputForm::json), colours_(!json_ && runtime::colours_wanted()) {}
+        : json_(form == config::OutputForm::json), colours_(!json_ && host::colours_wanted()) {}
 
     [[nodiscard]] std::string text(const CheckResult& result) const {
         if (json_) {
-            return telemetry::json_text(preflight::check_json(result), 2) + '\n';
+            return files::json_text(host::check_json(result), 2) + '\n';
         }
-        return preflight::check_text(
+        return host::check_text(
             result, [](std::span<const std::string> hosts) { return config::compress_hosts(hosts); },
             colours_);
     }
@@ -103,21 +103,21 @@ class Output {
 };
 
 int status_of(const CheckResult& result) {
-    return preflight::any_serious(result.findings) ? participant::exit_requirement : participant::exit_ok;
+    return host::any_serious(result.findings) ? participant::exit_requirement : participant::exit_ok;
 }
 
 /// What the plan asks of each host, in the order of their first ranks.
-std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
-                                          const core::RoleMap& roles,
-                                          const std::vector<runtime::RankLocation>& locations) {
-    std::vector<preflight::HostView> views;
+std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
+                                     const core::RoleMap& roles,
+                                     const std::vector<host::RankLocation>& locations) {
+    std::vector<host::HostView> views;
     const double sends =
         plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
     const double receives = sends * plan.producers / std::max(1U, plan.consumers);
     for (HostSettings& host : settings) {
-        preflight::HostView view;
+        host::HostView view;
         for (int rank = 0; rank < roles.ranks(); ++rank) {
-            const runtime::RankLocation& location = locations[static_cast<std::size_t>(rank)];
+            const host::RankLocation& location = locations[static_cast<std::size_t>(rank)];
             if (location.host != host.host) {
                 continue;
             }
@@ -141,7 +141,7 @@ std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, co
             view.part.largest_rank_bytes = std::max(view.part.largest_rank_bytes, memory);
             view.part.cpus.push_back(location.cpus);
         }
-        view.choice = preflight::choose_paths(host);
+        view.choice = host::choose_paths(host);
         view.settings = std::move(host);
         views.push_back(std::move(view));
     }
@@ -150,11 +150,11 @@ std::vector<preflight::HostView> views_of(std::vector<HostSettings> settings, co
 
 CheckResult local_result(HostSettings settings) {
     CheckResult result;
-    preflight::HostView view;
-    view.choice = preflight::choose_paths(settings);
+    host::HostView view;
+    view.choice = host::choose_paths(settings);
     view.settings = std::move(settings);
     result.hosts.push_back(std::move(view));
-    preflight::judge_hosts(result);
+    host::judge_hosts(result);
     return result;
 }
 
@@ -179,12 +179,12 @@ bool first_on_host() {
 
 /// Findings with which MPI does not start: UCX ends the process or hangs, and its messages do not
 /// always state the cause.
-std::vector<preflight::Finding> what_keeps_mpi_from_starting(const CheckResult& local) {
+std::vector<host::Finding> what_keeps_mpi_from_starting(const CheckResult& local) {
     constexpr std::array<std::string_view, 3> topics{"device", "gid", "locked_memory"};
-    std::vector<preflight::Finding> found;
+    std::vector<host::Finding> found;
     std::copy_if(local.findings.begin(), local.findings.end(), std::back_inserter(found),
-                 [&](const preflight::Finding& finding) {
-                     return finding.severity == preflight::Severity::serious &&
+                 [&](const host::Finding& finding) {
+                     return finding.severity == host::Severity::serious &&
                             std::find(topics.begin(), topics.end(), finding.topic) != topics.end();
                  });
     return found;
@@ -192,10 +192,10 @@ std::vector<preflight::Finding> what_keeps_mpi_from_starting(const CheckResult& 
 
 /// The end of the job where MPI cannot start. Ranks cannot exchange anything yet, so each host reports for
 /// itself.
-int end_before_mpi(const CheckResult& local, const std::vector<preflight::Finding>& reasons,
+int end_before_mpi(const CheckResult& local, const std::vector<host::Finding>& reasons,
                    const Output& output) {
     if (first_on_host()) {
-        for (const preflight::Finding& finding : reasons) {
+        for (const host::Finding& finding : reasons) {
             fmt::print(stderr, "weir check: {}: {}; {}\n", local.hosts.front().settings.host, finding.what,
                        finding.advice);
         }
@@ -214,7 +214,7 @@ int end_before_mpi(const CheckResult& local, const std::vector<preflight::Findin
 /// The job under MPI, from the introduction to the exit status.
 class JobCheck {
   public:
-    JobCheck(runtime::MpiJob& job, runtime::Watchdog& watchdog, runtime::AbortMessage& abort_message,
+    JobCheck(job::MpiJob& job, job::Watchdog& watchdog, host::AbortMessage& abort_message,
              const Output& output)
         : job_(job), watchdog_(watchdog), abort_message_(abort_message), output_(output) {}
 
@@ -228,7 +228,7 @@ class JobCheck {
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
             result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.locations);
-            preflight::judge_hosts(result_);
+            host::judge_hosts(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }
         const auto time = core::Duration{
@@ -248,10 +248,10 @@ class JobCheck {
         std::vector<HostSettings> hosts;
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
         const auto texts =
-            job_.collect(telemetry::json_text({{"place", runtime::encode_location(runtime::this_location())},
-                                               {"settings", preflight::encode_settings(settings)}}),
+            job_.collect(files::json_text({{"place", host::encode_location(host::this_location())},
+                                           {"settings", host::encode_settings(settings)}}),
                          0, limit, "settings");
-        std::vector<runtime::RankLocation> locations;
+        std::vector<host::RankLocation> locations;
         std::vector<std::string> settings_of;
         std::string silent;
         for (std::size_t rank = 0; rank < texts.size(); ++rank) {
@@ -259,15 +259,15 @@ class JobCheck {
                 silent += fmt::format("{}{}", silent.empty() ? "" : ", ", rank);
                 continue;
             }
-            const auto json = telemetry::parse_json(*texts[rank]);
-            locations.push_back(runtime::decode_location(json.at("place")));
+            const auto json = files::parse_json(*texts[rank]);
+            locations.push_back(host::decode_location(json.at("place")));
             settings_of.push_back(json.at("settings"));
         }
-        static_cast<void>(runtime::tell_apart(locations));
+        static_cast<void>(host::tell_apart(locations));
         std::set<std::string> known;
         for (std::size_t i = 0; i < locations.size(); ++i) {
             if (known.insert(locations[i].host).second) {
-                hosts.push_back(preflight::decode_settings(settings_of[i]));
+                hosts.push_back(host::decode_settings(settings_of[i]));
                 hosts.back().host = locations[i].host;
             }
         }
@@ -279,14 +279,14 @@ class JobCheck {
 
     [[noreturn]] void end_without(const std::string& silent, std::vector<HostSettings> heard) {
         for (HostSettings& host : heard) {
-            preflight::HostView view;
-            view.choice = preflight::choose_paths(host);
+            host::HostView view;
+            view.choice = host::choose_paths(host);
             view.settings = std::move(host);
             result_.hosts.push_back(std::move(view));
         }
-        preflight::judge_hosts(result_);
+        host::judge_hosts(result_);
         result_.findings.push_back(
-            {.severity = preflight::Severity::serious,
+            {.severity = host::Severity::serious,
              .topic = "reach",
              .hosts = {},
              .what = fmt::format(
@@ -294,16 +294,16 @@ class JobCheck {
                  "that answered",
                  silent),
              .advice = "look at the hosts that are missing above: links, firewalls, routes, GID types"});
-        result_.findings = preflight::in_order(std::move(result_.findings));
+        result_.findings = host::in_order(std::move(result_.findings));
         abort_message_.set({});
         output_.print(result_);
         job_.abort(participant::exit_requirement);
     }
 
     /// False: MPI still has messages of it and cannot be ended in order.
-    bool probe(const core::RoleMap& roles, const std::vector<runtime::RankLocation>& locations,
+    bool probe(const core::RoleMap& roles, const std::vector<host::RankLocation>& locations,
                const std::string& root, core::Duration time) {
-        const preflight::ProbeRounds rounds(roles.producers(), roles.consumers(), time);
+        const host::ProbeRounds rounds(roles.producers(), roles.consumers(), time);
         if (leads()) {
             output_.remark(
                 fmt::format("weir check: probing {} of {} pairs in {} rounds, about {:.0f} s", rounds.pairs(),
@@ -311,24 +311,24 @@ class JobCheck {
                             static_cast<double>(rounds.count()) * (rounds.slice().in_seconds() + 0.02) + 1));
         }
         watchdog_.enter("probe", core::Duration::seconds(60));
-        const bool records = runtime::records_its_host(job_.rank(), locations);
-        std::optional<runtime::CounterRises> counters;
+        const bool records = loop::records_its_host(job_.rank(), locations);
+        std::optional<host::CounterRises> counters;
         if (records) {
-            counters.emplace(root, counters::kernel_calls());
+            counters.emplace(root, host::kernel_calls());
         }
-        const runtime::PairProbes mine = runtime::probe_pairs(job_, roles, locations, rounds);
-        preflight::HostProbe host;
+        const job::PairProbes mine = job::probe_pairs(job_, roles, locations, rounds);
+        host::HostProbe host;
         host.host = locations[static_cast<std::size_t>(job_.rank())].host;
-        host.message_layer = runtime::message_layer();
-        host.lanes = preflight::lanes_in(runtime::ucx_log::text());
+        host.message_layer = job::message_layer();
+        host.lanes = host::lanes_in(job::ucx_log::text());
         if (counters) {
             host.counters = counters->since();
         }
         watchdog_.enter("result", core::Duration::seconds(60));
         const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts = job_.collect(telemetry::json_text({{"pairs", runtime::encode_probes(mine)},
-                                                              {"host", runtime::encode_host_probe(host)}}),
-                                        0, limit, "result of the probe");
+        const auto texts = job_.collect(
+            files::json_text({{"pairs", job::encode_probes(mine)}, {"host", host::encode_host_probe(host)}}),
+            0, limit, "result of the probe");
         if (!leads()) {
             return mine.mpi_is_clean;
         }
@@ -336,8 +336,8 @@ class JobCheck {
     }
 
     bool put_together(const std::vector<std::optional<std::string>>& texts, std::uint64_t all_pairs,
-                      const std::vector<runtime::RankLocation>& locations) {
-        preflight::ProbeResult probe;
+                      const std::vector<host::RankLocation>& locations) {
+        host::ProbeResult probe;
         probe.all_pairs = all_pairs;
         bool clean = true;
         std::vector<std::string> silent;
@@ -346,12 +346,12 @@ class JobCheck {
                 silent.push_back(fmt::format("rank {} on {}", rank, locations[rank].host));
                 continue;
             }
-            const auto json = telemetry::parse_json(*texts[rank]);
-            const auto part = runtime::decode_probes(json.at("pairs"));
+            const auto json = files::parse_json(*texts[rank]);
+            const auto part = job::decode_probes(json.at("pairs"));
             probe.pairs.insert(probe.pairs.end(), part.pairs.begin(), part.pairs.end());
             clean = clean && part.mpi_is_clean;
             probe.stopped = probe.stopped.empty() ? part.stopped : probe.stopped;
-            add_host(probe, runtime::decode_host_probe(json.at("host")));
+            add_host(probe, host::decode_host_probe(json.at("host")));
         }
         if (!silent.empty()) {
             probe.stopped = fmt::format("no more messages from {}", fmt::join(silent, ", "));
@@ -360,12 +360,12 @@ class JobCheck {
             return std::pair(a.producer, a.consumer) < std::pair(b.producer, b.consumer);
         });
         result_.probe = std::move(probe);
-        preflight::judge_hosts(result_);
+        host::judge_hosts(result_);
         return clean && silent.empty();
     }
 
     /// Ranks of one host make one entry.
-    static void add_host(preflight::ProbeResult& probe, preflight::HostProbe part) {
+    static void add_host(host::ProbeResult& probe, host::HostProbe part) {
         const auto same = std::find_if(probe.hosts.begin(), probe.hosts.end(),
                                        [&](const auto& other) { return other.host == part.host; });
         if (same == probe.hosts.end()) {
@@ -400,9 +400,9 @@ class JobCheck {
         return std::stoi(job_.broadcast(std::to_string(status), 0, "exit status"));
     }
 
-    runtime::MpiJob& job_;
-    runtime::Watchdog& watchdog_;
-    runtime::AbortMessage& abort_message_;
+    job::MpiJob& job_;
+    job::Watchdog& watchdog_;
+    host::AbortMessage& abort_message_;
     const Output& output_;
     CheckResult result_;
 };
@@ -423,22 +423,22 @@ core::Duration probe_time_of(const CommandLine& line) {
 }
 
 /// False: it could not be started, which was printed.
-bool start_mpi(std::optional<runtime::MpiJob>& job, runtime::Watchdog& watchdog) {
+bool start_mpi(std::optional<job::MpiJob>& job, job::Watchdog& watchdog) {
     int argument_count = 0;
     char** arguments = nullptr;
-    watchdog.enter("start-up of MPI", runtime::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
+    watchdog.enter("start-up of MPI", job::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
     try {
         job.emplace(argument_count, arguments);
-    } catch (const runtime::JobError& error) {
+    } catch (const job::JobError& error) {
         fmt::print(stderr, "weir check: {}\n", error.what());
         return false;
     }
-    runtime::install_signal_handlers();
+    host::install_signal_handlers();
     job->set_waiting_hook([&watchdog] {
         watchdog.alive();
-        if (runtime::caught_signal() != 0) {
-            runtime::AbortMessage::write_now();
-            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
+        if (host::caught_signal() != 0) {
+            host::AbortMessage::write_now();
+            job::Job::leave(participant::exit_signal_base + host::caught_signal());
         }
     });
     return true;
@@ -464,7 +464,7 @@ int check_command(const CommandLine& line) {
     if (!launched.size) {
         return check_this_host(output, line.root);
     }
-    runtime::ucx_log::begin_anew_with_log();
+    job::ucx_log::begin_anew_with_log();
     report_assertions();
     const HostSettings settings = settings_of_this_host(line.root);
     const CheckResult local = local_result(settings);
@@ -472,9 +472,9 @@ int check_command(const CommandLine& line) {
     if (!reasons.empty()) {
         return end_before_mpi(local, reasons, output);
     }
-    runtime::AbortMessage abort_message;
-    std::optional<runtime::MpiJob> job;
-    runtime::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
+    host::AbortMessage abort_message;
+    std::optional<job::MpiJob> job;
+    job::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
     if (!start_mpi(job, watchdog)) {
         return participant::exit_failed;
     }
@@ -489,7 +489,7 @@ int check_command(const CommandLine& line) {
         return participant::exit_usage;
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir check: rank {}: {}\n", job->rank(), error.what());
-        runtime::AbortMessage::write_now();
+        host::AbortMessage::write_now();
         job->abort(participant::exit_failed);
     }
 }

@@ -15,10 +15,10 @@
 #include "config/quantities.hpp"
 #include "config/row_interval.hpp"
 #include "config/switch_memory.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/json_text.hpp"
-#include "telemetry/plan_text.hpp"
-#include "telemetry/pressure_text.hpp"
+#include "files/formatting.hpp"
+#include "files/json_text.hpp"
+#include "show/plan_text.hpp"
+#include "show/pressure_text.hpp"
 
 namespace weir::cli {
 
@@ -49,12 +49,11 @@ void add_options(const config::RunRequest& request, std::string& text) {
 
 std::string layout_text(const Forecast& f) {
     if (f.layout_known()) {
-        return fmt::format("{}, {}, 1 scheduler: {} ranks", telemetry::counted(f.producers, "producer"),
-                           telemetry::counted(f.consumers, "consumer"), f.producers + f.consumers + 1);
+        return fmt::format("{}, {}, 1 scheduler: {} ranks", files::counted(f.producers, "producer"),
+                           files::counted(f.consumers, "consumer"), f.producers + f.consumers + 1);
     }
     const auto part = [](std::uint32_t number, const char* name) {
-        return number == 0 ? fmt::format("{}s from the number of ranks", name)
-                           : telemetry::counted(number, name);
+        return number == 0 ? fmt::format("{}s from the number of ranks", name) : files::counted(number, name);
     };
     return fmt::format("{}, {}, 1 scheduler", part(f.producers, "producer"), part(f.consumers, "consumer"));
 }
@@ -109,7 +108,7 @@ std::string addressed_text(const core::Plan& plan) {
     return fmt::format(
         "{} for their consumers in {} every {}{};\n              a producer sends up to {}, a consumer "
         "receives up to {}",
-        rounded_text(traffic.total()), telemetry::counted(traffic.transfers(), "transfer"),
+        rounded_text(traffic.total()), files::counted(traffic.transfers(), "transfer"),
         rounded_text(plan.interval),
         traffic.phases().size() > 1 ? fmt::format(", {} phases", traffic.phases().size()) : "",
         rounded_text(traffic.largest_set()), rounded_text(traffic.most_received()));
@@ -200,11 +199,11 @@ void add_pressure(const config::RunRequest& request, const Line& line) {
     if (!pressure) {
         return;
     }
-    line("pressure", telemetry::under_way_text(*pressure));
+    line("pressure", show::under_way_text(*pressure));
     for (const core::Pressure::Acting& acting : pressure->settings) {
-        line("", telemetry::setting_text(*pressure, acting));
+        line("", show::setting_text(*pressure, acting));
     }
-    if (const std::string unknown = telemetry::unknown_text(*pressure); !unknown.empty()) {
+    if (const std::string unknown = show::unknown_text(*pressure); !unknown.empty()) {
         line("", unknown);
     }
 }
@@ -237,7 +236,7 @@ std::string dry_run_text(const config::RunRequest& request) {
     line("time", fmt::format("{} warm-up, {} measured, at most {} to drain", rounded_text(plan.warmup),
                              rounded_text(plan.duration),
                              rounded_text(plan.give_up_at() - core::Instant{} - plan.duration)));
-    for (const std::string& last_set : telemetry::last_set_lines(plan)) {
+    for (const std::string& last_set : show::last_set_lines(plan)) {
         line("", last_set);
     }
     if (plan.row_interval.ns > 0) {
@@ -304,7 +303,7 @@ std::string dry_run_json(const config::RunRequest& request) {
                           {"bytes", f.layout_known() ? Json(need.bytes.count) : Json(nullptr)}};
     }
     const auto pressure = pressure_of(request);
-    json["pressure"] = pressure ? telemetry::to_json(*pressure) : Json();
+    json["pressure"] = pressure ? show::to_json(*pressure) : Json();
     if (packet_by_packet(request)) {
         const PacketCost cost = packet_cost(request, f);
         json["packets"] = {{"transmissions", cost.transmissions},
@@ -314,7 +313,7 @@ std::string dry_run_json(const config::RunRequest& request) {
     }
     json["notes"] = request.notes;
     json["warnings"] = f.warnings;
-    return telemetry::json_text(json, 2) + '\n';
+    return files::json_text(json, 2) + '\n';
 }
 
 }  // namespace weir::cli

@@ -11,20 +11,20 @@
 #include "config/groups.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
+#include "host/common_clock.hpp"
+#include "host/host_facts.hpp"
+#include "job/group_job.hpp"
+#include "loop/run_job.hpp"
 #include "participant/run_record_builder.hpp"
-#include "runtime/common_clock.hpp"
-#include "runtime/group_job.hpp"
-#include "runtime/host_facts.hpp"
-#include "runtime/run_job.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/plan_text.hpp"
+#include "show/plan_text.hpp"
 
 namespace weir::cli {
 
 namespace {
 
 using config::RunRequest;
-using runtime::MpiJob;
+using job::MpiJob;
 
 /// What all ranks of the job do together before their groups run. Unlike within a group, no rank has
 /// data of all others: the memory that it needs does not grow with the number of ranks.
@@ -35,7 +35,7 @@ class Preparation {
           asked_(asked),
           group_directories_(config::group_directories(config::number_of_groups(asked))) {}
 
-    /// Throws config::UsageError, the same on all ranks, and runtime::JobError.
+    /// Throws config::UsageError, the same on all ranks, and job::JobError.
     void run() {
         check_same("weir", this_build(), "install the same build on all hosts");
         check_same("options:", config::encode_options(asked_), "give all ranks the same options");
@@ -51,12 +51,12 @@ class Preparation {
     }
 
     MpiJob& group_job() { return *group_job_; }
-    runtime::RunSettings& settings() { return settings_; }
+    job::RunSettings& settings() { return settings_; }
     [[nodiscard]] bool leads_job() const { return world_.rank() == job_leader_; }
     [[nodiscard]] std::size_t groups() const { return group_directories_.size(); }
     [[nodiscard]] const std::string& directory() const { return directory_; }
 
-    [[nodiscard]] runtime::GroupJob::Parts parts(runtime::Watchdog& watchdog) const {
+    [[nodiscard]] job::GroupJob::Parts parts(job::Watchdog& watchdog) const {
         return {.world = world_,
                 .leaders = leaders_.get(),
                 .job_leader = job_leader_,
@@ -88,7 +88,7 @@ class Preparation {
             group = asked_.groups.hosts.empty()
                         ? static_cast<std::uint32_t>(world_.rank()) /
                               config::ranks_per_group(asked_, static_cast<std::uint32_t>(world_.size()))
-                        : config::group_of_host(asked_, runtime::this_location().host);
+                        : config::group_of_host(asked_, host::this_location().host);
         } catch (const config::UsageError& error) {
             refusal = error.what();
         }
@@ -96,8 +96,8 @@ class Preparation {
         return group;
     }
 
-    runtime::RunSettings settings_of_group() {
-        runtime::RunSettings settings;
+    job::RunSettings settings_of_group() {
+        job::RunSettings settings;
         std::string refusal;
         try {
             settings = prepare_run(*group_job_, request_);
@@ -105,7 +105,7 @@ class Preparation {
             refusal = fmt::format("group {}: {}", group_, error.what());
         }
         refuse_together(refusal);
-        settings.output = telemetry::LiveForm::quiet;  // the leader of the job prints for all
+        settings.output = show::LiveForm::quiet;  // the leader of the job prints for all
         settings.command = fmt::format("weir run: group {}", group_);
         settings.job_ranks_here = world_.ranks_on_this_host();
         return settings;
@@ -118,7 +118,7 @@ class Preparation {
     RunRequest request_;
     std::unique_ptr<MpiJob> group_job_;
     std::unique_ptr<MpiJob> leaders_;  ///< on the groups' leaders
-    runtime::RunSettings settings_;
+    job::RunSettings settings_;
     int job_leader_ = 0;
     std::string directory_;
 };
@@ -128,20 +128,20 @@ void print_beginning(const RunRequest& asked, const Preparation& prepared, const
         return;
     }
     fmt::print("weir run: {} groups, each: {} for {}\nweir run: run directory {}\n", prepared.groups(),
-               telemetry::load_text(plan), telemetry::readable(plan.duration), prepared.directory());
+               show::load_text(plan), files::readable(plan.duration), prepared.directory());
     std::fflush(stdout);
 }
 
 }  // namespace
 
-int execute_groups(MpiJob& world, const RunRequest& asked, runtime::Watchdog& watchdog) {
+int execute_groups(MpiJob& world, const RunRequest& asked, job::Watchdog& watchdog) {
     Preparation prepared(world, asked);
     prepared.run();
-    runtime::GroupJob groups(prepared.parts(watchdog));
+    job::GroupJob groups(prepared.parts(watchdog));
     std::string refusal;
     if (prepared.leads_job()) {
         const participant::RunRecordBuilder builder(prepared.settings(),
-                                                    telemetry::utc_text(runtime::wall_clock_ns()));
+                                                    files::utc_text(host::wall_clock_ns()));
         refusal = groups.begin_record(builder.at_start());
         print_beginning(asked, prepared, prepared.settings().plan);
     }
@@ -151,7 +151,7 @@ int execute_groups(MpiJob& world, const RunRequest& asked, runtime::Watchdog& wa
     prepared.settings().groups = &groups;
     MpiJob& job = prepared.group_job();
     job.set_before_abort([&groups](int status) { groups.hold(status); });
-    return groups.end(runtime::run_job(job, job.communicator(), watchdog, prepared.settings()));
+    return groups.end(loop::run_job(job, job.communicator(), watchdog, prepared.settings()));
 }
 
 }  // namespace weir::cli

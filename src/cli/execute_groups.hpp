@@ -2,12 +2,12 @@
 #pragma once
 
 #include "config/run_request.hpp"
-#include "runtime/mpi_job.hpp"
-#include "runtime/watchdog.hpp"
+#include "job/mpi_job.hpp"
+#include "job/watchdog.hpp"
 
 namespace weir::cli {
 
 /// Collective over all ranks of the job, after its start. Returns the exit status, the same on all ranks.
-int execute_groups(runtime::MpiJob& world, const config::RunRequest& asked, runtime::Watchdog& watchdog);
+int execute_groups(job::MpiJob& world, const config::RunRequest& asked, job::Watchdog& watchdog);
 
 }  // namespace weir::cli

@@ -17,11 +17,11 @@
 #include "config/distributions.hpp"
 #include "config/input_file.hpp"
 #include "config/usage_error.hpp"
+#include "files/json_text.hpp"
+#include "files/whole_file.hpp"
+#include "host/signals.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/signals.hpp"
 #include "simulation/counterfactuals.hpp"
-#include "telemetry/json_text.hpp"
-#include "telemetry/whole_file.hpp"
 
 namespace weir::cli {
 
@@ -37,7 +37,7 @@ twin::ShownRun read_run(const std::string& directory) {
     const std::string name = directory + "/run.json";
     const std::string text =
         config::read_input_file(name, most_record_bytes, "the directory of a run, with its run.json");
-    const auto json = telemetry::parse_json_or_discard(text);
+    const auto json = files::parse_json_or_discard(text);
     if (json.is_discarded()) {
         throw UsageError(fmt::format("{}: this is not JSON", name));
     }
@@ -174,7 +174,7 @@ class Explaining {
         } else if (is_either()) {
             // Whose they were is not told. Where both are as slow, what suffices does so whoever it was.
             take(of_either);
-            for (telemetry::NamedCause& cause : causes_) {
+            for (judge::NamedCause& cause : causes_) {
                 if (const auto end = cause.text.find("; one of them alone"); end != std::string::npos) {
                     cause.text.replace(end, std::string::npos, ".");
                 }
@@ -199,14 +199,14 @@ class Explaining {
 
     [[nodiscard]] bool is_single() const {
         return !causes_.empty() && !causes_.front().remedy.empty() &&
-               causes_.front().together_with == telemetry::CauseKind::not_told;
+               causes_.front().together_with == judge::CauseKind::not_told;
     }
     [[nodiscard]] bool is_of_links() const {
-        return causes_.front().what == telemetry::CauseKind::producer_links ||
-               causes_.front().what == telemetry::CauseKind::consumer_links;
+        return causes_.front().what == judge::CauseKind::producer_links ||
+               causes_.front().what == judge::CauseKind::consumer_links;
     }
 
-    std::vector<telemetry::NamedCause> causes_in(const Twin& twin) {
+    std::vector<judge::NamedCause> causes_in(const Twin& twin) {
         std::vector<simulation::RunChange> conditions;
         conditions.reserve(explain_seeds);
         for (std::uint32_t seed = 0; seed < explain_seeds; ++seed) {
@@ -216,12 +216,12 @@ class Explaining {
         const double each = simulation::simulation_seconds(twin.run, twin.record);
         simulation::ProvedCauses proved = simulation::prove_causes(
             twin.run, twin.record, budget_for(each), jobs_,
-            {.progress = {}, .interrupted = [] { return runtime::caught_signal() != 0; }}, conditions);
+            {.progress = {}, .interrupted = [] { return host::caught_signal() != 0; }}, conditions);
         if (proved.interrupted) {
-            throw Interrupted{runtime::caught_signal()};
+            throw Interrupted{host::caught_signal()};
         }
         simulations_ += proved.simulations;
-        for (telemetry::NamedCause& cause : proved.causes) {
+        for (judge::NamedCause& cause : proved.causes) {
             cause.host = cause.where ? host_of(*cause.where) : "";
             if (!cause.suffices) {
                 cause.remedy.clear();  // what does not suffice is a cause, and no remedy
@@ -236,7 +236,7 @@ class Explaining {
             const FoundRate found =
                 find_rate(request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
             if (found.interrupted) {
-                throw Interrupted{runtime::caught_signal()};
+                throw Interrupted{host::caught_signal()};
             }
             const FindResult& result = found.result;
             if (result.best) {
@@ -266,7 +266,7 @@ class Explaining {
     Twin twin_;  ///< that is told of
     /// Links of which nothing better is known than what they carried; nullptr: it does not matter.
     const twin::Assumptions* seen_links_ = nullptr;
-    std::vector<telemetry::NamedCause> causes_;
+    std::vector<judge::NamedCause> causes_;
     LargestRate rate_;
     std::size_t simulations_ = 0;
 };
@@ -285,7 +285,7 @@ int explain_command(const CommandLine& line) {
     if (line.name.empty()) {
         throw UsageError("the directory of a run is missing; write weir explain DIR");
     }
-    runtime::install_signal_handlers();
+    host::install_signal_handlers();
     const auto jobs =
         static_cast<std::uint32_t>(line.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
     Explaining explaining(line.name, jobs);
@@ -302,7 +302,7 @@ int explain_command(const CommandLine& line) {
         fmt::print("{}", form == config::OutputForm::json ? json : explain_text(report));
         std::fflush(stdout);
     }
-    telemetry::WholeFile file(line.name + "/explain.json");
+    files::WholeFile file(line.name + "/explain.json");
     file.put(json);
     if (const auto error = file.finish()) {
         fmt::print(stderr, "weir explain: {}\n", error->message());

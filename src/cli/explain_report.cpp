@@ -11,17 +11,17 @@
 
 #include "cli/twin_options.hpp"
 #include "config/quantities.hpp"
-#include "telemetry/cause_text.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/json_text.hpp"
-#include "telemetry/verdict_json.hpp"
+#include "files/formatting.hpp"
+#include "files/json_text.hpp"
+#include "judge/cause_text.hpp"
+#include "show/verdict_json.hpp"
 
 namespace weir::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-using telemetry::readable;
+using files::readable;
 using twin::Figure;
 
 core::BitRate rate(double bits_per_second) {
@@ -89,7 +89,7 @@ std::string links_text(const std::vector<double>& links, core::Role role, const 
     for (const twin::ShownRank& rank : run.ranks) {
         host = rank.node == slowest ? rank.host : host;
     }
-    return fmt::format("from {} ({}) to {}", readable(rate(*least)), telemetry::node_text(slowest, host),
+    return fmt::format("from {} ({}) to {}", readable(rate(*least)), files::node_text(slowest, host),
                        readable(rate(*most)));
 }
 
@@ -111,11 +111,11 @@ std::string stalls_text(const twin::Assumptions& assumptions) {
         return assumptions.left_out_stalls == 0
                    ? "none"
                    : fmt::format("{}, too short to be simulated",
-                                 telemetry::counted(assumptions.left_out_stalls, "stall"));
+                                 files::counted(assumptions.left_out_stalls, "stall"));
     }
     const twin::ShownStall& longest = assumptions.stalls.front();
-    return fmt::format("{}, the longest of {}: {}", telemetry::counted(assumptions.stalls.size(), "stall"),
-                       readable(time(longest.length_s)), telemetry::node_text(longest.node));
+    return fmt::format("{}, the longest of {}: {}", files::counted(assumptions.stalls.size(), "stall"),
+                       readable(time(longest.length_s)), files::node_text(longest.node));
 }
 
 std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
@@ -135,7 +135,7 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
     line("processing", processing_text(run, assumptions));
     line("event-loop stalls", stalls_text(assumptions));
     if (!run.losses.empty()) {
-        line("lost consumers", telemetry::counted(run.losses.size(), "time"));
+        line("lost consumers", files::counted(run.losses.size(), "time"));
     }
     return text;
 }
@@ -191,8 +191,8 @@ std::string answer_text(const ExplainReport& report) {
     if (was_good(*report.run)) {
         text = "Every set was on time: there is nothing to remedy.\n";
     } else {
-        const std::string advice = telemetry::advice_text(report.causes);
-        text = telemetry::causes_text(report.causes) + "\n";
+        const std::string advice = judge::advice_text(report.causes);
+        text = judge::causes_text(report.causes) + "\n";
         if (report.seen_links != nullptr) {
             text += fmt::format(
                 "This is so if links are faster than what they were seen to carry: {} of producers, {} of "
@@ -210,7 +210,7 @@ std::string answer_text(const ExplainReport& report) {
     }
     return text + largest_rate_text(report.largest_rate) +
            fmt::format("Each holds with a margin: links {0:.0f} % slower, times {0:.0f} % longer, {1}.\n",
-                       100 * explain_margin, telemetry::counted(explain_seeds, "seed"));
+                       100 * explain_margin, files::counted(explain_seeds, "seed"));
 }
 
 Json point_json(const std::optional<FindPoint>& point) {
@@ -226,9 +226,8 @@ Json figure_json(const Figure& figure) {
 Json assumptions_json(const twin::Assumptions& assumptions) {
     Json stalls = Json::array();
     for (const twin::ShownStall& stall : assumptions.stalls) {
-        stalls.push_back({{"rank", telemetry::node_text(stall.node)},
-                          {"end_s", stall.end_s},
-                          {"length_s", stall.length_s}});
+        stalls.push_back(
+            {{"rank", files::node_text(stall.node)}, {"end_s", stall.end_s}, {"length_s", stall.length_s}});
     }
     Json slow = Json::array();
     for (const twin::SlowConsumer& one : assumptions.slow_consumers) {
@@ -265,9 +264,9 @@ Json tried_json(const std::vector<Twin>& twins) {
 }
 
 Json causes_json(const ExplainReport& report) {
-    telemetry::RunRecord record = report.twin->record;
+    show::RunRecord record = report.twin->record;
     record.verdict.causes = report.causes;
-    return telemetry::verdict_json(record)["causes"];
+    return show::verdict_json(record)["causes"];
 }
 
 }  // namespace
@@ -277,14 +276,13 @@ std::string explain_text(const ExplainReport& report) {
     std::string text;
     std::istringstream lines(headline(report) + (near ? answer_text(report) : ""));
     for (std::string line; std::getline(lines, line);) {
-        text += telemetry::wrapped(line);
+        text += files::wrapped(line);
     }
     // In one line: it is there to be copied.
-    return text + fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n",
-                              table_text(report.twin->comparison.figures),
-                              assumptions_text(*report.run, report.twin->assumptions),
-                              telemetry::counted(report.simulations, "simulation"),
-                              shell_command(report.twin->options));
+    return text +
+           fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n", table_text(report.twin->comparison.figures),
+                       assumptions_text(*report.run, report.twin->assumptions),
+                       files::counted(report.simulations, "simulation"), shell_command(report.twin->options));
 }
 
 std::string explain_json(const ExplainReport& report) {
@@ -303,7 +301,7 @@ std::string explain_json(const ExplainReport& report) {
     json["tried"] = tried_json(*report.tried);
     json["whose_links_is_not_told"] = report.either;
     json["causes"] = causes_json(report);
-    const std::string advice = telemetry::advice_text(report.causes);
+    const std::string advice = judge::advice_text(report.causes);
     json["remedy"] =
         advice.empty() || report.causes.front().remedy.empty() ? Json() : Json(report.causes.front().remedy);
     json["largest_rate"] = near && report.largest_rate.unknown.empty()
@@ -315,7 +313,7 @@ std::string explain_json(const ExplainReport& report) {
         options.push_back({{"option", option.name}, {"value", option.value}});
     }
     json["simulations"] = report.simulations;
-    return telemetry::json_text(json, 2) + '\n';
+    return files::json_text(json, 2) + '\n';
 }
 
 }  // namespace weir::cli

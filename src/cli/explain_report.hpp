@@ -9,7 +9,7 @@
 
 #include "cli/limit_search.hpp"
 #include "cli/twin_search.hpp"
-#include "telemetry/causes.hpp"
+#include "judge/causes.hpp"
 #include "twin/shown_run.hpp"
 
 namespace weir::cli {
@@ -30,8 +30,8 @@ struct ExplainReport {
     std::string directory;
     const twin::ShownRun* run = nullptr;
     const Twin* twin = nullptr;
-    const std::vector<Twin>* tried = nullptr;   ///< under other assumptions about links
-    std::vector<telemetry::NamedCause> causes;  ///< proved in the twin; none unless it is near
+    const std::vector<Twin>* tried = nullptr;  ///< under other assumptions about links
+    std::vector<judge::NamedCause> causes;     ///< proved in the twin; none unless it is near
     bool either = false;  ///< it could have been the links of producers or those of consumers
     /// Nothing: the remedy holds with links as slow as they can have been. Else it does only with faster ones
     /// than these.

@@ -9,7 +9,7 @@
 #include "cli/forecast.hpp"
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/signals.hpp"
+#include "host/signals.hpp"
 
 namespace weir::cli {
 
@@ -43,7 +43,7 @@ simulation::Explain parse_explain(const std::string& text, config::OutputForm ou
     return simulation::Explain::off;
 }
 
-std::optional<std::vector<telemetry::NamedCause>> Explanation::causes(const telemetry::RunRecord& record) {
+std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::RunRecord& record) {
     using Clock = std::chrono::steady_clock;
     if (explain_ == simulation::Explain::off || !simulation::needs_explanation(record)) {
         return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<std::vector<telemetry::NamedCause>> Explanation::causes(const tele
                      progress_.show(fmt::format("looking for the cause: {} of {} simulations", done, known));
                  }
              },
-         .interrupted = [] { return runtime::caught_signal() != 0; }});
+         .interrupted = [] { return host::caught_signal() != 0; }});
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     progress_.clear();
     interrupted_ = proved.interrupted;

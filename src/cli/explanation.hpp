@@ -28,7 +28,7 @@ class Explanation {
         : run_(run), explain_(explain), jobs_(jobs), progress_(shows) {}
 
     /// For simulation::Watchers. Nothing: there is nothing to explain, it is too dear, or not wanted.
-    std::optional<std::vector<telemetry::NamedCause>> causes(const telemetry::RunRecord& record);
+    std::optional<std::vector<judge::NamedCause>> causes(const show::RunRecord& record);
 
     /// What was done and how long it took, or why nothing was; empty: nothing was to be done.
     [[nodiscard]] const std::string& account() const { return account_; }

@@ -14,8 +14,8 @@
 #include "core/distribution.hpp"
 #include "core/ledger.hpp"
 #include "core/memory_need.hpp"
-#include "telemetry/burst_rows.hpp"
-#include "telemetry/traffic_matrix.hpp"
+#include "record/burst_rows.hpp"
+#include "record/traffic_matrix.hpp"
 
 namespace weir::cli {
 
@@ -219,9 +219,9 @@ double simulation_memory_bytes(const core::Plan& plan) {
     // With --row-interval another block of a log, and sums and rows of a second's intervals.
     const double burst_bytes =
         plan.row_interval.ns > 0
-            ? 20000 + 2.0 * sizeof(telemetry::ProducerBurst) * 1e9 / static_cast<double>(plan.row_interval.ns)
+            ? 20000 + 2.0 * sizeof(record::ProducerBurst) * 1e9 / static_cast<double>(plan.row_interval.ns)
             : 0;
-    constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(telemetry::ProducerTraffic);
+    constexpr double pair_bytes = sizeof(core::Traffic) + sizeof(record::ProducerTraffic);
     const double slots = static_cast<double>(plan.consumers) * plan.slots;
     // The traffic plan, and what scheduler, producers and the checker count by pair.
     constexpr double transfer_bytes = 250;

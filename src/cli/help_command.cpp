@@ -14,7 +14,7 @@
 #include "config/embedded_files.hpp"
 #include "config/near_name.hpp"
 #include "config/usage_error.hpp"
-#include "telemetry/formatting.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::cli {
 
@@ -142,7 +142,7 @@ std::string listed(const std::vector<GlossaryEntry>& entries) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
         words += fmt::format("{}{}", words.empty() ? "" : "; ", entries[i].title);
         if (i + 1 == entries.size() || entries[i + 1].section != entries[i].section) {
-            text += telemetry::wrapped(fmt::format("{}: {}", entries[i].section, words));
+            text += files::wrapped(fmt::format("{}: {}", entries[i].section, words));
             words.clear();
         }
     }
@@ -169,8 +169,8 @@ std::string help_text(const std::string& word) {
     }
     std::string text;
     for (const GlossaryEntry* entry : found) {
-        text += telemetry::wrapped(
-            fmt::format("{} ({}): {}", entry->title, lower(entry->section), entry->meaning));
+        text +=
+            files::wrapped(fmt::format("{} ({}): {}", entry->title, lower(entry->section), entry->meaning));
     }
     return text;
 }

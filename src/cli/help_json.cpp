@@ -12,7 +12,7 @@
 #include "config/scenario.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
-#include "telemetry/json_text.hpp"
+#include "files/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -157,7 +157,7 @@ std::string help_json() {
     for (const config::SwitchKey& key : config::switch_keys()) {
         all["switch_keys"].push_back(json_of(key));
     }
-    return telemetry::json_text(all, 2) + '\n';
+    return files::json_text(all, 2) + '\n';
 }
 
 }  // namespace weir::cli

@@ -8,14 +8,13 @@
 
 namespace weir::cli {
 
-Introduction introduce(runtime::Job& job, const config::RunRequest& request) {
+Introduction introduce(job::Job& job, const config::RunRequest& request) {
     Introduction all;
-    for (const std::string& text :
-         job.share(runtime::encode_location(runtime::this_location()), "introduction")) {
-        all.locations.push_back(runtime::decode_location(text));
+    for (const std::string& text : job.share(host::encode_location(host::this_location()), "introduction")) {
+        all.locations.push_back(host::decode_location(text));
         all.hosts.push_back(all.locations.back().host);
     }
-    all.one_name = runtime::tell_apart(all.locations);
+    all.one_name = host::tell_apart(all.locations);
     const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";
     bool any_role = false;
     for (const std::string& name : job.share(role, "introduction")) {

@@ -10,14 +10,14 @@
 #include "core/ids.hpp"
 #include "core/role_map.hpp"
 #include "core/units.hpp"
-#include "runtime/host_facts.hpp"
-#include "runtime/job.hpp"
+#include "host/host_facts.hpp"
+#include "job/job.hpp"
 
 namespace weir::cli {
 
 /// By rank.
 struct Introduction {
-    std::vector<runtime::RankLocation> locations;  ///< whose names of hosts are unique
+    std::vector<host::RankLocation> locations;     ///< whose names of hosts are unique
     std::vector<std::string> hosts;                ///< the names that the hosts have
     std::vector<std::string> one_name;             ///< a line for each name that several hosts have
     std::vector<std::optional<core::Role>> roles;  ///< by --role of each rank; empty: no rank has one
@@ -25,8 +25,8 @@ struct Introduction {
     std::vector<core::Bytes> memory;
 };
 
-/// Every rank calls it. Throws runtime::JobError.
-Introduction introduce(runtime::Job& job, const config::RunRequest& request);
+/// Every rank calls it. Throws job::JobError.
+Introduction introduce(job::Job& job, const config::RunRequest& request);
 
 /// Puts together what all ranks were asked for (MPMD), and fixes the layout. Throws config::UsageError, the
 /// same on every rank.

@@ -11,8 +11,8 @@
 #include "cli/help.hpp"
 #include "cli/launcher.hpp"
 #include "config/usage_error.hpp"
+#include "job/record_keeper.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/record_keeper.hpp"
 
 namespace {
 
@@ -82,8 +82,8 @@ int status_after_output(const std::string& command, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc == 2 && std::string_view(argv[1]) == weir::runtime::keep_record_argument) {
-        return weir::runtime::keep_record();
+    if (argc == 2 && std::string_view(argv[1]) == weir::job::keep_record_argument) {
+        return weir::job::keep_record();
     }
     const std::string command = weir::cli::command_name(argc, argv);
     try {

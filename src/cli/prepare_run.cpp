@@ -13,34 +13,34 @@
 #include "cli/introduction.hpp"
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
+#include "files/json_text.hpp"
+#include "host/batch_job.hpp"
+#include "host/common_clock.hpp"
+#include "host/host_facts.hpp"
+#include "host/signals.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/batch_job.hpp"
-#include "runtime/common_clock.hpp"
-#include "runtime/host_facts.hpp"
-#include "runtime/signals.hpp"
-#include "telemetry/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
 
 namespace {
 
-std::optional<runtime::IdleMode> idle_mode(config::Idle idle) {
+std::optional<host::IdleMode> idle_mode(config::Idle idle) {
     switch (idle) {
         case config::Idle::automatic:
             return std::nullopt;
         case config::Idle::spin:
-            return runtime::IdleMode::spin;
+            return host::IdleMode::spin;
         case config::Idle::yield:
-            return runtime::IdleMode::yield;
+            return host::IdleMode::yield;
         case config::Idle::nap:
-            return runtime::IdleMode::nap;
+            return host::IdleMode::nap;
     }
     return std::nullopt;
 }
 
 /// Refuses a job whose ranks run different builds: they would not understand each other's packets.
-void check_versions(runtime::Job& job) {
+void check_versions(job::Job& job) {
     const std::string mine = this_build();
     const auto versions = job.share(mine, "introduction");
     const auto other = std::find_if(versions.begin(), versions.end(),
@@ -52,25 +52,25 @@ void check_versions(runtime::Job& job) {
     }
 }
 
-std::vector<std::string> hosts_of(const runtime::RunSettings& settings) {
+std::vector<std::string> hosts_of(const job::RunSettings& settings) {
     std::vector<std::string> hosts;
     hosts.reserve(settings.locations.size());
-    for (const runtime::RankLocation& location : settings.locations) {
+    for (const host::RankLocation& location : settings.locations) {
         hosts.push_back(location.host);
     }
     return hosts;
 }
 
 /// A JSON object, for run.json.
-std::string environment_of(const config::RunRequest& request, const runtime::Job& job,
+std::string environment_of(const config::RunRequest& request, const job::Job& job,
                            const std::vector<std::string>& told_apart) {
-    nlohmann::ordered_json environment = runtime::environment_facts(job.library());
+    nlohmann::ordered_json environment = host::environment_facts(job.library());
     environment["weir_version"] = std::string(build_info::version);
     environment["weir_commit"] = std::string(build_info::git_commit);
     environment["compiler"] = std::string(build_info::compiler);
     environment["build_type"] = std::string(build_info::build_type);
     environment["job_ranks"] = job.size();
-    environment["job"] = runtime::batch_job_facts();
+    environment["job"] = host::batch_job_facts();
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }
@@ -81,7 +81,7 @@ std::string environment_of(const config::RunRequest& request, const runtime::Job
     for (const auto& option : request.command_line) {
         arguments.push_back({{"option", option.name}, {"value", option.value}});
     }
-    return telemetry::json_text(environment);
+    return files::json_text(environment);
 }
 
 }  // namespace
@@ -90,23 +90,23 @@ std::string this_build() {
     return fmt::format("{} ({})", build_info::version, build_info::git_commit);
 }
 
-telemetry::LiveForm live_form(config::OutputForm form) {
+show::LiveForm live_form(config::OutputForm form) {
     switch (form) {
         case config::OutputForm::text:
-            return telemetry::LiveForm::text;
+            return show::LiveForm::text;
         case config::OutputForm::json:
-            return telemetry::LiveForm::json;
+            return show::LiveForm::json;
         case config::OutputForm::quiet:
-            return telemetry::LiveForm::quiet;
+            return show::LiveForm::quiet;
     }
-    return telemetry::LiveForm::text;
+    return show::LiveForm::text;
 }
 
-runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& asked) {
+job::RunSettings prepare_run(job::Job& job, const config::RunRequest& asked) {
     check_versions(job);
     Introduction all = introduce(job, asked);
     config::RunRequest request = asked;
-    runtime::RunSettings settings;
+    job::RunSettings settings;
     settings.roles = agree_on_layout(all, request);
     if (!request.join.host.empty() && settings.leader_rank() != 0) {
         throw config::UsageError(
@@ -132,14 +132,13 @@ runtime::RunSettings prepare_run(runtime::Job& job, const config::RunRequest& as
     return settings;
 }
 
-std::string make_run_directory(runtime::Job& job, const config::RunRequest& request, int leader,
+std::string make_run_directory(job::Job& job, const config::RunRequest& request, int leader,
                                const std::vector<std::string>& parts) {
     std::string directory;
     std::string refusal;
     if (job.rank() == leader) {
         try {
-            directory =
-                config::create_run_directory(request.out, runtime::wall_clock_ns() / 1000000000, parts);
+            directory = config::create_run_directory(request.out, host::wall_clock_ns() / 1000000000, parts);
         } catch (const config::UsageError& error) {
             refusal = error.what();
         }
@@ -150,9 +149,9 @@ std::string make_run_directory(runtime::Job& job, const config::RunRequest& requ
     return job.broadcast(directory, leader, "name of the run directory");
 }
 
-void end_before_the_layout(runtime::Job& job, const runtime::ExchangeTimeout& error) {
+void end_before_the_layout(job::Job& job, const job::ExchangeTimeout& error) {
     constexpr auto patience = core::Duration::seconds(3);
-    const auto roll = job.call_roll(patience, [] { return runtime::caught_signal() != 0; });
+    const auto roll = job.call_roll(patience, [] { return host::caught_signal() != 0; });
     if (job.rank() == job.leader()) {
         fmt::print(stderr, "weir run: rank {} {}; {}\n", job.rank(), error.what(),
                    roll.missing.empty()

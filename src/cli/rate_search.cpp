@@ -12,7 +12,7 @@
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/signals.hpp"
+#include "host/signals.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace weir::cli {
@@ -110,7 +110,7 @@ class RateBisection {
         try {
             for (std::uint32_t seed = 0; seed < request_.seeds; ++seed) {
                 one_seed(point, base_.plan.seed + seed);
-                if (runtime::caught_signal() != 0) {
+                if (host::caught_signal() != 0) {
                     throw StoppedBySignal{};
                 }
             }
@@ -136,8 +136,8 @@ class RateBisection {
         const simulation::SimulatedRun run = simulated_run(request);
         check_simulation_memory(run.run.plan);
         const simulation::SimulationResult result = simulation::simulate(
-            run, {.second = {}, .interruption = [](core::Instant) { return runtime::caught_signal(); }});
-        const telemetry::Verdict& verdict = result.record.verdict;
+            run, {.second = {}, .interruption = [](core::Instant) { return host::caught_signal(); }});
+        const judge::Verdict& verdict = result.record.verdict;
         ++point.seeds;
         point.held += verdict.judged && verdict.sustained && verdict.on_time.value_or(false) ? 1U : 0U;
     }

@@ -20,13 +20,13 @@
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
+#include "host/signals.hpp"
+#include "job/mpi_job.hpp"
+#include "job/watchdog.hpp"
+#include "loop/make_transport.hpp"
+#include "loop/run_job.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/mpi_job.hpp"
-#include "runtime/run_job.hpp"
-#include "runtime/signals.hpp"
-#include "runtime/watchdog.hpp"
 #include "transport/disturbing_transport.hpp"
-#include "transport/make_transport.hpp"
 
 namespace weir::cli {
 
@@ -74,31 +74,31 @@ void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched)
 /// rank.
 int execute_run(const config::RunRequest& asked) {
     report_assertions();
-    runtime::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
+    job::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
     StartedJob started;
     try {
         started = start_job(asked, watchdog);
-    } catch (const runtime::JobOver&) {
+    } catch (const job::JobOver&) {
         return participant::exit_failed;
-    } catch (const runtime::JobError& error) {
+    } catch (const job::JobError& error) {
         fmt::print(stderr, "weir run: {}\n", error.what());
         return participant::exit_failed;
     }
     const config::RunRequest& request = started.request;
-    const std::unique_ptr<runtime::Job>& job = started.job;
-    runtime::install_signal_handlers();
-    watchdog.enter("introduction", runtime::Job::initial_exchange_limit + core::Duration::seconds(30));
+    const std::unique_ptr<job::Job>& job = started.job;
+    host::install_signal_handlers();
+    watchdog.enter("introduction", job::Job::initial_exchange_limit + core::Duration::seconds(30));
     job->set_waiting_hook([&] {
         watchdog.alive();
-        if (runtime::caught_signal() != 0) {
-            runtime::Job::leave(participant::exit_signal_base + runtime::caught_signal());
+        if (host::caught_signal() != 0) {
+            job::Job::leave(participant::exit_signal_base + host::caught_signal());
         }
     });
-    std::optional<runtime::RunSettings> settings;
+    std::optional<job::RunSettings> settings;
     try {
         if (config::number_of_groups(request) > 1) {
             // Without MPI there are no groups.
-            return execute_groups(dynamic_cast<runtime::MpiJob&>(*job), request, watchdog);
+            return execute_groups(dynamic_cast<job::MpiJob&>(*job), request, watchdog);
         }
         settings = prepare_run(*job, request);
         settings->directory = make_run_directory(*job, request, settings->leader_rank());
@@ -109,13 +109,13 @@ int execute_run(const config::RunRequest& asked) {
         }
         job->barrier("refusal");
         return participant::exit_usage;
-    } catch (const runtime::ExchangeTimeout& error) {
+    } catch (const job::ExchangeTimeout& error) {
         end_before_the_layout(*job, error);
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
         job->abort(participant::exit_failed);
     }
-    return runtime::run_job(*job, started.communicator, watchdog, *settings);
+    return loop::run_job(*job, started.communicator, watchdog, *settings);
 }
 
 }  // namespace

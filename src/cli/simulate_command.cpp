@@ -21,13 +21,13 @@
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
+#include "host/signals.hpp"
+#include "host/terminal.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/signals.hpp"
-#include "runtime/terminal.hpp"
+#include "show/final_summary.hpp"
+#include "show/live_view.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/final_summary.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/live_view.hpp"
 
 namespace weir::cli {
 
@@ -53,42 +53,42 @@ std::string progress_text(const core::Plan& plan, core::Instant now, double wall
 int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated,
               Explanation& explanation) {
     const bool text = request.output == config::OutputForm::text;
-    const bool terminal = runtime::colours_wanted();
+    const bool terminal = host::colours_wanted();
     ProgressLine progress(text);
     std::uint64_t calls = 0;
-    telemetry::LiveView live(
+    show::LiveView live(
         simulated.run.plan,
-        request.output == config::OutputForm::json ? telemetry::LiveForm::json : telemetry::LiveForm::quiet,
-        terminal, [](std::string_view line) {
+        request.output == config::OutputForm::json ? show::LiveForm::json : show::LiveForm::quiet, terminal,
+        [](std::string_view line) {
             fmt::print("{}\n", line);
             std::fflush(stdout);
         });
-    runtime::install_signal_handlers();
+    host::install_signal_handlers();
     const simulation::SimulationResult result = simulation::simulate(
-        simulated, {.second = [&](const telemetry::ClusterSecond& second) { live.show(second); },
+        simulated, {.second = [&](const record::ClusterSecond& second) { live.show(second); },
                     .interruption =
                         [&](core::Instant now) {
                             // The clock of the machine is looked at now and then only.
                             if (const auto seconds = ++calls % 16 == 0 ? progress.due() : std::nullopt) {
                                 progress.show(progress_text(simulated.run.plan, now, *seconds));
                             }
-                            return runtime::caught_signal();
+                            return host::caught_signal();
                         },
                     .causes =
-                        [&](const telemetry::RunRecord& record) {
+                        [&](const show::RunRecord& record) {
                             progress.clear();
                             return explanation.causes(record);
                         }});
     progress.clear();
     if (!result.cannot_write.empty()) {
         fmt::print(stderr, "weir simulate: {}\n", result.cannot_write);
-    } else if (result.record.status == telemetry::RunStatus::failed && result.record.failure) {
+    } else if (result.record.status == show::RunStatus::failed && result.record.failure) {
         fmt::print(stderr, "weir simulate: {}\n", result.record.failure->what);
     }
     if (text) {
-        fmt::print("{}", telemetry::final_summary_text(result.record, terminal));
+        fmt::print("{}", show::final_summary_text(result.record, terminal));
     } else if (request.output == config::OutputForm::json) {
-        fmt::print("{}\n", telemetry::final_summary_json(result.record));
+        fmt::print("{}\n", show::final_summary_json(result.record));
     }
     std::fflush(stdout);
     if (text && !explanation.account().empty()) {
@@ -97,7 +97,7 @@ int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulat
     for (const std::string& unmet : result.unmet_requirements) {
         fmt::print(stderr, "weir simulate: {}\n", unmet);
     }
-    return explanation.interrupted() ? participant::exit_signal_base + runtime::caught_signal()
+    return explanation.interrupted() ? participant::exit_signal_base + host::caught_signal()
                                      : result.exit_status;
 }
 

@@ -19,11 +19,11 @@
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
 #include "config/groups.hpp"
+#include "host/signals.hpp"
+#include "job/group_job.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/group_job.hpp"
-#include "runtime/signals.hpp"
+#include "show/job_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/job_record.hpp"
 
 namespace weir::cli {
 
@@ -50,7 +50,7 @@ class SimulatedJob {
         check_simulation_memory(checked.run.plan, jobs_);
         record_ = {config::create_run_directory(job_.out, std::time(nullptr), record_.group_directories),
                    record_.group_directories};
-        runtime::install_signal_handlers();
+        host::install_signal_handlers();
         simulation::work_on_threads(jobs_, [this] { work(); }, [this] { show_progress(); });
         return report();
     }
@@ -59,7 +59,7 @@ class SimulatedJob {
     void work() {
         for (;;) {
             const std::uint32_t group = next_.fetch_add(1);
-            if (group >= groups_ || runtime::caught_signal() != 0) {
+            if (group >= groups_ || host::caught_signal() != 0) {
                 break;
             }
             simulate(group);
@@ -76,17 +76,17 @@ class SimulatedJob {
         // The other workers have the other cores.
         Explanation explanation(simulated, explain_, 1, false);
         const simulation::SimulationResult result = simulation::simulate(
-            simulated,
-            {.second = {},
-             .interruption =
-                 [&](core::Instant now) {
-                     const double done = ((now - core::Instant{}) + plan.warmup).in_seconds();
-                     progress_[group].store(std::min(1.0, done / length), std::memory_order_relaxed);
-                     return runtime::caught_signal();
-                 },
-             .causes = [&](const telemetry::RunRecord& record) { return explanation.causes(record); }});
+            simulated, {.second = {},
+                        .interruption =
+                            [&](core::Instant now) {
+                                const double done = ((now - core::Instant{}) + plan.warmup).in_seconds();
+                                progress_[group].store(std::min(1.0, done / length),
+                                                       std::memory_order_relaxed);
+                                return host::caught_signal();
+                            },
+                        .causes = [&](const show::RunRecord& record) { return explanation.causes(record); }});
         progress_[group].store(1, std::memory_order_relaxed);
-        const nlohmann::ordered_json run = telemetry::to_json(result.record);
+        const nlohmann::ordered_json run = show::to_json(result.record);
         if (group == 0) {
             record_.describe(run);
         }
@@ -113,20 +113,19 @@ class SimulatedJob {
     }
 
     int report() {
-        const int status = runtime::publish(record_, live_form(job_.output), "weir simulate");
+        const int status = job::publish(record_, live_form(job_.output), "weir simulate");
         for (std::uint32_t group = 0; group < groups_; ++group) {
             for (const std::string& line : errors_[group]) {
                 fmt::print(stderr, "weir simulate: group {}: {}\n", group, line);
             }
         }
-        return runtime::caught_signal() != 0 ? participant::exit_signal_base + runtime::caught_signal()
-                                             : status;
+        return host::caught_signal() != 0 ? participant::exit_signal_base + host::caught_signal() : status;
     }
 
     const RunRequest& job_;
     simulation::Explain explain_;
     std::uint32_t groups_;
-    telemetry::JobRecord record_;
+    show::JobRecord record_;
     std::uint32_t jobs_;
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> working_{jobs_};

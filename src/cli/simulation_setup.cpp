@@ -15,7 +15,7 @@
 #include "config/role_assignment.hpp"
 #include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
-#include "telemetry/json_text.hpp"
+#include "files/json_text.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -107,7 +107,7 @@ std::string environment_of(const RunRequest& request) {
     if (request.network.model == core::NetworkModel::packet) {
         environment["packet_network"] = description_of_switch(request);
     }
-    return telemetry::json_text(environment);
+    return files::json_text(environment);
 }
 
 }  // namespace

@@ -14,16 +14,16 @@
 #include "cli/launcher.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/host_facts.hpp"
-#include "runtime/joined_job.hpp"
-#include "runtime/mpi_job.hpp"
+#include "host/host_facts.hpp"
+#include "job/joined_job.hpp"
+#include "job/mpi_job.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
 
 namespace {
 
-constexpr const char* token_variable = runtime::join_token_variable;
+constexpr const char* token_variable = job::join_token_variable;
 /// Rank 0 serves all connections in one thread, some of them in every turn.
 constexpr std::uint32_t ranks_max = 1000;
 /// How long a process that was given up tries to come back.
@@ -60,7 +60,7 @@ std::string read_token(const config::JoinRequest& join) {
     return token;
 }
 
-runtime::JoinTerms terms_of(const config::JoinRequest& join) {
+job::JoinTerms terms_of(const config::JoinRequest& join) {
     return {.address = {join.host, join.port},
             .token = read_token(join),
             .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
@@ -73,8 +73,8 @@ void print_line(const std::string& line) {
 /// Each rank of the job is a connection to this process, and may be one more when it comes back.
 void allow_connections(std::uint32_t ranks) {
     rlimit limit{};
-    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + runtime::JoinListener::strangers_max +
-                          runtime::JoinListener::kept_descriptors;
+    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + job::JoinListener::strangers_max +
+                          job::JoinListener::kept_descriptors;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
         return;
     }
@@ -93,36 +93,36 @@ StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
             "--join: {} ranks, and at most {} can join; start larger runs with MPI", ranks, ranks_max));
     }
     allow_connections(ranks);
-    runtime::JoinOptions options;
+    job::JoinOptions options;
     for (const config::GivenOption& option : asked.command_line) {
         if (!is_own(option.name)) {
             options.emplace_back(option.name, option.value);
         }
     }
-    auto job = std::make_unique<runtime::JoinLeader>(terms_of(asked.join), static_cast<int>(ranks),
-                                                     std::move(options));
-    job->wait_for_ranks(runtime::Job::start_limit, print_line);
+    auto job =
+        std::make_unique<job::JoinLeader>(terms_of(asked.join), static_cast<int>(ranks), std::move(options));
+    job->wait_for_ranks(job::Job::start_limit, print_line);
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
 
 /// Without options of its own it takes those of rank 0.
 StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
-    const runtime::RankLocation location = runtime::this_location();
-    const char* const again = std::getenv(runtime::join_again_variable);
-    const int rank = again != nullptr ? runtime::number_in<int>(again).value_or(-1)
+    const host::RankLocation location = host::this_location();
+    const char* const again = std::getenv(job::join_again_variable);
+    const int rank = again != nullptr ? job::number_in<int>(again).value_or(-1)
                      : launched.rank  ? static_cast<int>(*launched.rank)
                                       : -1;
-    auto job = std::make_unique<runtime::JoinMember>(
+    auto job = std::make_unique<job::JoinMember>(
         terms_of(asked.join),
-        runtime::Hello{.nonce = {},
-                       .version = {},
-                       .host = location.host,
-                       .pid = getpid(),
-                       .pids = location.pids(),
-                       .rank = rank,
-                       .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
-                       .returns = again != nullptr},
-        again != nullptr ? return_limit : runtime::Job::start_limit,
+        job::Hello{.nonce = {},
+                   .version = {},
+                   .host = location.host,
+                   .pid = getpid(),
+                   .pids = location.pids(),
+                   .rank = rank,
+                   .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
+                   .returns = again != nullptr},
+        again != nullptr ? return_limit : job::Job::start_limit,
         launched.rank ? std::function<void(const std::string&)>{} : print_line);
     config::RunRequest request = asked;
     std::vector<config::GivenOption> mine = asked.command_line;
@@ -137,21 +137,21 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
 
 }  // namespace
 
-StartedJob start_job(const config::RunRequest& asked, runtime::Watchdog& watchdog) {
+StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog) {
     if (asked.join.host.empty()) {
-        watchdog.enter("start-up of MPI", runtime::Job::start_limit,
+        watchdog.enter("start-up of MPI", job::Job::start_limit,
                        "`weir check` on the same hosts looks for the reason");
         int argument_count = 0;
         char** arguments = nullptr;
-        auto job = std::make_unique<runtime::MpiJob>(argument_count, arguments);
+        auto job = std::make_unique<job::MpiJob>(argument_count, arguments);
         const MPI_Comm communicator = job->communicator();
         return {.job = std::move(job), .communicator = communicator, .request = asked};
     }
-    watchdog.enter("start-up", runtime::Job::start_limit + core::Duration::seconds(10),
+    watchdog.enter("start-up", job::Job::start_limit + core::Duration::seconds(10),
                    "do all processes name the same --join?");
     const LaunchedAs launched = launched_as();
     const std::uint32_t ranks = launched.size.value_or(asked.join.ranks);
-    if (std::getenv(runtime::join_again_variable) != nullptr ||
+    if (std::getenv(job::join_again_variable) != nullptr ||
         launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
         return join(asked, launched);
     }

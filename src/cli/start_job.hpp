@@ -6,19 +6,19 @@
 #include <memory>
 
 #include "config/run_request.hpp"
-#include "runtime/job.hpp"
-#include "runtime/watchdog.hpp"
+#include "job/job.hpp"
+#include "job/watchdog.hpp"
 
 namespace weir::cli {
 
 struct StartedJob {
-    std::unique_ptr<runtime::Job> job;
+    std::unique_ptr<job::Job> job;
     MPI_Comm communicator = MPI_COMM_NULL;  ///< of all ranks; MPI_COMM_NULL without MPI
     /// As asked for; a process that has joined without options of its own has those of rank 0.
     config::RunRequest request;
 };
 
-/// Throws runtime::JobError, and config::UsageError for what rank 0's options ask of this host.
-StartedJob start_job(const config::RunRequest& asked, runtime::Watchdog& watchdog);
+/// Throws job::JobError, and config::UsageError for what rank 0's options ask of this host.
+StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog);
 
 }  // namespace weir::cli

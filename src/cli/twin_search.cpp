@@ -8,7 +8,7 @@
 #include "cli/twin_options.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
-#include "runtime/signals.hpp"
+#include "host/signals.hpp"
 
 namespace weir::cli {
 
@@ -28,16 +28,16 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
     twin.run = simulated_run(request);
     check_simulation_memory(twin.run.run.plan);
     simulation::SimulationResult result = simulation::simulate(
-        twin.run, {.second = {}, .interruption = [](core::Instant) { return runtime::caught_signal(); }});
-    if (const int signal = runtime::caught_signal()) {
+        twin.run, {.second = {}, .interruption = [](core::Instant) { return host::caught_signal(); }});
+    if (const int signal = host::caught_signal()) {
         throw Interrupted{signal};
     }
-    if (result.record.status != telemetry::RunStatus::complete) {
+    if (result.record.status != show::RunStatus::complete) {
         throw config::UsageError("the twin cannot be simulated: " +
                                  (result.record.failure ? result.record.failure->what : "it did not end"));
     }
     twin.record = std::move(result.record);
-    shown = twin::read_record(telemetry::to_json(twin.record));
+    shown = twin::read_record(show::to_json(twin.record));
     twin.comparison = twin::compare(run, *shown);
     return twin;
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "config/run_request.hpp"
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/run_record.hpp"
 #include "twin/assumptions.hpp"
 #include "twin/comparison.hpp"
 #include "twin/shown_run.hpp"
@@ -18,7 +18,7 @@ struct Twin {
     twin::Assumptions assumptions;
     std::vector<config::GivenOption> options;
     simulation::SimulatedRun run;
-    telemetry::RunRecord record;
+    show::RunRecord record;
     twin::TwinComparison comparison;
     std::size_t simulations = 0;
 };

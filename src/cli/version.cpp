@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/mpi_job.hpp"
-#include "runtime/ucx_library.hpp"
+#include "host/ucx_library.hpp"
+#include "job/mpi_job.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -28,7 +28,7 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 std::string version_text() {
-    const auto ucx = runtime::loadable_ucx();
+    const auto ucx = host::loadable_ucx();
     return fmt::format(
         "weir {}\n"
         "commit    {}\n"
@@ -36,9 +36,9 @@ std::string version_text() {
         "MPI       {}\n"
         "UCX       {}\n",
         build_info::version, build_info::git_commit, build_info::compiler, build_info::build_type,
-        first_line(runtime::MpiJob::library_version()),
+        first_line(job::MpiJob::library_version()),
         ucx ? fmt::format("{} ({})", ucx->version, ucx->file)
-            : fmt::format("not found ({})", runtime::ucx_library_name));
+            : fmt::format("not found ({})", host::ucx_library_name));
 }
 
 }  // namespace weir::cli

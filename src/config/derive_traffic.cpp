@@ -10,8 +10,8 @@
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
-#include "core/matching_table.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 
 namespace weir::config {
 

@@ -12,8 +12,8 @@
 #include "config/option_table.hpp"
 #include "config/option_values.hpp"
 #include "config/shaping.hpp"
-#include "core/matching_table.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 
 namespace weir::config {
 

@@ -1,5 +1,5 @@
 // What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every
-// input appends to an Actions, and the runtime (or the simulator) carries it out in this order:
+// input appends to an Actions, and the loop (or the simulator) carries it out in this order:
 // open_places, cancelled, chunks, results, messages. A slot is therefore open, and its result under way,
 // before the credit for it leaves.
 #pragma once
@@ -93,7 +93,7 @@ struct Observation {
 };
 
 /// Something that must not happen, with all that is known about it. The run goes on where it can and fails at
-/// the end, or fails at once, as the runtime decides by kind.
+/// the end, or fails at once, as the loop decides by kind.
 struct Fault {
     enum class Kind : std::uint8_t {
         corrupt_header,      ///< a chunk whose header does not verify

@@ -1,6 +1,6 @@
 // Control messages between scheduler, producers and consumers: a struct for each kind, and a variant of all
-// of them that is 48 bytes, so that many fit into one packet of the runtime and none needs parsing. Rejected:
-// one struct of numbers for all kinds, in which the same field is a count, an instant or a tick.
+// of them that is 48 bytes, so that many fit into one packet of a measured run and none needs parsing.
+// Rejected: one struct of numbers for all kinds, in which the same field is a count, an instant or a tick.
 //
 // A message travels as it lies in memory; both sides run the same executable. What arrives is checked in two
 // steps: is_message() when it is unpacked, and whoever receives it checks every field against its own state.

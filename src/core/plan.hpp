@@ -13,7 +13,7 @@
 
 namespace weir::core {
 
-/// One row each in core/policy_table.hpp; for addressed events in core/matching_table.hpp.
+/// One row each in core/policies/policy_table.hpp; for addressed events in core/policies/matching_table.hpp.
 enum class PolicyKind : std::uint8_t {
     balanced,
     token,

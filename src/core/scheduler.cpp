@@ -54,7 +54,7 @@ void Scheduler::on_message(Instant now, NodeId from, const ControlMessage& messa
         return;
     }
     const std::uint64_t waited_before = waiting_events_;
-    // The sender's accounts are looked up with `from`, which the runtime derives from the rank; what the
+    // The sender's accounts are looked up with `from`, which the loop derives from the rank; what the
     // message itself contains is checked against them.
     const auto receive = [&](const auto& body) { return on(now, from, body, out); };
     if (const char* const wrong = std::visit(receive, message)) {

@@ -24,10 +24,10 @@ std::optional<core::Sampler> make_result_sizes(const core::Plan& plan, core::Con
 }  // namespace
 
 ConsumerNode::ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
-                           telemetry::Latencies& latencies, RowOutput& output)
+                           record::Latencies& latencies, RowOutput& output)
     : core_(plan, id, make_processing_times(plan, id), make_result_sizes(plan, id)),
       recorder_(plan, id, start, latencies,
-                [&output](const telemetry::ConsumerRow& row, const telemetry::LiveSample& report) {
+                [&output](const record::ConsumerRow& row, const record::LiveSample& report) {
                     output.put(row, report);
                 }) {}
 
@@ -62,8 +62,8 @@ void ConsumerNode::record_moving(core::Bytes bytes, core::Instant since) {
     }
 }
 
-telemetry::RankSummary ConsumerNode::summary() const {
-    telemetry::RankSummary summary = recorder_.summary();
+record::RankSummary ConsumerNode::summary() const {
+    record::RankSummary summary = recorder_.summary();
     summary.ledger = core_.ledger();
     summary.ledger_known = core_.finished();
     return summary;
@@ -72,7 +72,7 @@ telemetry::RankSummary ConsumerNode::summary() const {
 NodeAccount ConsumerNode::account() const {
     NodeAccount account{.summary = summary(),
                         .lost = {},
-                        .traffic = telemetry::traffic_entries(core_.received_from()),
+                        .traffic = record::traffic_entries(core_.received_from()),
                         .event_marks = {},
                         .datagrams = recorder_.datagrams(),
                         .transfers = {},

@@ -7,8 +7,8 @@
 #include "core/plan.hpp"
 #include "participant/node.hpp"
 #include "participant/row_output.hpp"
-#include "telemetry/consumer_recorder.hpp"
-#include "telemetry/latencies.hpp"
+#include "record/consumer_recorder.hpp"
+#include "record/latencies.hpp"
 
 namespace weir::participant {
 
@@ -16,7 +16,7 @@ namespace weir::participant {
 class ConsumerNode : public Node {
   public:
     ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
-                 telemetry::Latencies& latencies, RowOutput& output);
+                 record::Latencies& latencies, RowOutput& output);
 
     void on_start(core::Instant now, core::Actions& out) override { core_.on_start(now, out); }
     void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
@@ -36,12 +36,12 @@ class ConsumerNode : public Node {
 
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
-    void record_heartbeats(core::Instant now, const telemetry::HeartbeatDelays& delays) override {
+    void record_heartbeats(core::Instant now, const record::HeartbeatDelays& delays) override {
         recorder_.heartbeats(now, delays);
     }
     /// Chunks that have arrived since the last input, in order of time, and led to nothing else. They are
     /// handed to on_chunk() before the next input.
-    void record_chunks(std::span<const telemetry::ChunkBytes> chunks) { recorder_.chunks_received(chunks); }
+    void record_chunks(std::span<const record::ChunkBytes> chunks) { recorder_.chunks_received(chunks); }
     /// Simulation, just before the end of a second: what has arrived of chunks that have not arrived whole,
     /// and since when something of which no chunk has arrived is on its way (Instant::never(): nothing is).
     void record_moving(core::Bytes bytes, core::Instant since);
@@ -53,12 +53,12 @@ class ConsumerNode : public Node {
     [[nodiscard]] bool finished() const override { return core_.finished(); }
     /// Is working on an event.
     [[nodiscard]] bool processing() const { return core_.processing() && !core_.finished(); }
-    [[nodiscard]] telemetry::RankSummary summary() const override;
+    [[nodiscard]] record::RankSummary summary() const override;
     [[nodiscard]] NodeAccount account() const override;
 
   private:
     core::Consumer core_;
-    telemetry::ConsumerRecorder recorder_;
+    record::ConsumerRecorder recorder_;
 };
 
 }  // namespace weir::participant

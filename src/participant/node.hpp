@@ -11,11 +11,11 @@
 #include "core/messages.hpp"
 #include "core/producer.hpp"
 #include "core/units.hpp"
-#include "telemetry/datagram_matrix.hpp"
-#include "telemetry/event_series.hpp"
-#include "telemetry/rank_summary.hpp"
-#include "telemetry/traffic_matrix.hpp"
-#include "telemetry/transfer_times.hpp"
+#include "record/datagram_matrix.hpp"
+#include "record/event_series.hpp"
+#include "record/rank_summary.hpp"
+#include "record/traffic_matrix.hpp"
+#include "record/transfer_times.hpp"
 
 namespace weir::participant {
 
@@ -29,14 +29,14 @@ struct BrokenOff {
 
 /// What a node hands in when the run is over; what its role does not have is empty.
 struct NodeAccount {
-    telemetry::RankSummary summary;     ///< with the ledger filled in
-    std::vector<core::LostRange> lost;  ///< events: a producer's own, and what a consumer gave up
-    std::vector<telemetry::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
-    std::vector<telemetry::EventMark> event_marks;    ///< scheduler: when so many events were done
-    std::vector<telemetry::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
-    std::vector<telemetry::TransferTimes> transfers;  ///< consumer, addressed events
-    std::vector<telemetry::PhaseEnd> phase_ends;      ///< consumer, addressed events
-    std::vector<core::Duration> completions;          ///< consumer: each transfer of a trace
+    record::RankSummary summary;                   ///< with the ledger filled in
+    std::vector<core::LostRange> lost;             ///< events: a producer's own, and what a consumer gave up
+    std::vector<record::ProducerTraffic> traffic;  ///< consumer: what it received, by producer
+    std::vector<record::EventMark> event_marks;    ///< scheduler: when so many events were done
+    std::vector<record::PeerDatagrams> datagrams;  ///< producer, consumer: what it counted, by peer
+    std::vector<record::TransferTimes> transfers;  ///< consumer, addressed events
+    std::vector<record::PhaseEnd> phase_ends;      ///< consumer, addressed events
+    std::vector<core::Duration> completions;       ///< consumer: each transfer of a trace
     BrokenOff broken_off;
 };
 
@@ -57,14 +57,14 @@ class Node {
     virtual void record(core::Instant now, const core::Actions& out) = 0;
     virtual void record_poll_gap(core::Instant now, core::Duration gap) = 0;
     /// Not of the leader's rank.
-    virtual void record_heartbeats(core::Instant /*now*/, const telemetry::HeartbeatDelays& /*delays*/) {}
+    virtual void record_heartbeats(core::Instant /*now*/, const record::HeartbeatDelays& /*delays*/) {}
     /// Closes the last row.
     virtual void finish_recording(core::Instant now) = 0;
 
     [[nodiscard]] virtual core::Instant next_deadline() const = 0;
     /// The protocol has come to its end for this node.
     [[nodiscard]] virtual bool finished() const = 0;
-    [[nodiscard]] virtual telemetry::RankSummary summary() const = 0;
+    [[nodiscard]] virtual record::RankSummary summary() const = 0;
     [[nodiscard]] virtual NodeAccount account() const = 0;
 };
 

@@ -24,13 +24,13 @@ core::EventGenerator make_generator(const core::Plan& plan, core::ProducerId id,
 }  // namespace
 
 ProducerNode::ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
-                           telemetry::Latencies& latencies, RowOutput& output)
+                           record::Latencies& latencies, RowOutput& output)
     : shapes_(plan.shaping.kind != core::ShapingKind::none),
       holds_one_set_(core::fills_buffer_at_once(plan, id)),
       generation_ends_{plan.duration.ns},
       core_(plan, id, make_generator(plan, id, start)),
       recorder_(plan, id, start, latencies,
-                [&output](const telemetry::ProducerRow& row, const telemetry::LiveSample& report) {
+                [&output](const record::ProducerRow& row, const record::LiveSample& report) {
                     output.put(row, report);
                 }) {}
 
@@ -59,16 +59,16 @@ void ProducerNode::record(core::Instant now, const core::Actions& out) {
                               .waiting_for_data = use.waiting_for_data});
 }
 
-telemetry::RankSummary ProducerNode::summary() const {
-    telemetry::RankSummary summary = recorder_.summary();
+record::RankSummary ProducerNode::summary() const {
+    record::RankSummary summary = recorder_.summary();
     summary.ledger = core_.ledger();
     summary.ledger_known = core_.finished();
     summary.overflowed_at_close = core_.overflowed_at_close();
     // A late set and the next one do not fit into a buffer of one set, also if the producer itself was late
     // and what was left had gone when it generated the next one.
-    const telemetry::SetsInTime& sets = summary.sets_in_time;
+    const record::SetsInTime& sets = summary.sets_in_time;
     if (holds_one_set_ && sets.late > 0 && !summary.overflowed()) {
-        if (core::Instant{sets.first_late_second * telemetry::ns_per_second} < generation_ends_) {
+        if (core::Instant{sets.first_late_second * record::ns_per_second} < generation_ends_) {
             summary.first_overflow_second = sets.first_late_second;
             summary.overflow_seconds = 1;
         } else {

@@ -7,8 +7,8 @@
 #include "core/producer.hpp"
 #include "participant/node.hpp"
 #include "participant/row_output.hpp"
-#include "telemetry/latencies.hpp"
-#include "telemetry/producer_recorder.hpp"
+#include "record/latencies.hpp"
+#include "record/producer_recorder.hpp"
 
 namespace weir::participant {
 
@@ -17,7 +17,7 @@ class ProducerNode : public Node {
   public:
     /// `latencies` and `output` must outlive the node, as in the other nodes.
     ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
-                 telemetry::Latencies& latencies, RowOutput& output);
+                 record::Latencies& latencies, RowOutput& output);
 
     void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
     void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
@@ -37,12 +37,12 @@ class ProducerNode : public Node {
 
     void record(core::Instant now, const core::Actions& out) override;
     void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
-    void record_heartbeats(core::Instant now, const telemetry::HeartbeatDelays& delays) override {
+    void record_heartbeats(core::Instant now, const record::HeartbeatDelays& delays) override {
         recorder_.heartbeats(now, delays);
     }
     /// Chunks that have left since the last input, in order of time, and led to nothing else. They are
     /// handed to on_chunks_passed() before the next input.
-    void record_chunks(std::span<const telemetry::ChunkBytes> chunks) { recorder_.chunks_sent(chunks); }
+    void record_chunks(std::span<const record::ChunkBytes> chunks) { recorder_.chunks_sent(chunks); }
     /// Simulation, just before the end of a second: what has left of chunks that have not left whole.
     void record_moving(core::Bytes bytes) { recorder_.moving(bytes); }
     /// The rank's socket as it is now, where chunks are datagrams.
@@ -54,9 +54,9 @@ class ProducerNode : public Node {
     /// Generated and not yet sent.
     [[nodiscard]] core::Bytes backlog() const { return core_.backlog(); }
     [[nodiscard]] const core::Producer& state_machine() const { return core_; }
-    [[nodiscard]] telemetry::RankSummary summary() const override;
+    [[nodiscard]] record::RankSummary summary() const override;
     /// As far as they are known now.
-    [[nodiscard]] const telemetry::SetsInTime& sets_in_time() const { return recorder_.sets_in_time(); }
+    [[nodiscard]] const record::SetsInTime& sets_in_time() const { return recorder_.sets_in_time(); }
     [[nodiscard]] NodeAccount account() const override;
 
   private:
@@ -64,7 +64,7 @@ class ProducerNode : public Node {
     bool holds_one_set_;
     core::Instant generation_ends_;
     core::Producer core_;
-    telemetry::ProducerRecorder recorder_;
+    record::ProducerRecorder recorder_;
 };
 
 }  // namespace weir::participant

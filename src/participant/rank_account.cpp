@@ -84,8 +84,8 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
         list.resize(whole ? length : 0);
     });
     each_list(account, [&](auto& list) { whole = whole && take(bytes, list.data(), list.size()); });
-    if (!whole || !bytes.empty() || !account.latencies.adds_up() || !telemetry::is_traffic(account.traffic) ||
-        !telemetry::is_datagrams(account.datagrams)) {
+    if (!whole || !bytes.empty() || !account.latencies.adds_up() || !record::is_traffic(account.traffic) ||
+        !record::is_datagrams(account.datagrams)) {
         return std::nullopt;
     }
     return account;

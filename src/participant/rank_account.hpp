@@ -11,20 +11,20 @@
 #include <vector>
 
 #include "participant/node.hpp"
-#include "telemetry/latencies.hpp"
-#include "telemetry/run_record.hpp"
+#include "record/latencies.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::participant {
 
 struct RankAccount : NodeAccount {
-    telemetry::Latencies latencies;
+    record::Latencies latencies;
     std::int64_t clock_error_ns = 0;  ///< instants of this rank are at most this far from the scheduler's
     core::Duration started_late;      ///< the loop began this much after the agreed start
     std::uint64_t fault_count = 0;
-    std::vector<telemetry::FaultRecord> faults;
+    std::vector<show::FaultRecord> faults;
     std::string log_error;      ///< of the last row or of closing the file; empty: none
     std::string ucx_paths;      ///< engine ucx: a line each, network and path
-    std::string host_counters;  ///< telemetry::encode_host, from the rank that records them; else empty
+    std::string host_counters;  ///< record::encode_host, from the rank that records them; else empty
 };
 
 std::vector<std::byte> encode_account(const RankAccount& account);

@@ -4,8 +4,8 @@
 
 namespace weir::participant {
 
-RankNode make_node(const core::Plan& plan, core::NodeId id, core::Instant start,
-                   telemetry::Latencies& latencies, RowOutput& output) {
+RankNode make_node(const core::Plan& plan, core::NodeId id, core::Instant start, record::Latencies& latencies,
+                   RowOutput& output) {
     switch (id.role) {
         case core::Role::scheduler:
             return RankNode(std::make_unique<SchedulerNode>(plan, start, output));

@@ -30,7 +30,7 @@ class RankNode {
 };
 
 /// The node that `id` names. `latencies` and `output` must outlive it.
-RankNode make_node(const core::Plan& plan, core::NodeId id, core::Instant start,
-                   telemetry::Latencies& latencies, RowOutput& output);
+RankNode make_node(const core::Plan& plan, core::NodeId id, core::Instant start, record::Latencies& latencies,
+                   RowOutput& output);
 
 }  // namespace weir::participant

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "telemetry/formatting.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::participant {
 
 std::string rank_text(const RunDescription& run, int rank) {
     const core::NodeId node = run.roles.node(rank);
-    const std::string part = node.role == core::Role::scheduler ? "scheduler" : telemetry::node_text(node);
+    const std::string part = node.role == core::Role::scheduler ? "scheduler" : files::node_text(node);
     const std::string& host = run.rank_hosts.at(static_cast<std::size_t>(rank)).host;
     return fmt::format("rank {} ({}{}{})", rank, part, host.empty() ? "" : " on ", host);
 }

@@ -8,12 +8,12 @@
 #include <sstream>
 #include <utility>
 
+#include "files/formatting.hpp"
+#include "judge/busiest_link.hpp"
+#include "judge/ledger_check.hpp"
+#include "judge/verdict.hpp"
 #include "participant/exit_status.hpp"
-#include "telemetry/busiest_link.hpp"
-#include "telemetry/csv_log.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/ledger_check.hpp"
-#include "telemetry/verdict.hpp"
+#include "record/csv_log.hpp"
 
 namespace weir::participant {
 
@@ -25,7 +25,7 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     if (run.plan.addressed()) {
         phase_times_.emplace(run.plan);
     }
-    if (telemetry::keeps_each_transfer(run.plan)) {
+    if (record::keeps_each_transfer(run.plan)) {
         trace_times_.emplace(run.plan);
     }
     base_.plan_options = run.plan_options;
@@ -34,14 +34,14 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
         const RankHost& where = run.rank_hosts[static_cast<std::size_t>(rank)];
         const core::NodeId node = run.roles.node(rank);
-        telemetry::RankRecord record;
+        record::RankRecord record;
         record.rank = rank;
         record.summary.node = node;
         record.ended_regularly = false;
         record.host = where.host;
         record.pid = where.pid;
         record.cpus = where.cpus;
-        record.file = "ranks/" + telemetry::rank_file_name(rank, node.role);
+        record.file = "ranks/" + record::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }
     if (run.records_hosts) {
@@ -51,11 +51,11 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
 
 void RunRecordBuilder::add_hosts() {
     std::set<std::string> known;
-    for (const telemetry::RankRecord& rank : base_.ranks) {
+    for (const record::RankRecord& rank : base_.ranks) {
         if (known.insert(rank.host).second) {
-            telemetry::HostCounters host;
+            record::HostCounters host;
             host.host = rank.host;
-            host.file = telemetry::host_file(rank.host);
+            host.file = record::host_file(rank.host);
             base_.hosts.push_back(std::move(host));
         }
     }
@@ -65,11 +65,11 @@ void RunRecordBuilder::take_host(const std::string& counters) {
     if (counters.empty()) {
         return;  // of a rank that counts for no host, as all are in a simulation
     }
-    auto sums = telemetry::decode_host(counters);
+    auto sums = record::decode_host(counters);
     if (!sums) {
         return;
     }
-    for (telemetry::HostCounters& host : base_.hosts) {
+    for (record::HostCounters& host : base_.hosts) {
         if (host.host == sums->host) {
             host = std::move(*sums);
             return;
@@ -78,7 +78,7 @@ void RunRecordBuilder::take_host(const std::string& counters) {
 }
 
 void RunRecordBuilder::add(int rank, const RankAccount& account) {
-    telemetry::RankRecord& record = base_.ranks.at(static_cast<std::size_t>(rank));
+    record::RankRecord& record = base_.ranks.at(static_cast<std::size_t>(rank));
     record.summary = account.summary;
     record.ended_regularly = true;
     latencies_.merge(account.latencies);
@@ -97,8 +97,8 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     datagrams_.add(run_.roles.node(rank), account.datagrams);
     clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
-    for (const telemetry::FaultRecord& fault : account.faults) {
-        if (base_.faults.size() < telemetry::RunRecord::listed_max) {
+    for (const show::FaultRecord& fault : account.faults) {
+        if (base_.faults.size() < show::RunRecord::listed_max) {
             base_.faults.push_back(fault);
         }
     }
@@ -106,19 +106,19 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     recovery_.doubtful_events += account.broken_off.doubtful_events;
     recovery_.refused_bytes += account.broken_off.refused_bytes;
     for (const core::BrokenDelivery& delivery : account.broken_off.deliveries) {
-        if (recovery_.broken.size() < telemetry::Recovery::listed_max) {
+        if (recovery_.broken.size() < record::Recovery::listed_max) {
             recovery_.broken.push_back(delivery);
         }
     }
     base_.lost_range_count += account.lost.size();
     for (const core::LostRange& range : account.lost) {
-        if (base_.lost.size() < telemetry::RunRecord::listed_max) {
+        if (base_.lost.size() < show::RunRecord::listed_max) {
             base_.lost.push_back(range);
         }
     }
     if (account.started_late > core::Duration{}) {
         late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(run_, rank),
-                                           telemetry::readable(account.started_late)));
+                                           files::readable(account.started_late)));
     }
     std::istringstream paths(account.ucx_paths);
     for (std::string line; std::getline(paths, line);) {
@@ -134,8 +134,8 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
 }
 
 void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
-                                   std::vector<telemetry::HostCounters> hosts,
-                                   std::optional<telemetry::SwitchTotals> switches) {
+                                   std::vector<record::HostCounters> hosts,
+                                   std::optional<record::SwitchTotals> switches) {
     simulated_ = simulated;
     if (phase_times_) {
         phase_times_->set_network(simulated);
@@ -149,9 +149,9 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
 
 void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
                                     const std::vector<core::Instant>& silent_since,
-                                    const telemetry::RecoveryWatch& watch) {
+                                    const record::RecoveryWatch& watch) {
     const core::Plan& plan = run_.plan;
-    telemetry::Recovery recovery = recovery_;
+    record::Recovery recovery = recovery_;
     recovery.done_by_lost = scheduler.done_by_lost();
     recovery.done_too_late = scheduler.done_too_late();
     recovery.refused_messages = scheduler.refused_messages();
@@ -169,10 +169,10 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
     if (plan.generation != core::Generation::sets || plan.interval <= core::Duration::seconds(1)) {
         watch.measure(plan.duration, recovery.losses);
     }
-    if (recovery.losses.size() > telemetry::Recovery::listed_max) {
-        recovery.losses.resize(telemetry::Recovery::listed_max);
+    if (recovery.losses.size() > record::Recovery::listed_max) {
+        recovery.losses.resize(record::Recovery::listed_max);
     }
-    for (const telemetry::RankRecord& rank : base_.ranks) {
+    for (const record::RankRecord& rank : base_.ranks) {
         const core::ConsumerId consumer{rank.summary.node.index};
         if (rank.summary.node.role != core::Role::consumer) {
             continue;
@@ -185,7 +185,7 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
             recovery.done_by_lost += scheduler.done_in_this_life(consumer);
         }
     }
-    for (telemetry::RankRecord& rank : base_.ranks) {
+    for (record::RankRecord& rank : base_.ranks) {
         if (recovery.is_without_ledger(rank.summary.node)) {
             rank.ended_regularly = false;
             rank.summary.ledger_known = false;
@@ -198,16 +198,16 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
 
 namespace {
 
-void add_ended_lives_of(telemetry::RankSummary& summary, const telemetry::SecondCollector& collector) {
-    if (const telemetry::RankSummary* const ended = collector.ended_lives(summary.node)) {
+void add_ended_lives_of(record::RankSummary& summary, const record::SecondCollector& collector) {
+    if (const record::RankSummary* const ended = collector.ended_lives(summary.node)) {
         summary.add_sums(*ended);
     }
 }
 
 }  // namespace
 
-void RunRecordBuilder::add_ended_lives(const telemetry::SecondCollector& collector) {
-    for (telemetry::RankRecord& rank : base_.ranks) {
+void RunRecordBuilder::add_ended_lives(const record::SecondCollector& collector) {
+    for (record::RankRecord& rank : base_.ranks) {
         add_ended_lives_of(rank.summary, collector);
     }
 }
@@ -216,14 +216,14 @@ bool RunRecordBuilder::counts_datagrams() const {
     return run_.plan.lossy() && !datagrams_.pairs().empty();
 }
 
-telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
-    telemetry::MaybeIoError error = write_traffic_csv(run_.directory + "/traffic.csv", traffic_);
+files::MaybeIoError RunRecordBuilder::write_traffic() {
+    files::MaybeIoError error = write_traffic_csv(run_.directory + "/traffic.csv", traffic_);
     if (!error && counts_datagrams()) {
         error = write_datagrams_csv(run_.directory + "/datagrams.csv", datagrams_);
     }
     if (!error && phase_times_) {
         error = phase_times_->write_transfers_csv(run_.directory + "/transfers.csv");
-        if (!error && telemetry::keeps_each_phase(run_.plan)) {
+        if (!error && record::keeps_each_phase(run_.plan)) {
             error = phase_times_->write_phases_csv(run_.directory + "/phases.csv");
         }
     }
@@ -236,8 +236,8 @@ telemetry::MaybeIoError RunRecordBuilder::write_traffic() {
     return error;
 }
 
-telemetry::RunFacts RunRecordBuilder::facts_of(const telemetry::RunRecord& record) const {
-    telemetry::RunFacts facts;
+judge::RunFacts RunRecordBuilder::facts_of(const show::RunRecord& record) const {
+    judge::RunFacts facts;
     facts.blocked_at_once = record.blocked_at_once;
     facts.simulated = simulated_ ? &*simulated_ : nullptr;
     facts.network = record.network ? &*record.network : nullptr;
@@ -248,7 +248,7 @@ telemetry::RunFacts RunRecordBuilder::facts_of(const telemetry::RunRecord& recor
 }
 
 /// A simulated interface has the speed that was given for it, whatever a disturbance makes of its link.
-std::vector<core::BitRate> RunRecordBuilder::interface_rates(const telemetry::RunRecord& record) const {
+std::vector<core::BitRate> RunRecordBuilder::interface_rates(const show::RunRecord& record) const {
     std::vector<core::BitRate> rates(record.ranks.size());
     if (simulated_) {
         const auto producers = core::producer_links(*simulated_, run_.plan.producers);
@@ -262,15 +262,15 @@ std::vector<core::BitRate> RunRecordBuilder::interface_rates(const telemetry::Ru
         return rates;
     }
     std::map<std::string, core::BitRate> of_hosts;
-    for (const telemetry::HostCounters& host : record.hosts) {
-        of_hosts[host.host] = telemetry::interface_rate(host);
+    for (const record::HostCounters& host : record.hosts) {
+        of_hosts[host.host] = record::interface_rate(host);
     }
     std::map<std::pair<std::string, core::Role>, std::int64_t> ranks_there;
-    for (const telemetry::RankRecord& rank : record.ranks) {
+    for (const record::RankRecord& rank : record.ranks) {
         ++ranks_there[{rank.host, rank.summary.node.role}];
     }
     for (std::size_t i = 0; i < rates.size(); ++i) {
-        const telemetry::RankRecord& rank = record.ranks[i];
+        const record::RankRecord& rank = record.ranks[i];
         if (const auto found = of_hosts.find(rank.host); found != of_hosts.end()) {
             rates[i] = {found->second.bits_per_second / ranks_there.at({rank.host, rank.summary.node.role})};
         }
@@ -278,16 +278,16 @@ std::vector<core::BitRate> RunRecordBuilder::interface_rates(const telemetry::Ru
     return rates;
 }
 
-telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector& collector) {
-    telemetry::RunRecord record = base_;
-    record.status = telemetry::RunStatus::complete;
-    record.latencies = telemetry::digest(latencies_);
+show::RunRecord RunRecordBuilder::complete(const record::SecondCollector& collector) {
+    show::RunRecord record = base_;
+    record.status = show::RunStatus::complete;
+    record.latencies = record::digest(latencies_);
     record.clock_error_us = static_cast<double>(clock_error_ns_) * 1e-3;
     record.blocked_at_once = collector.blocked_at_once();
     record.ledger_checked = true;
-    const telemetry::Recovery* const recovery = record.recovery ? &*record.recovery : nullptr;
-    record.ledger_differences = telemetry::ledger_differences(run_.plan, record.ranks, recovery);
-    const auto of_traffic = telemetry::traffic_differences(run_.plan, traffic_, record.ranks, recovery);
+    const record::Recovery* const recovery = record.recovery ? &*record.recovery : nullptr;
+    record.ledger_differences = judge::ledger_differences(run_.plan, record.ranks, recovery);
+    const auto of_traffic = judge::traffic_differences(run_.plan, traffic_, record.ranks, recovery);
     record.ledger_differences.insert(record.ledger_differences.end(), of_traffic.begin(), of_traffic.end());
     if (phase_times_) {
         record.phases = phase_times_->summaries();
@@ -299,12 +299,12 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
     record.ucx_paths = ucx_paths_;
     if (counts_datagrams()) {
         record.datagrams =
-            telemetry::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);
+            record::account_for_datagrams(record.ranks, datagrams_, record.hosts, run_.socket_buffer);
     }
     if (!record.hosts.empty()) {
         core::Bytes payload;
-        telemetry::OwnLosses own{.datagrams = run_.plan.lossy()};
-        for (const telemetry::RankRecord& rank : record.ranks) {
+        judge::OwnLosses own{.datagrams = run_.plan.lossy()};
+        for (const record::RankRecord& rank : record.ranks) {
             payload += rank.summary.measured.received.bytes;
             own.given_up_events += rank.summary.ledger.incomplete.events;
         }
@@ -312,85 +312,83 @@ telemetry::RunRecord RunRecordBuilder::complete(const telemetry::SecondCollector
             own.missing_datagrams = record.datagrams->missing;
             own.dropped_at_sockets = record.datagrams->explained.socket;
         }
-        const telemetry::BusiestLink busiest = record.switches ? telemetry::busiest_link(*record.switches)
-                                                               : telemetry::busiest_link(record.hosts);
-        record.network = telemetry::judge_network(record.hosts, payload, own, busiest.text);
+        const judge::BusiestLink busiest =
+            record.switches ? judge::busiest_link(*record.switches) : judge::busiest_link(record.hosts);
+        record.network = judge::judge_network(record.hosts, payload, own, busiest.text);
         record.network->busiest_use = busiest.use;
     }
-    telemetry::RunFacts facts = facts_of(record);
+    judge::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;
-    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
+    record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
     if (!log_errors_.empty()) {
-        record.status = telemetry::RunStatus::failed;
+        record.status = show::RunStatus::failed;
         record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
     } else if (record.fault_count > 0) {
-        record.status = telemetry::RunStatus::failed;
+        record.status = show::RunStatus::failed;
         record.failure = {.what = record.faults.empty()
                                       ? fmt::format("{} faults, none of them listed", record.fault_count)
-                                      : telemetry::fault_text(record.faults.front()),
+                                      : show::fault_text(record.faults.front()),
                           .rank = {},
                           .role = {},
                           .host = {}};
     } else if (!record.ledger_differences.empty()) {
-        record.status = telemetry::RunStatus::failed;
+        record.status = show::RunStatus::failed;
         record.failure = {.what = record.ledger_differences.front(), .rank = {}, .role = {}, .host = {}};
     }
     return record;
 }
 
-void RunRecordBuilder::judge_again(telemetry::RunRecord& record,
-                                   const std::vector<telemetry::NamedCause>& proved) const {
-    telemetry::RunFacts facts = facts_of(record);
+void RunRecordBuilder::judge_again(show::RunRecord& record,
+                                   const std::vector<judge::NamedCause>& proved) const {
+    judge::RunFacts facts = facts_of(record);
     facts.ledger_differences = record.ledger_differences;
     facts.proved = &proved;
-    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
+    record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
 }
 
-telemetry::RunRecord RunRecordBuilder::from_reports(const telemetry::SecondCollector* collector) const {
-    telemetry::RunRecord record = base_;
+show::RunRecord RunRecordBuilder::from_reports(const record::SecondCollector* collector) const {
+    show::RunRecord record = base_;
     if (!record.hosts.empty()) {
-        record.network = telemetry::network_not_judged();
+        record.network = judge::network_not_judged();
     }
     if (collector != nullptr) {
         record.blocked_at_once = collector->blocked_at_once();
-        for (telemetry::RankRecord& rank : record.ranks) {
-            if (const telemetry::LiveSample* report = collector->latest(rank.summary.node)) {
-                rank.summary = telemetry::summary_from(*report);
+        for (record::RankRecord& rank : record.ranks) {
+            if (const record::LiveSample* report = collector->latest(rank.summary.node)) {
+                rank.summary = record::summary_from(*report);
             }
             add_ended_lives_of(rank.summary, *collector);
         }
     }
-    telemetry::RunFacts facts = facts_of(record);
+    judge::RunFacts facts = facts_of(record);
     facts.complete = false;
-    record.verdict = telemetry::judge_run(run_.plan, record.ranks, facts);
+    record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
     return record;
 }
 
-telemetry::RunRecord RunRecordBuilder::interrupted(const telemetry::SecondCollector* collector,
-                                                   int signal) const {
-    telemetry::RunRecord record = from_reports(collector);
-    record.status = telemetry::RunStatus::interrupted;
+show::RunRecord RunRecordBuilder::interrupted(const record::SecondCollector* collector, int signal) const {
+    show::RunRecord record = from_reports(collector);
+    record.status = show::RunStatus::interrupted;
     record.failure = {
         .what = fmt::format("signal {} ({})", signal, strsignal(signal)), .rank = {}, .role = {}, .host = {}};
     return record;
 }
 
-telemetry::RunRecord RunRecordBuilder::failed(const telemetry::SecondCollector* collector,
-                                              const telemetry::Failure& failure) const {
-    telemetry::RunRecord record = from_reports(collector);
-    record.status = telemetry::RunStatus::failed;
+show::RunRecord RunRecordBuilder::failed(const record::SecondCollector* collector,
+                                         const show::Failure& failure) const {
+    show::RunRecord record = from_reports(collector);
+    record.status = show::RunStatus::failed;
     record.failure = failure;
     // What broke the run filled the buffers too: a verdict would name the network as the cause.
     record.verdict.judged = false;
     record.verdict.causes.clear();
     record.verdict.advice.clear();
-    record.verdict.text =
-        fmt::format("Not judged: the run failed after {} of {}.", telemetry::seconds_of(record),
-                    telemetry::length_text(run_.plan.duration));
+    record.verdict.text = fmt::format("Not judged: the run failed after {} of {}.", show::seconds_of(record),
+                                      files::length_text(run_.plan.duration));
     return record;
 }
 
-std::vector<std::string> RunRecordBuilder::unmet_requirements(const telemetry::RunRecord& record) const {
+std::vector<std::string> RunRecordBuilder::unmet_requirements(const show::RunRecord& record) const {
     std::vector<std::string> unmet;
     if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
         unmet.emplace_back("--require sustained: the run was not sustained");
@@ -398,18 +396,18 @@ std::vector<std::string> RunRecordBuilder::unmet_requirements(const telemetry::R
     if (run_.require_on_time && !record.verdict.on_time.value_or(false)) {
         unmet.push_back(record.verdict.late_sets > 0
                             ? fmt::format("--require on-time: {} of {} late", record.verdict.late_sets,
-                                          telemetry::counted(record.verdict.sets, "set"))
+                                          files::counted(record.verdict.sets, "set"))
                             : "--require on-time: the run was not on time");
     }
-    const auto lost = telemetry::totals_of(record).lost.events;
+    const auto lost = show::totals_of(record).lost.events;
     if (run_.require_lossless && lost > 0) {
-        unmet.push_back(fmt::format("--require lossless: {} lost", telemetry::counted(lost, "event")));
+        unmet.push_back(fmt::format("--require lossless: {} lost", files::counted(lost, "event")));
     }
     return unmet;
 }
 
-int RunRecordBuilder::exit_status(const telemetry::RunRecord& record) const {
-    if (record.status != telemetry::RunStatus::complete) {
+int RunRecordBuilder::exit_status(const show::RunRecord& record) const {
+    if (record.status != show::RunStatus::complete) {
         return exit_failed;
     }
     return unmet_requirements(record).empty() ? exit_ok : exit_requirement;

@@ -10,16 +10,16 @@
 
 #include "core/network_plan.hpp"
 #include "core/scheduler.hpp"
+#include "files/io_error.hpp"
+#include "judge/causes.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
-#include "telemetry/causes.hpp"
-#include "telemetry/io_error.hpp"
-#include "telemetry/phase_times.hpp"
-#include "telemetry/recovery.hpp"
-#include "telemetry/run_record.hpp"
-#include "telemetry/second_collector.hpp"
-#include "telemetry/trace_times.hpp"
-#include "telemetry/traffic_matrix.hpp"
+#include "record/phase_times.hpp"
+#include "record/recovery.hpp"
+#include "record/second_collector.hpp"
+#include "record/trace_times.hpp"
+#include "record/traffic_matrix.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::participant {
 
@@ -29,64 +29,63 @@ class RunRecordBuilder {
     RunRecordBuilder(const RunDescription& run, std::string started_at);
 
     /// To be written before anything happens: if this stays, the run could not say how it ended.
-    [[nodiscard]] telemetry::RunRecord at_start() const { return telemetry::unfinished(base_); }
+    [[nodiscard]] show::RunRecord at_start() const { return show::unfinished(base_); }
 
     /// Adds one rank's account; all ranks have one after a regular end.
     void add(int rank, const RankAccount& account);
 
     /// A simulated network and what its devices counted. Before complete() and the like.
-    void add_network(const core::NetworkPlan& simulated, std::vector<telemetry::HostCounters> hosts,
-                     std::optional<telemetry::SwitchTotals> switches);
+    void add_network(const core::NetworkPlan& simulated, std::vector<record::HostCounters> hosts,
+                     std::optional<record::SwitchTotals> switches);
 
     /// --on-failure continue: what happened to consumers. After all ranks were added, before complete().
     /// `silent_since`: of each of the scheduler's losses. `watch` has seen all seconds.
     void add_recovery(const core::Scheduler& scheduler, const std::vector<core::Instant>& silent_since,
-                      const telemetry::RecoveryWatch& watch);
+                      const record::RecoveryWatch& watch);
 
     /// --on-failure continue: what lost consumers' processes had reported. After all ranks were added.
-    void add_ended_lives(const telemetry::SecondCollector& collector);
+    void add_ended_lives(const record::SecondCollector& collector);
 
     /// Writes traffic.csv, datagrams.csv where chunks are datagrams, phases.csv and transfers.csv where
     /// events are addressed, and completions.csv of a trace, to the run directory when all accounts are
     /// there. If it cannot, the record of complete() says so too.
-    telemetry::MaybeIoError write_traffic();
+    files::MaybeIoError write_traffic();
 
     /// After a regular end. `collector`: of the whole run.
-    telemetry::RunRecord complete(const telemetry::SecondCollector& collector);
+    show::RunRecord complete(const record::SecondCollector& collector);
 
     /// Judges the record of complete() again, with causes that were found by simulating the run again.
-    void judge_again(telemetry::RunRecord& record, const std::vector<telemetry::NamedCause>& proved) const;
+    void judge_again(show::RunRecord& record, const std::vector<judge::NamedCause>& proved) const;
 
     /// After any other end, from what was reported second by second; nullptr: nothing was.
-    telemetry::RunRecord interrupted(const telemetry::SecondCollector* collector, int signal) const;
-    telemetry::RunRecord failed(const telemetry::SecondCollector* collector,
-                                const telemetry::Failure& failure) const;
+    show::RunRecord interrupted(const record::SecondCollector* collector, int signal) const;
+    show::RunRecord failed(const record::SecondCollector* collector, const show::Failure& failure) const;
 
     /// Exit status that a record deserves, with what the run requires.
-    [[nodiscard]] int exit_status(const telemetry::RunRecord& record) const;
+    [[nodiscard]] int exit_status(const show::RunRecord& record) const;
 
     /// "--require sustained: not held", one line each; empty if all hold.
-    [[nodiscard]] std::vector<std::string> unmet_requirements(const telemetry::RunRecord& record) const;
+    [[nodiscard]] std::vector<std::string> unmet_requirements(const show::RunRecord& record) const;
 
   private:
     /// Chunks are datagrams, and some were counted.
     [[nodiscard]] bool counts_datagrams() const;
     /// What is known besides the ranks; refers to `record`.
-    [[nodiscard]] telemetry::RunFacts facts_of(const telemetry::RunRecord& record) const;
-    [[nodiscard]] std::vector<core::BitRate> interface_rates(const telemetry::RunRecord& record) const;
+    [[nodiscard]] judge::RunFacts facts_of(const show::RunRecord& record) const;
+    [[nodiscard]] std::vector<core::BitRate> interface_rates(const show::RunRecord& record) const;
     void add_hosts();
     void take_host(const std::string& counters);
-    [[nodiscard]] telemetry::RunRecord from_reports(const telemetry::SecondCollector* collector) const;
+    [[nodiscard]] show::RunRecord from_reports(const record::SecondCollector* collector) const;
 
     const RunDescription& run_;
-    telemetry::RunRecord base_;
+    show::RunRecord base_;
     std::optional<core::NetworkPlan> simulated_;  ///< nothing: the run is measured
-    telemetry::Latencies latencies_;
-    telemetry::TrafficMatrix traffic_;
-    telemetry::DatagramMatrix datagrams_;
-    std::optional<telemetry::PhaseTimes> phase_times_;  ///< addressed events
-    std::optional<telemetry::TraceTimes> trace_times_;  ///< those of a trace
-    telemetry::Recovery recovery_;                      ///< what accounts told
+    record::Latencies latencies_;
+    record::TrafficMatrix traffic_;
+    record::DatagramMatrix datagrams_;
+    std::optional<record::PhaseTimes> phase_times_;  ///< addressed events
+    std::optional<record::TraceTimes> trace_times_;  ///< those of a trace
+    record::Recovery recovery_;                      ///< what accounts told
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::map<std::string, std::set<std::string>> ucx_paths_;

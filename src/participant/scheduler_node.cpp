@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 
 namespace weir::participant {
@@ -23,10 +23,9 @@ SchedulerNode::SchedulerNode(const core::Plan& plan, core::Instant start, RowOut
     : fragments_per_event_(plan.fragments_per_event()),
       outlives_consumers_(plan.outlives_consumers),
       core_(plan, std::move(policy)),
-      recorder_(plan, start,
-                [&output](const telemetry::SchedulerRow& row, const telemetry::LiveSample& report) {
-                    output.put(row, report);
-                }) {}
+      recorder_(plan, start, [&output](const record::SchedulerRow& row, const record::LiveSample& report) {
+          output.put(row, report);
+      }) {}
 
 void SchedulerNode::on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
                                core::Actions& out) {
@@ -61,8 +60,8 @@ void SchedulerNode::record(core::Instant now, const core::Actions& /*out*/) {
                               .outstanding = core_.outstanding()});
 }
 
-telemetry::RankSummary SchedulerNode::summary() const {
-    telemetry::RankSummary summary = recorder_.summary();
+record::RankSummary SchedulerNode::summary() const {
+    record::RankSummary summary = recorder_.summary();
     summary.ledger.received = core_.done();
     summary.ledger.results = core_.results();
     summary.ledger_known = core_.closed();

@@ -8,8 +8,8 @@
 #include "core/scheduler.hpp"
 #include "participant/node.hpp"
 #include "participant/row_output.hpp"
-#include "telemetry/event_series.hpp"
-#include "telemetry/scheduler_recorder.hpp"
+#include "record/event_series.hpp"
+#include "record/scheduler_recorder.hpp"
 
 namespace weir::participant {
 
@@ -46,7 +46,7 @@ class SchedulerNode : public Node {
     [[nodiscard]] virtual core::Duration no_credit_time(core::Instant now) const {
         return core_.no_credit_time(now);
     }
-    [[nodiscard]] telemetry::RankSummary summary() const override;
+    [[nodiscard]] record::RankSummary summary() const override;
     [[nodiscard]] NodeAccount account() const override;
 
     [[nodiscard]] const core::Scheduler& state_machine() const { return core_; }
@@ -59,8 +59,8 @@ class SchedulerNode : public Node {
     bool outlives_consumers_;
     core::Scheduler core_;
     std::uint64_t granted_events_ = 0;  ///< of them, recorded
-    telemetry::SchedulerRecorder recorder_;
-    telemetry::EventSeries series_;
+    record::SchedulerRecorder recorder_;
+    record::EventSeries series_;
 };
 
 }  // namespace weir::participant

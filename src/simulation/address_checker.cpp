@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "core/matching_table.hpp"
+#include "core/policies/matching_table.hpp"
 
 namespace weir::simulation {
 

@@ -40,7 +40,7 @@
 #include "core/actions.hpp"
 #include "core/ids.hpp"
 #include "core/plan.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/ring_queue.hpp"
 #include "simulation/address_checker.hpp"
 #include "simulation/set_oracle.hpp"

@@ -11,20 +11,20 @@
 #include <string>
 #include <utility>
 
+#include "files/formatting.hpp"
+#include "judge/cause_text.hpp"
 #include "simulation/lateness.hpp"
 #include "simulation/relaxations.hpp"
 #include "simulation/simulator.hpp"
-#include "telemetry/cause_text.hpp"
-#include "telemetry/formatting.hpp"
 
 namespace weir::simulation {
 
 namespace {
 
-using telemetry::CauseEvidence;
-using telemetry::CauseKind;
-using telemetry::NamedCause;
-using telemetry::RunRecord;
+using judge::CauseEvidence;
+using judge::CauseKind;
+using judge::NamedCause;
+using show::RunRecord;
 
 /// A relaxation, relaxed as far as one of its steps.
 struct Change {
@@ -129,7 +129,7 @@ class CauseSearch {
                                    }});
         const RunRecord& record = result.record;
         SimulatedOutcome outcome;
-        outcome.complete = record.status == telemetry::RunStatus::complete;
+        outcome.complete = record.status == show::RunStatus::complete;
         outcome.suffices = is_good(record);
         outcome.late_sets = record.verdict.late_sets;
         outcome.late_by = late_by(record);
@@ -378,7 +378,7 @@ class CauseSearch {
     // Words.
 
     [[nodiscard]] std::string effect_of(const SimulatedOutcome& outcome) const {
-        const telemetry::Verdict& verdict = record_.verdict;
+        const judge::Verdict& verdict = record_.verdict;
         if (outcome.suffices) {
             const bool lost = verdict.lost_events > 0;
             return verdict.late_sets > 0
@@ -391,11 +391,11 @@ class CauseSearch {
         }
         std::string text = fmt::format(
             "{} of {} would have been late, by at most {}, instead of {}, by at most {}", outcome.late_sets,
-            telemetry::counted(verdict.sets, "set"), telemetry::readable(outcome.late_by), verdict.late_sets,
-            telemetry::readable(late_by(record_)));
+            files::counted(verdict.sets, "set"), files::readable(outcome.late_by), verdict.late_sets,
+            files::readable(late_by(record_)));
         if (verdict.lost_events > 0) {
-            text += fmt::format(", and {} lost instead of {}",
-                                telemetry::counted(outcome.lost_events, "event"), verdict.lost_events);
+            text += fmt::format(", and {} lost instead of {}", files::counted(outcome.lost_events, "event"),
+                                verdict.lost_events);
         }
         return text;
     }
@@ -431,7 +431,7 @@ class CauseSearch {
         NamedCause cause;
         cause.what = CauseKind::not_told;
         cause.evidence = CauseEvidence::counterfactual;
-        const std::string limits = telemetry::counted(table_.size(), "limit");
+        const std::string limits = files::counted(table_.size(), "limit");
         cause.text = fmt::format("{} relaxed, one at a time{}, and none put the run on time.",
                                  singles_tried_ < table_.size()
                                      ? fmt::format("only {} of {} were", singles_tried_, limits)
@@ -477,7 +477,7 @@ class CauseSearch {
 }  // namespace
 
 bool needs_explanation(const RunRecord& record) {
-    return record.status == telemetry::RunStatus::complete && record.verdict.judged && !is_good(record);
+    return record.status == show::RunStatus::complete && record.verdict.judged && !is_good(record);
 }
 
 ProvedCauses prove_causes(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,

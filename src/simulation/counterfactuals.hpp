@@ -23,10 +23,10 @@
 #include <span>
 #include <vector>
 
+#include "judge/causes.hpp"
+#include "show/run_record.hpp"
 #include "simulation/explain_budget.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/causes.hpp"
-#include "telemetry/run_record.hpp"
 
 namespace weir::simulation {
 
@@ -35,7 +35,7 @@ inline constexpr double most_share = 0.9;
 
 /// Whether there is something to explain: a complete run that was judged, and was not on time or not
 /// sustained.
-bool needs_explanation(const telemetry::RunRecord& record);
+bool needs_explanation(const show::RunRecord& record);
 
 /// How a search goes on; both may be empty. Called from its threads.
 struct SearchWatchers {
@@ -48,15 +48,15 @@ struct SearchWatchers {
 using RunChange = std::function<void(SimulatedRun&)>;
 
 struct ProvedCauses {
-    std::vector<telemetry::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
+    std::vector<judge::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
     std::size_t simulations = 0;
     bool interrupted = false;  ///< then there are no causes
 };
 
 /// `record`: of the run, which needs_explanation(). Simulates at most `jobs` plans at a time. What suffices
 /// must suffice under each of `conditions` as well, such as another seed or slower links: a margin.
-ProvedCauses prove_causes(const SimulatedRun& run, const telemetry::RunRecord& record,
-                          const ExplainBudget& budget, std::uint32_t jobs,
-                          const SearchWatchers& watchers = {}, std::span<const RunChange> conditions = {});
+ProvedCauses prove_causes(const SimulatedRun& run, const show::RunRecord& record, const ExplainBudget& budget,
+                          std::uint32_t jobs, const SearchWatchers& watchers = {},
+                          std::span<const RunChange> conditions = {});
 
 }  // namespace weir::simulation

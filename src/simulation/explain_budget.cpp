@@ -4,13 +4,13 @@
 
 namespace weir::simulation {
 
-double simulation_seconds(const SimulatedRun& run, const telemetry::RunRecord& record) {
+double simulation_seconds(const SimulatedRun& run, const show::RunRecord& record) {
     // On a core of about 3 GHz.
     constexpr double transmissions_per_second = 15e6;  // of packets; cli/packet_forecast.cpp
     constexpr double events_per_second = 5e5;
     constexpr double ticks_per_second = 3e6;  // 10 ms of one node
     const core::Plan& plan = run.run.plan;
-    const telemetry::Counts totals = telemetry::totals_of(record);
+    const record::Counts totals = show::totals_of(record);
     const double ticks = (plan.warmup + plan.duration).in_seconds() * 100 * (plan.producers + plan.consumers);
     double seconds =
         static_cast<double>(totals.generated.events) / events_per_second + ticks / ticks_per_second;

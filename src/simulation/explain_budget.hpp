@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/run_record.hpp"
 
 namespace weir::simulation {
 
@@ -19,7 +19,7 @@ struct ExplainBudget {
 };
 
 /// Estimate of the time of one core for this run, from its record: for budgets and for messages, not exact.
-double simulation_seconds(const SimulatedRun& run, const telemetry::RunRecord& record);
+double simulation_seconds(const SimulatedRun& run, const show::RunRecord& record);
 
 /// `fast`: a second's worth of simulations, from 16 to 150, unless one alone takes more than 1.5 s;
 /// `full`: 400. All remedies are refined with `full`, and where a simulation takes less than 20 ms.

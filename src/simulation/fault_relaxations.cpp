@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "telemetry/formatting.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -15,7 +15,7 @@ namespace {
 
 using core::NodeId;
 using core::Role;
-using telemetry::CauseKind;
+using judge::CauseKind;
 
 constexpr std::size_t most_single_faults = 16;
 
@@ -83,7 +83,7 @@ RelaxedStep without(const Disturbance& disturbance, const std::string& who, Same
 }
 
 std::string name_of_node(NodeId node) {
-    return (node.role == Role::scheduler ? "the " : "") + telemetry::node_text(node);
+    return (node.role == Role::scheduler ? "the " : "") + files::node_text(node);
 }
 
 }  // namespace

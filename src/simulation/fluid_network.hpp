@@ -169,8 +169,8 @@ class FluidNetwork final : public SeparateControl {
     core::Instant first_tick_;
     std::uint64_t ticks_ = 0;  ///< so far
     std::vector<Account> accounts_;
-    std::vector<Moving> moving_;                ///< while it is credited
-    std::vector<telemetry::ChunkBytes> steps_;  ///< of one node, while they are recorded
+    std::vector<Moving> moving_;             ///< while it is credited
+    std::vector<record::ChunkBytes> steps_;  ///< of one node, while they are recorded
     /// Index and serial number of those whose first chunk may not have arrived.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> first_chunk_ahead_;
 };

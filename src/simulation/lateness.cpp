@@ -8,17 +8,17 @@ namespace {
 
 /// Lateness of one producer, in intervals: its late sets, each counted as the worst. A set that was late by
 /// next to nothing counts a little nevertheless.
-double lateness_of(const telemetry::SetsInTime& sets, core::Duration interval) {
+double lateness_of(const record::SetsInTime& sets, core::Duration interval) {
     const double worst = -sets.least_slack.value_or(core::Duration{}).in_seconds() / interval.in_seconds();
     return static_cast<double>(sets.late) * std::max(worst, 0.001);
 }
 
 }  // namespace
 
-double badness_of(const telemetry::RunRecord& record) {
+double badness_of(const show::RunRecord& record) {
     const double set = std::max<double>(1, static_cast<double>(record.plan.set_bytes().count));
-    double badness = static_cast<double>(telemetry::totals_of(record).lost.bytes.count) / set;
-    for (const telemetry::RankRecord& rank : record.ranks) {
+    double badness = static_cast<double>(show::totals_of(record).lost.bytes.count) / set;
+    for (const record::RankRecord& rank : record.ranks) {
         badness += lateness_of(rank.summary.sets_in_time, record.plan.interval);
     }
     return badness;
@@ -32,12 +32,12 @@ double badness_so_far(const core::Plan& plan, const Simulator& simulator) {
     return badness;
 }
 
-bool is_good(const telemetry::RunRecord& record) {
-    return record.status == telemetry::RunStatus::complete && record.verdict.judged &&
-           record.verdict.sustained && record.verdict.on_time.value_or(false);
+bool is_good(const show::RunRecord& record) {
+    return record.status == show::RunStatus::complete && record.verdict.judged && record.verdict.sustained &&
+           record.verdict.on_time.value_or(false);
 }
 
-core::Duration late_by(const telemetry::RunRecord& record) {
+core::Duration late_by(const show::RunRecord& record) {
     return core::Duration{} -
            std::min(core::Duration{}, record.verdict.least_slack.value_or(core::Duration{}));
 }

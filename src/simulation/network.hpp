@@ -22,8 +22,8 @@
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "record/producer_recorder.hpp"
 #include "simulation/event_queue.hpp"
-#include "telemetry/producer_recorder.hpp"
 
 namespace weir::simulation {
 
@@ -119,7 +119,7 @@ class NetworkClient {
     /// Gives the node a turn in which nothing happens but what catch_up() reports.
     virtual void give_turn(FlatNode node) = 0;
     /// For the node's rows: chunks that have passed, by when.
-    virtual void record_chunks(FlatNode node, std::span<const telemetry::ChunkBytes> chunks) = 0;
+    virtual void record_chunks(FlatNode node, std::span<const record::ChunkBytes> chunks) = 0;
     /// For the node's rows, just before the end of a second: bytes that have passed of chunks that have not
     /// passed whole, and since when something of which no chunk has arrived is on its way (Instant::never():
     /// nothing is).

@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <system_error>
 
-#include "telemetry/second_clock.hpp"
+#include "record/second_clock.hpp"
 
 namespace weir::simulation {
 
 using core::Duration;
 using core::Instant;
-using telemetry::Phase;
+using record::Phase;
 
 bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     counters_ = counters;
@@ -22,9 +22,9 @@ bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     second_begin_ = row_begin_ = now;
     const std::vector<std::string> columns = counters_->host_columns();
     for (const std::string& name : counters_->hosts()) {
-        telemetry::HostCounters host;
+        record::HostCounters host;
         host.host = name;
-        host.file = telemetry::host_file(name);
+        host.file = record::host_file(name);
         host.handed_in = true;
         for (const std::string& column : columns) {
             host.sums.push_back({.column = column});
@@ -34,8 +34,8 @@ bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     last_.assign(hosts_.size(), std::vector<std::uint64_t>(columns.size()));
     descriptions_ = counters_->switches();
     totals_.row_length = setup_.row_length;
-    for (const telemetry::SwitchHardware& description : descriptions_) {
-        totals_.files.push_back(telemetry::switch_file(description.name));
+    for (const record::SwitchHardware& description : descriptions_) {
+        totals_.files.push_back(record::switch_file(description.name));
         totals_.pool = description.pool;
     }
     if (!setup_.directory.empty()) {
@@ -49,38 +49,38 @@ void NetworkRecorder::open_files() {
         std::error_code failed;
         std::filesystem::create_directories(setup_.directory + "/" + part, failed);
         if (failed) {
-            note(telemetry::IoError{setup_.directory + "/" + part, "create", failed.value()});
+            note(files::IoError{setup_.directory + "/" + part, "create", failed.value()});
             return;
         }
     }
-    const std::string header = telemetry::host_csv_header(counters_->host_columns());
-    for (const telemetry::HostCounters& host : hosts_) {
+    const std::string header = record::host_csv_header(counters_->host_columns());
+    for (const record::HostCounters& host : hosts_) {
         note(host_logs_.emplace_back().open(setup_.directory + "/" + host.file, header,
-                                            telemetry::CsvLog::Writing::in_blocks));
+                                            record::CsvLog::Writing::in_blocks));
     }
     for (const std::string& file : totals_.files) {
-        note(switch_logs_.emplace_back().open(setup_.directory + "/" + file, telemetry::switch_csv_header(),
-                                              telemetry::CsvLog::Writing::in_blocks));
+        note(switch_logs_.emplace_back().open(setup_.directory + "/" + file, record::switch_csv_header(),
+                                              record::CsvLog::Writing::in_blocks));
     }
 }
 
-void NetworkRecorder::note(const telemetry::MaybeIoError& error) {
+void NetworkRecorder::note(const files::MaybeIoError& error) {
     if (error && !error_) {
         error_ = error;
     }
 }
 
 Phase NetworkRecorder::phase_at(Instant begin) const {
-    return telemetry::phase_of(telemetry::second_of(begin), setup_.duration);
+    return record::phase_of(record::second_of(begin), setup_.duration);
 }
 
 void NetworkRecorder::close_second(Instant now) {
     if (counters_ == nullptr || now <= second_begin_) {
         return;
     }
-    const std::int64_t second = telemetry::second_of(second_begin_);
+    const std::int64_t second = record::second_of(second_begin_);
     const Phase phase = phase_at(second_begin_);
-    telemetry::CounterValues values;
+    record::CounterValues values;
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
         counters_->read_host(now, host, fresh_);
         values.clear();
@@ -90,10 +90,10 @@ void NetworkRecorder::close_second(Instant now) {
         last_[host] = fresh_;
         hosts_[host].add(values, phase);
         if (host < host_logs_.size() && host_logs_[host].is_open()) {
-            note(host_logs_[host].append(telemetry::host_csv_line(second, phase, {}, values, values.size())));
+            note(host_logs_[host].append(record::host_csv_line(second, phase, {}, values, values.size())));
         }
     }
-    const telemetry::LossReactions reactions = counters_->loss_reactions();
+    const record::LossReactions reactions = counters_->loss_reactions();
     if (phase == Phase::measure) {
         totals_.reactions.packets_sent_again +=
             reactions.packets_sent_again - last_reactions_.packets_sent_again;
@@ -127,7 +127,7 @@ void NetworkRecorder::write_rows(std::size_t index, Duration length, Phase phase
     lines_ += reading_.rows.size();
     if (lines_ <= most_lines) {
         note(switch_logs_[index].append(
-            telemetry::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
+            record::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
     } else if (totals_.problem.empty()) {
         totals_.problem =
             fmt::format("rows from {:.6f} s on are left out: there are more than {}; use longer ones",
@@ -138,15 +138,15 @@ void NetworkRecorder::write_rows(std::size_t index, Duration length, Phase phase
 void NetworkRecorder::finish(Instant now) {
     close_second(now);
     close_switch_rows(now);
-    for (telemetry::CsvLog& log : host_logs_) {
+    for (record::CsvLog& log : host_logs_) {
         note(log.close());
     }
-    for (telemetry::CsvLog& log : switch_logs_) {
+    for (record::CsvLog& log : switch_logs_) {
         note(log.close());
     }
 }
 
-std::optional<telemetry::SwitchTotals> NetworkRecorder::switches() const {
+std::optional<record::SwitchTotals> NetworkRecorder::switches() const {
     return counters_ == nullptr ? std::nullopt : std::optional(totals_);
 }
 

@@ -1,5 +1,5 @@
 // Records what the devices of a simulated network count: hosts/NAME.csv with a row for each second, as
-// runtime/counter_sampler.hpp writes it of real hosts, switch/NAME.csv with rows of a length that the caller
+// loop/counter_sampler.hpp writes it of real hosts, switch/NAME.csv with rows of a length that the caller
 // chooses, and the sums of both over the measured seconds.
 #pragma once
 
@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "record/csv_log.hpp"
+#include "record/host_counters.hpp"
+#include "record/switch_counters.hpp"
 #include "simulation/switched_counters.hpp"
-#include "telemetry/csv_log.hpp"
-#include "telemetry/host_counters.hpp"
-#include "telemetry/switch_counters.hpp"
 
 namespace weir::simulation {
 
@@ -40,34 +40,34 @@ class NetworkRecorder {
 
     // After finish().
 
-    [[nodiscard]] const std::vector<telemetry::HostCounters>& hosts() const { return hosts_; }
-    [[nodiscard]] std::optional<telemetry::SwitchTotals> switches() const;
+    [[nodiscard]] const std::vector<record::HostCounters>& hosts() const { return hosts_; }
+    [[nodiscard]] std::optional<record::SwitchTotals> switches() const;
     /// The first file that could not be written.
-    [[nodiscard]] const telemetry::MaybeIoError& error() const { return error_; }
+    [[nodiscard]] const files::MaybeIoError& error() const { return error_; }
 
   private:
     void open_files();
-    void note(const telemetry::MaybeIoError& error);
-    void write_rows(std::size_t index, core::Duration length, telemetry::Phase phase);
-    [[nodiscard]] telemetry::Phase phase_at(core::Instant begin) const;
+    void note(const files::MaybeIoError& error);
+    void write_rows(std::size_t index, core::Duration length, record::Phase phase);
+    [[nodiscard]] record::Phase phase_at(core::Instant begin) const;
 
     Setup setup_;
     SwitchedCounters* counters_ = nullptr;
     core::Instant second_begin_;
     core::Instant row_begin_;
 
-    std::vector<telemetry::HostCounters> hosts_;
-    std::vector<telemetry::CsvLog> host_logs_;
+    std::vector<record::HostCounters> hosts_;
+    std::vector<record::CsvLog> host_logs_;
     std::vector<std::vector<std::uint64_t>> last_;  ///< by host, at the last reading
     std::vector<std::uint64_t> fresh_;
 
-    std::vector<telemetry::SwitchHardware> descriptions_;
-    std::vector<telemetry::CsvLog> switch_logs_;
-    telemetry::SwitchReading reading_;
-    telemetry::SwitchTotals totals_;
-    telemetry::LossReactions last_reactions_;
+    std::vector<record::SwitchHardware> descriptions_;
+    std::vector<record::CsvLog> switch_logs_;
+    record::SwitchReading reading_;
+    record::SwitchTotals totals_;
+    record::LossReactions last_reactions_;
     std::uint64_t lines_ = 0;  ///< of switches
-    telemetry::MaybeIoError error_;
+    files::MaybeIoError error_;
 };
 
 }  // namespace weir::simulation

@@ -11,7 +11,7 @@
 #include "core/distribution.hpp"
 #include "core/producer.hpp"
 #include "core/switch_memory.hpp"
-#include "telemetry/formatting.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -20,8 +20,8 @@ namespace {
 using core::BitRate;
 using core::Bytes;
 using core::Duration;
-using telemetry::CauseKind;
-using telemetry::readable;
+using files::readable;
+using judge::CauseKind;
 
 // Where a limit ends. The plans that are made here must be possible ones: what the remedy names can be asked
 // for with options.
@@ -404,7 +404,7 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
 
 std::string owners(const core::OwnLinks& some, core::Role role) {
     return some.first == some.last
-               ? telemetry::node_text({role, some.first})
+               ? files::node_text({role, some.first})
                : fmt::format("{}s {} to {}", core::role_name(role), some.first, some.last);
 }
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "judge/causes.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/causes.hpp"
 
 namespace weir::simulation {
 
@@ -26,7 +26,7 @@ struct RelaxedStep {
 };
 
 struct Relaxation {
-    telemetry::CauseKind what = telemetry::CauseKind::not_told;
+    judge::CauseKind what = judge::CauseKind::not_told;
     std::optional<core::NodeId> where;  ///< the rank that it concerns; nothing: all of a role, or none
     std::vector<RelaxedStep> steps;     ///< the tightest first, one at least
 };

@@ -1,5 +1,5 @@
 // Finds late sets from what the network and the producers do, event by event, to be compared with what the
-// producers' recorders report (telemetry/set_deadlines.hpp). Written from the definition: an event is late if
+// producers' recorders report (record/set_deadlines.hpp). Written from the definition: an event is late if
 // something of it is still with its producer one interval after it was generated; a set is late if one of its
 // events is.
 //

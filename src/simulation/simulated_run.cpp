@@ -9,11 +9,11 @@
 #include <thread>
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "participant/exit_status.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/row_output.hpp"
-#include "telemetry/csv_log.hpp"
-#include "telemetry/formatting.hpp"
+#include "record/csv_log.hpp"
 
 namespace weir::simulation {
 
@@ -27,7 +27,7 @@ class Run {
           writes_(!run.run.directory.empty()),
           report_(run.run, ""),
           recorder_({run.run.directory, run.run.plan.duration, run.switch_row_length}),
-          collector_(run.run.plan, [this](const telemetry::ClusterSecond& second) {
+          collector_(run.run.plan, [this](const record::ClusterSecond& second) {
               if (run_.run.plan.outlives_consumers) {
                   recovery_watch_.add(second);
               }
@@ -68,7 +68,7 @@ class Run {
                 const int rank = run_.run.roles.rank(*result_.end.node);
                 return broken_off({.what = fmt::format("{} {}", rank_text(run_.run, rank), result_.end.what),
                                    .rank = rank,
-                                   .role = telemetry::node_text(*result_.end.node),
+                                   .role = files::node_text(*result_.end.node),
                                    .host = {}});
             }
             case SimulationEnd::Kind::rule_broken:
@@ -91,20 +91,20 @@ class Run {
             if (!cannot_write_.empty()) {
                 return;
             }
-            note(telemetry::write_run_json(run_.run.directory + "/run.json", report_.at_start()));
+            note(show::write_run_json(run_.run.directory + "/run.json", report_.at_start()));
         }
         for (int rank = 0; rank < ranks; ++rank) {
             const core::Role role = run_.run.roles.node(rank).role;
-            telemetry::CsvLog* log = nullptr;
-            telemetry::CsvLog* burst_log = nullptr;
+            record::CsvLog* log = nullptr;
+            record::CsvLog* burst_log = nullptr;
             if (writes_) {
-                log = open_log("ranks", rank, telemetry::csv_header(role));
+                log = open_log("ranks", rank, record::csv_header(role));
             }
             if (writes_bursts()) {
-                burst_log = open_log("bursts", rank, telemetry::burst_csv_header(role));
+                burst_log = open_log("bursts", rank, record::burst_csv_header(role));
             }
             outputs_.emplace_back(
-                log, [this](const telemetry::LiveSample& report) { collector_.add(report); }, burst_log);
+                log, [this](const record::LiveSample& report) { collector_.add(report); }, burst_log);
         }
     }
 
@@ -118,22 +118,22 @@ class Run {
         }
     }
 
-    telemetry::CsvLog* open_log(const char* part, int rank, std::string_view header) {
-        telemetry::CsvLog& log = logs_.emplace_back();
-        const std::string name = telemetry::rank_file_name(rank, run_.run.roles.node(rank).role);
+    record::CsvLog* open_log(const char* part, int rank, std::string_view header) {
+        record::CsvLog& log = logs_.emplace_back();
+        const std::string name = record::rank_file_name(rank, run_.run.roles.node(rank).role);
         note(log.open(fmt::format("{}/{}/{}", run_.run.directory, part, name), header,
-                      telemetry::CsvLog::Writing::in_blocks));
+                      record::CsvLog::Writing::in_blocks));
         return &log;
     }
 
-    void note(const telemetry::MaybeIoError& error) {
+    void note(const files::MaybeIoError& error) {
         if (error && cannot_write_.empty()) {
             cannot_write_ = error->message();
         }
     }
 
     void close_logs() {
-        for (telemetry::CsvLog& log : logs_) {
+        for (record::CsvLog& log : logs_) {
             note(log.close());
         }
         note(recorder_.error());
@@ -152,7 +152,7 @@ class Run {
                 account.latencies = simulator.latencies();
                 account.fault_count = simulator.fault_count();
                 for (const core::Fault& fault : simulator.faults()) {
-                    account.faults.push_back(telemetry::fault_record(fault));
+                    account.faults.push_back(show::fault_record(fault));
                 }
             }
             report_.add(rank, account);
@@ -167,7 +167,7 @@ class Run {
         if (writes_) {
             note(report_.write_traffic());
         }
-        telemetry::RunRecord record = report_.complete(collector_);
+        show::RunRecord record = report_.complete(collector_);
         if (watchers_.causes) {
             if (const auto causes = watchers_.causes(record)) {
                 report_.judge_again(record, *causes);
@@ -178,13 +178,13 @@ class Run {
         return finish(std::move(record), status);
     }
 
-    SimulationResult broken_off(const telemetry::Failure& failure) {
+    SimulationResult broken_off(const show::Failure& failure) {
         return finish(report_.failed(&collector_, failure), participant::exit_failed);
     }
 
-    SimulationResult finish(telemetry::RunRecord record, int status) {
+    SimulationResult finish(show::RunRecord record, int status) {
         if (writes_) {
-            note(telemetry::write_run_json(run_.run.directory + "/run.json", record));
+            note(show::write_run_json(run_.run.directory + "/run.json", record));
         }
         result_.record = std::move(record);
         result_.exit_status = cannot_write_.empty() ? status : participant::exit_failed;
@@ -197,9 +197,9 @@ class Run {
     bool writes_;
     participant::RunRecordBuilder report_;
     NetworkRecorder recorder_;
-    telemetry::RecoveryWatch recovery_watch_;
-    telemetry::SecondCollector collector_;
-    std::deque<telemetry::CsvLog> logs_;
+    record::RecoveryWatch recovery_watch_;
+    record::SecondCollector collector_;
+    std::deque<record::CsvLog> logs_;
     std::deque<participant::RowOutput> outputs_;
     std::string cannot_write_;
     SimulationResult result_;

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "core/network_plan.hpp"
+#include "judge/causes.hpp"
 #include "participant/run_description.hpp"
 #include "participant/run_record_builder.hpp"
+#include "record/second_collector.hpp"
+#include "show/run_record.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/simulator.hpp"
-#include "telemetry/causes.hpp"
-#include "telemetry/run_record.hpp"
-#include "telemetry/second_collector.hpp"
 
 namespace weir::simulation {
 
@@ -33,19 +33,19 @@ struct SimulatedRun {
 
 /// Called while the simulation goes on; all may be empty.
 struct Watchers {
-    std::function<void(const telemetry::ClusterSecond&)> second;
+    std::function<void(const record::ClusterSecond&)> second;
     /// Asked every 10 ms of virtual time; a signal's number ends the run, 0 does not.
     std::function<int(core::Instant now)> interruption;
     /// Asked as often, with what has happened so far: false ends the run.
     std::function<bool(const Simulator&)> worth_going_on{};
     /// Asked once with the record of a run that reached its end, before it is written: causes that take the
     /// place of what the rows tell (counterfactuals.hpp); nothing: the rows' stay.
-    std::function<std::optional<std::vector<telemetry::NamedCause>>(const telemetry::RunRecord&)> causes{};
+    std::function<std::optional<std::vector<judge::NamedCause>>(const show::RunRecord&)> causes{};
 };
 
 struct SimulationResult {
     SimulationEnd end;
-    telemetry::RunRecord record;
+    show::RunRecord record;
     int exit_status = 0;
     std::vector<std::string> unmet_requirements;
     std::string cannot_write;  ///< why a file could not be written; empty: all were

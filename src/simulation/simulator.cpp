@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/scheduler.hpp"
-#include "telemetry/formatting.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -163,7 +163,7 @@ void Simulator::step(Instant limit) {
     if (next > limit) {
         end_ = SimulationEnd{SimulationEnd::Kind::stuck,
                              fmt::format("the run does not end: it is {} after the end of generation",
-                                         telemetry::readable(next - Instant{plan_.duration.ns})),
+                                         files::readable(next - Instant{plan_.duration.ns})),
                              {}};
         return;
     }
@@ -316,7 +316,7 @@ void Simulator::finish() {
     std::uint64_t sets = 0;
     std::uint64_t late_sets = 0;
     for (const participant::ProducerNode& producer : producers_) {
-        const telemetry::SetsInTime in_time = producer.summary().sets_in_time;
+        const record::SetsInTime in_time = producer.summary().sets_in_time;
         sets += in_time.sets;
         late_sets += in_time.late;
     }

@@ -28,12 +28,12 @@
 #include "participant/producer_node.hpp"
 #include "participant/row_output.hpp"
 #include "participant/scheduler_node.hpp"
+#include "record/latencies.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/network.hpp"
 #include "simulation/network_recorder.hpp"
 #include "simulation/pool.hpp"
-#include "telemetry/latencies.hpp"
 
 namespace weir::simulation {
 
@@ -82,12 +82,12 @@ class Simulator final : private NetworkClient {
     /// For each of core::Scheduler::losses(): since when the consumer had been silent.
     [[nodiscard]] const std::vector<core::Instant>& silent_since() const { return silent_since_; }
     /// Over all nodes.
-    [[nodiscard]] const telemetry::Latencies& latencies() const { return latencies_; }
+    [[nodiscard]] const record::Latencies& latencies() const { return latencies_; }
     [[nodiscard]] const std::vector<core::Fault>& faults() const { return found_faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
 
   private:
-    /// A control message, with the 80 bytes that carry it in a packet of the runtime.
+    /// A control message, with the 80 bytes that carry it in a packet of a measured run.
     static constexpr core::Bytes message_bytes{static_cast<std::int64_t>(sizeof(core::ControlMessage)) + 80};
 
     enum class Kind : std::uint8_t {
@@ -182,7 +182,7 @@ class Simulator final : private NetworkClient {
     void give_turn(FlatNode node) override {
         turn(node, [](core::Actions&) {});
     }
-    void record_chunks(FlatNode node, std::span<const telemetry::ChunkBytes> chunks) override;
+    void record_chunks(FlatNode node, std::span<const record::ChunkBytes> chunks) override;
     void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) override;
 
     // Disturbances.
@@ -208,7 +208,7 @@ class Simulator final : private NetworkClient {
     NodeRow row_;
     core::Instant now_;
     Checker checker_;
-    telemetry::Latencies latencies_;
+    record::Latencies latencies_;
     std::unique_ptr<participant::SchedulerNode> scheduler_;
     std::deque<participant::ProducerNode> producers_;
     std::deque<participant::ConsumerNode> consumers_;

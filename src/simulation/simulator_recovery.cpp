@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "simulation/simulator.hpp"
-#include "telemetry/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -76,10 +76,9 @@ void Simulator::drop_messages(FlatNode node) {
 
 void Simulator::notice_silence(FlatNode node) {
     if (!is_outlived(node)) {
-        end_ = SimulationEnd{
-            SimulationEnd::Kind::node_died,
-            fmt::format("has not responded for {}", telemetry::readable(setup_.silence_timeout)),
-            row_.id(node)};
+        end_ = SimulationEnd{SimulationEnd::Kind::node_died,
+                             fmt::format("has not responded for {}", files::readable(setup_.silence_timeout)),
+                             row_.id(node)};
         return;
     }
     const NodeCondition& condition = conditions_[node];

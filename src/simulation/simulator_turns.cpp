@@ -187,7 +187,7 @@ void Simulator::chunks_arrived_before(const ChunkRun& run) {
 }
 
 /// A node whose account is closed counts no more.
-void Simulator::record_chunks(FlatNode node, std::span<const telemetry::ChunkBytes> chunks) {
+void Simulator::record_chunks(FlatNode node, std::span<const record::ChunkBytes> chunks) {
     if (nodes_[node]->finished()) {
         return;
     }

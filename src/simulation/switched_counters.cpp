@@ -85,17 +85,17 @@ std::vector<std::string> SwitchedCounters::host_columns() const {
     return names;
 }
 
-std::vector<telemetry::SwitchHardware> SwitchedCounters::switches() const {
-    std::vector<telemetry::SwitchHardware> all;
+std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
+    std::vector<record::SwitchHardware> all;
     for (const NodeIndex node : switches_) {
         // Ports of their own are modelled as a pool that cannot be filled.
         const core::Bytes pool = plan_.fabric.switches.pool;
         constexpr core::Bytes endless{std::int64_t{1} << 50};
-        telemetry::SwitchHardware description{
+        record::SwitchHardware description{
             .name = name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
         for (const LinkIndex link : topology_.ports(node)) {
             const NodeIndex peer = topology_.links()[link].to;
-            telemetry::SwitchPort port{.peer = name(peer), .rate = topology_.links()[link].rate};
+            record::SwitchPort port{.peer = name(peer), .rate = topology_.links()[link].rate};
             if (peer.value < nodes_.size()) {
                 port.node = nodes_.id(peer.value);
             }
@@ -137,8 +137,8 @@ void SwitchedCounters::read_all(Picoseconds now) {
     }
 }
 
-telemetry::LossReactions SwitchedCounters::loss_reactions() const {
-    telemetry::LossReactions reactions;
+record::LossReactions SwitchedCounters::loss_reactions() const {
+    record::LossReactions reactions;
     for (std::uint32_t flow = 0; flow < network_.flows(); ++flow) {
         reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
     }
@@ -228,7 +228,7 @@ void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector
 
 // Switches
 
-void SwitchedCounters::read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading) {
+void SwitchedCounters::read_switch(core::Instant at, std::size_t index, record::SwitchReading& reading) {
     const Picoseconds now = since_begin(at);
     const NodeIndex node = switches_[index];
     reading.rows.clear();
@@ -236,7 +236,7 @@ void SwitchedCounters::read_switch(core::Instant at, std::size_t index, telemetr
     const std::vector<LinkIndex>& ports = topology_.ports(node);
     for (std::uint32_t port = 0; port < ports.size(); ++port) {
         for (Priority priority = 0; priority < packet::priority_count; ++priority) {
-            const telemetry::SwitchRow row = read_port(ports[port], priority, now, now - last_at_[index]);
+            const record::SwitchRow row = read_port(ports[port], priority, now, now - last_at_[index]);
             const bool moved =
                 row.sent_packets + row.dropped_packets + row.pauses_received + row.pauses_sent > 0;
             if (moved || row.queue_peak.count > 0 || row.paused.ns > 0 || row.pausing.ns > 0) {
@@ -249,8 +249,8 @@ void SwitchedCounters::read_switch(core::Instant at, std::size_t index, telemetr
     network_.restart_peaks(node);
 }
 
-telemetry::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priority, Picoseconds now,
-                                                 Picoseconds length) {
+record::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priority, Picoseconds now,
+                                              Picoseconds length) {
     Last& last = last_[link * packet::priority_count + priority];
     const packet::LinkCounts& counts = network_.counts(link, priority);
     const Last fresh{counts, network_.queue_integral(link, priority, now),
@@ -258,19 +258,19 @@ telemetry::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priori
     const auto bytes = [](std::uint64_t count) { return core::Bytes{static_cast<std::int64_t>(count)}; };
     const auto integral = static_cast<double>(fresh.queue_integral - last.queue_integral);
     const auto units = static_cast<double>(length.count >> packet::queue_time_shift);
-    telemetry::SwitchRow row{.port = 0,
-                             .priority = priority,
-                             .sent_packets = counts.packets - last.counts.packets,
-                             .sent_bytes = bytes(counts.bytes - last.counts.bytes),
-                             .queue_peak = {counts.peak_queue_bytes},
-                             .queue_mean_bytes = units > 0 ? integral / units : 0,
-                             .marked_packets = counts.marked - last.counts.marked,
-                             .dropped_packets = counts.dropped - last.counts.dropped,
-                             .dropped_bytes = bytes(counts.dropped_bytes - last.counts.dropped_bytes),
-                             .pauses_received = counts.pauses - last.counts.pauses,
-                             .paused = nanoseconds(fresh.paused) - nanoseconds(last.paused),
-                             .pauses_sent = counts.pauses_sent - last.counts.pauses_sent,
-                             .pausing = nanoseconds(fresh.pausing) - nanoseconds(last.pausing)};
+    record::SwitchRow row{.port = 0,
+                          .priority = priority,
+                          .sent_packets = counts.packets - last.counts.packets,
+                          .sent_bytes = bytes(counts.bytes - last.counts.bytes),
+                          .queue_peak = {counts.peak_queue_bytes},
+                          .queue_mean_bytes = units > 0 ? integral / units : 0,
+                          .marked_packets = counts.marked - last.counts.marked,
+                          .dropped_packets = counts.dropped - last.counts.dropped,
+                          .dropped_bytes = bytes(counts.dropped_bytes - last.counts.dropped_bytes),
+                          .pauses_received = counts.pauses - last.counts.pauses,
+                          .paused = nanoseconds(fresh.paused) - nanoseconds(last.paused),
+                          .pauses_sent = counts.pauses_sent - last.counts.pauses_sent,
+                          .pausing = nanoseconds(fresh.pausing) - nanoseconds(last.pausing)};
     last = fresh;
     return row;
 }

@@ -9,8 +9,8 @@
 #include "core/network_plan.hpp"
 #include "packet/packet_network.hpp"
 #include "packet/topology.hpp"
+#include "record/switch_counters.hpp"
 #include "simulation/network.hpp"
-#include "telemetry/switch_counters.hpp"
 
 namespace weir::simulation {
 
@@ -31,7 +31,7 @@ class SwitchedCounters {
     [[nodiscard]] std::vector<std::string> hosts() const;
     /// Counters of every host, as columns of hosts/NAME.csv.
     [[nodiscard]] std::vector<std::string> host_columns() const;
-    [[nodiscard]] std::vector<telemetry::SwitchHardware> switches() const;
+    [[nodiscard]] std::vector<record::SwitchHardware> switches() const;
 
     // Readings, at the ends of seconds and rows (network_recorder.hpp). `at` does not go back, and all that
     // happens before it has happened.
@@ -39,9 +39,9 @@ class SwitchedCounters {
     /// Running counts of a host, by column. Replaces `values`.
     void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values);
     /// What senders did about losses so far.
-    [[nodiscard]] telemetry::LossReactions loss_reactions() const;
+    [[nodiscard]] record::LossReactions loss_reactions() const;
     /// What a switch has counted since the last reading. Replaces `reading`.
-    void read_switch(core::Instant at, std::size_t index, telemetry::SwitchReading& reading);
+    void read_switch(core::Instant at, std::size_t index, record::SwitchReading& reading);
 
   private:
     struct Host {
@@ -75,8 +75,8 @@ class SwitchedCounters {
     [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
     [[nodiscard]] std::string name(packet::NodeIndex node) const;
     void read_all(packet::Picoseconds now);
-    [[nodiscard]] telemetry::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
-                                                 packet::Picoseconds now, packet::Picoseconds length);
+    [[nodiscard]] record::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
+                                              packet::Picoseconds now, packet::Picoseconds length);
 
     const packet::Topology& topology_;
     packet::PacketNetwork& network_;

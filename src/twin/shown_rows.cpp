@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "telemetry/rows.hpp"
+#include "record/rows.hpp"
 #include "twin/shown_run.hpp"
 
 namespace weir::twin {
@@ -114,7 +114,7 @@ void read_rows(ShownRun& run, std::size_t index, std::string_view csv) {
     while (rows.next()) {
         const double second = rows.number_or_0("second");
         const double gap_s = rows.number_or_0("poll_gap_max_us") * 1e-6;
-        if (gap_s >= telemetry::PollGaps::stall.in_seconds() && rows.text("phase") != "drain") {
+        if (gap_s >= record::PollGaps::stall.in_seconds() && rows.text("phase") != "drain") {
             const double end_s = rows.number("poll_gap_end_s").value_or(0.5);
             longest.push_back({rank.node, second + std::clamp(end_s, 0.0, 1.0), gap_s});
         }

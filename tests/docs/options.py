@@ -145,7 +145,7 @@ class Files(unittest.TestCase):
         self.assertEqual([name for name in sorted(found) if not re.search(rf"\b{name}\b", page)], [])
 
     def test_the_tables_of_rows_have_the_columns_of_the_program_with_their_units(self):
-        header = (SOURCE / "src/telemetry/rows.hpp").read_text(encoding="utf-8")
+        header = (SOURCE / "src/record/rows.hpp").read_text(encoding="utf-8")
         page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
         checked = 0
         for role, title in (("producer", "a producer"), ("consumer", "a consumer"), ("scheduler", "the scheduler")):

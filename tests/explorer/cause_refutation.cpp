@@ -4,22 +4,24 @@
 
 #include <algorithm>
 
-#include "telemetry/formatting.hpp"
-#include "telemetry/hold_up.hpp"
+#include "files/formatting.hpp"
+#include "judge/hold_up.hpp"
 
 namespace weir::explorer {
 
-using namespace weir::telemetry;
+using namespace weir::files;
+using namespace weir::judge;
+using namespace weir::record;
 using core::Duration;
 using core::Role;
-using telemetry::CauseEvidence;
-using telemetry::CauseKind;
-using telemetry::due_bytes;
-using telemetry::NamedCause;
-using telemetry::node_text;
-using telemetry::RankRecord;
-using telemetry::RankSummary;
-using telemetry::RunFacts;
+using files::node_text;
+using judge::CauseEvidence;
+using judge::CauseKind;
+using judge::due_bytes;
+using judge::NamedCause;
+using judge::RunFacts;
+using record::RankRecord;
+using record::RankSummary;
 
 namespace {
 

@@ -29,8 +29,8 @@
 #include "explorer/random_scenario.hpp"
 #include "explorer/run_relations.hpp"
 #include "explorer/verdict_check.hpp"
+#include "host/signals.hpp"
 #include "participant/exit_status.hpp"
-#include "runtime/signals.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace weir::explorer {
@@ -45,8 +45,8 @@ TrialResult simulate_quietly(const Options& options) {
         return {fmt::format("refused: {}", error.what()), 0};
     }
     const simulation::SimulationResult result = simulation::simulate(run);
-    const telemetry::RunRecord& record = result.record;
-    const std::uint64_t events = telemetry::totals_of(record).received.events;
+    const show::RunRecord& record = result.record;
+    const std::uint64_t events = show::totals_of(record).received.events;
     using Kind = simulation::SimulationEnd::Kind;
     if (result.end.kind == Kind::node_died) {
         const auto died_as_asked = [&](const simulation::Disturbance& disturbance) {
@@ -62,7 +62,7 @@ TrialResult simulate_quietly(const Options& options) {
     if (!record.ledger_differences.empty()) {
         return {record.ledger_differences.front(), events};
     }
-    if (record.status != telemetry::RunStatus::complete) {
+    if (record.status != show::RunStatus::complete) {
         return {record.failure ? record.failure->what : "the run is not complete", events};
     }
     return {explorer::contradiction_in(record), events};
@@ -193,7 +193,7 @@ class Exploration {
 
     int run() {
         core::set_assertion_handler(report_assertion);
-        runtime::install_signal_handlers();
+        host::install_signal_handlers();
         const TraceDirectory traces;
         traces_ = traces.path();
         std::vector<std::thread> workers;
@@ -209,7 +209,7 @@ class Exploration {
         if (failed_seed_ != none) {
             return report_failure();
         }
-        const int signal = runtime::caught_signal();
+        const int signal = host::caught_signal();
         if (!request_.quiet) {
             fmt::print(
                 "explorer: {} random scenarios from seed {} on, {} events delivered, all rules held{}\n",
@@ -224,7 +224,7 @@ class Exploration {
     void work() {
         for (;;) {
             const std::uint64_t index = next_.fetch_add(1);
-            if (index >= request_.scenarios || stop_.load() || runtime::caught_signal() != 0) {
+            if (index >= request_.scenarios || stop_.load() || host::caught_signal() != 0) {
                 break;
             }
             const std::uint64_t seed = request_.first_seed + index;

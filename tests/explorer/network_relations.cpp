@@ -150,7 +150,7 @@ class Observer final : private NetworkClient {
     void chunks_left_before(const ChunkRun& run) override { note_left(run); }
     void chunks_arrived_before(const ChunkRun& run) override { note_arrived(run); }
     void give_turn(FlatNode node) override { network_->catch_up(node); }
-    void record_chunks(FlatNode /*node*/, std::span<const telemetry::ChunkBytes> /*chunks*/) override {}
+    void record_chunks(FlatNode /*node*/, std::span<const record::ChunkBytes> /*chunks*/) override {}
     void record_moving(FlatNode /*node*/, Bytes /*bytes*/, Instant /*since*/) override {}
 
     const Scenario& scenario_;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "config/scenario.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "explorer/random_draw.hpp"
 
 namespace weir::explorer {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/matching_table.hpp"
+#include "core/policies/matching_table.hpp"
 #include "explorer/random_draw.hpp"
 
 namespace weir::explorer {

@@ -13,11 +13,11 @@
 
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
-#include "core/matching_table.hpp"
+#include "core/policies/matching_table.hpp"
 #include "explorer/random_draw.hpp"
+#include "files/json_text.hpp"
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/json_text.hpp"
-#include "telemetry/run_record.hpp"
 
 namespace weir::explorer {
 
@@ -34,9 +34,9 @@ Simulated simulated(const Options& options, core::Duration clock_ahead) {
     config::RunRequest request = config::resolve(options, true);
     simulation::SimulatedRun run = cli::simulated_run(request);
     run.network.clock_ahead = clock_ahead;
-    nlohmann::ordered_json record = telemetry::to_json(simulation::simulate(run).record);
+    nlohmann::ordered_json record = show::to_json(simulation::simulate(run).record);
     record["plan"].erase("fault");  // repeated as it was written
-    return {telemetry::json_text(record, 1), run.network.model == core::NetworkModel::packet};
+    return {files::json_text(record, 1), run.network.model == core::NetworkModel::packet};
 }
 
 /// The first line that differs.
@@ -216,9 +216,9 @@ class EventsDraw {
         add("warmup", "20ms");
         config::RunRequest request = config::resolve(options, true);
         nlohmann::ordered_json record =
-            telemetry::to_json(simulation::simulate(cli::simulated_run(request)).record);
+            show::to_json(simulation::simulate(cli::simulated_run(request)).record);
         record["totals"].erase("events_without_credit");  // a consumer more has free slots
-        return telemetry::json_text({{"latency", record.at("latency")}, {"totals", record.at("totals")}}, 1);
+        return files::json_text({{"latency", record.at("latency")}, {"totals", record.at("totals")}}, 1);
     }
 
     RandomDraw draw_;

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "explorer/cause_refutation.hpp"
-#include "telemetry/backlog_points.hpp"
-#include "telemetry/cause_text.hpp"
-#include "telemetry/second_clock.hpp"
+#include "judge/cause_text.hpp"
+#include "record/backlog_points.hpp"
+#include "record/second_clock.hpp"
 
 namespace weir::explorer {
 
@@ -21,9 +21,9 @@ struct MeasuredSums {
     double received = 0;
 };
 
-MeasuredSums measured_sums(const telemetry::RunRecord& record) {
+MeasuredSums measured_sums(const show::RunRecord& record) {
     MeasuredSums sums;
-    for (const telemetry::RankRecord& rank : record.ranks) {
+    for (const record::RankRecord& rank : record.ranks) {
         sums.generated += static_cast<double>(rank.summary.measured.generated.bytes.count);
         sums.received += static_cast<double>(rank.summary.measured.received.bytes.count);
     }
@@ -34,11 +34,11 @@ MeasuredSums measured_sums(const telemetry::RunRecord& record) {
 /// is sustained: the growth that the verdict takes for chance, what is under way at either end, and what the
 /// points, which the verdict was made from, do not cover. Nothing: rows and intervals do not end together, or
 /// a consumer that was lost received more than its rows say.
-std::optional<double> allowed_difference(const telemetry::RunRecord& record) {
+std::optional<double> allowed_difference(const show::RunRecord& record) {
     const core::Plan& plan = record.plan;
-    const telemetry::PointsPlan points = telemetry::points_of(plan, {});
+    const record::PointsPlan points = record::points_of(plan, {});
     const bool sets = plan.generation == Generation::sets;
-    if (plan.duration.ns % telemetry::ns_per_second != 0 || points.points < 2 || plan.outlives_consumers ||
+    if (plan.duration.ns % record::ns_per_second != 0 || points.points < 2 || plan.outlives_consumers ||
         (sets && plan.duration.ns % plan.interval.ns != 0) ||
         !record.verdict.growth_tolerance_bytes_per_second) {
         return std::nullopt;
@@ -54,8 +54,8 @@ std::optional<double> allowed_difference(const telemetry::RunRecord& record) {
 }
 
 /// What is said of the backlog, against what was generated and received and against the sets.
-std::string contradiction_in_growth(const telemetry::RunRecord& record) {
-    const telemetry::Verdict& verdict = record.verdict;
+std::string contradiction_in_growth(const show::RunRecord& record) {
+    const judge::Verdict& verdict = record.verdict;
     const core::Plan& plan = record.plan;
     const bool sustained = verdict.judged && verdict.sustained;
     const MeasuredSums sums = measured_sums(record);
@@ -80,17 +80,17 @@ std::string contradiction_in_growth(const telemetry::RunRecord& record) {
 }
 
 /// Between the causes and the sentences that are made of them.
-std::string contradiction_in_causes(const telemetry::RunRecord& record) {
-    const telemetry::Verdict& verdict = record.verdict;
-    telemetry::RunFacts facts;
+std::string contradiction_in_causes(const show::RunRecord& record) {
+    const judge::Verdict& verdict = record.verdict;
+    judge::RunFacts facts;
     facts.recovery = record.recovery ? &*record.recovery : nullptr;
-    for (const telemetry::NamedCause& cause : verdict.causes) {
+    for (const judge::NamedCause& cause : verdict.causes) {
         const std::string against = refutation_of(cause, record.plan, record.ranks, facts);
         if (!against.empty()) {
-            return fmt::format("{} is named as a cause, but {}", telemetry::subject_of(cause), against);
+            return fmt::format("{} is named as a cause, but {}", judge::subject_of(cause), against);
         }
         if (cause.share < 0 || cause.share > 1) {
-            return fmt::format("{} has a share of {}", telemetry::subject_of(cause), cause.share);
+            return fmt::format("{} has a share of {}", judge::subject_of(cause), cause.share);
         }
     }
     const bool held_up = verdict.judged && (!verdict.sustained || !verdict.on_time.value_or(true));
@@ -99,17 +99,17 @@ std::string contradiction_in_causes(const telemetry::RunRecord& record) {
     }
     if (!verdict.causes.empty() && verdict.sustained && verdict.on_time.value_or(true)) {
         return fmt::format("a run that is sustained and on time is said to be held up by {}",
-                           telemetry::subject_of(verdict.causes.front()));
+                           judge::subject_of(verdict.causes.front()));
     }
     return "";
 }
 
 }  // namespace
 
-std::string contradiction_in(const telemetry::RunRecord& record) {
-    const telemetry::Verdict& verdict = record.verdict;
+std::string contradiction_in(const show::RunRecord& record) {
+    const judge::Verdict& verdict = record.verdict;
     const core::Plan& plan = record.plan;
-    const std::uint64_t lost = telemetry::totals_of(record).lost.events;
+    const std::uint64_t lost = show::totals_of(record).lost.events;
     const bool sustained = verdict.judged && verdict.sustained;
     if (verdict.lost_events != lost) {
         return fmt::format("the verdict counts {} lost events, the ledgers {}", verdict.lost_events, lost);

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "telemetry/run_record.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::explorer {
 
 /// The first contradiction, as a sentence; empty if there is none. For complete runs.
-std::string contradiction_in(const telemetry::RunRecord& record);
+std::string contradiction_in(const show::RunRecord& record);
 
 }  // namespace weir::explorer

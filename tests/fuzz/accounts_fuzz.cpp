@@ -4,17 +4,17 @@
 
 #include "fuzz_input.hpp"
 #include "participant/rank_account.hpp"
-#include "telemetry/host_counters.hpp"
+#include "record/host_counters.hpp"
 
 using namespace weir;
 
 namespace {
 
 void read_host(std::string_view text) {
-    if (const auto host = telemetry::decode_host(text)) {
-        const auto json = telemetry::host_json(*host);
-        const auto again = telemetry::decode_host(telemetry::encode_host(*host));
-        fuzz::demand(again.has_value() && telemetry::host_json(*again).dump() == json.dump(),
+    if (const auto host = record::decode_host(text)) {
+        const auto json = record::host_json(*host);
+        const auto again = record::decode_host(record::encode_host(*host));
+        fuzz::demand(again.has_value() && record::host_json(*again).dump() == json.dump(),
                      "a host that reads as another than was written");
     }
 }
@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     } else if (const auto account = participant::decode_account(bytes)) {
         fuzz::demand(participant::encode_account(*account).size() == bytes.size(),
                      "an account that is another when written again");
-        for (const telemetry::FaultRecord& fault : account->faults) {
-            fuzz::demand(!telemetry::fault_text(fault).empty(), "a fault of which nothing can be said");
+        for (const show::FaultRecord& fault : account->faults) {
+            fuzz::demand(!show::fault_text(fault).empty(), "a fault of which nothing can be said");
         }
-        (void)telemetry::digest(account->latencies);
+        (void)record::digest(account->latencies);
         read_host(account->host_counters);
     }
     return 0;

@@ -6,7 +6,7 @@
 
 #include "small_plan.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/datagram_header.hpp"
+#include "transport/datagram/datagram_header.hpp"
 
 using namespace weir;
 

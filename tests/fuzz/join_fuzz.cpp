@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "fuzz_input.hpp"
-#include "runtime/join_connection.hpp"
-#include "runtime/join_listener.hpp"
-#include "runtime/join_protocol.hpp"
+#include "job/join_connection.hpp"
+#include "job/join_listener.hpp"
+#include "job/join_protocol.hpp"
 
 using namespace weir;
-using runtime::FrameKind;
+using job::FrameKind;
 
 namespace {
 
@@ -58,10 +58,10 @@ class Strangers {
                 break;
             }
             case Act::hello:
-                other.hello = encode(runtime::Hello{.nonce = std::string(runtime::nonce_bytes, 'n'),
-                                                    .version = "1",
-                                                    .host = "fn01",
-                                                    .rank = input.take<std::int32_t>()});
+                other.hello = encode(job::Hello{.nonce = std::string(job::nonce_bytes, 'n'),
+                                                .version = "1",
+                                                .host = "fn01",
+                                                .rank = input.take<std::int32_t>()});
                 other.connection->send(FrameKind::hello, other.hello);
                 break;
             case Act::proof:
@@ -83,7 +83,7 @@ class Strangers {
 
   private:
     struct Other {
-        std::unique_ptr<runtime::JoinConnection> connection;
+        std::unique_ptr<job::JoinConnection> connection;
         std::string hello = {};
     };
 
@@ -94,7 +94,7 @@ class Strangers {
             return;
         }
         listener_.take_over(sockets[0], now_ns_);
-        others_.push_back({std::make_unique<runtime::JoinConnection>(sockets[1])});
+        others_.push_back({std::make_unique<job::JoinConnection>(sockets[1])});
         others_.back().connection->trust();
     }
 
@@ -107,8 +107,8 @@ class Strangers {
     void prove(Other& other) {
         other.connection->pump();
         if (const auto challenge = other.connection->take(FrameKind::challenge)) {
-            other.connection->send(FrameKind::proof, join_proof(token, runtime::JoinSide::newcomer,
-                                                                other.hello, challenge->bytes));
+            other.connection->send(FrameKind::proof,
+                                   join_proof(token, job::JoinSide::newcomer, other.hello, challenge->bytes));
             proofs_ += 1;
         }
     }
@@ -121,7 +121,7 @@ class Strangers {
         }
     }
 
-    runtime::JoinListener listener_;
+    job::JoinListener listener_;
     std::vector<Other> others_;
     std::int64_t now_ns_ = 0;
     int proofs_ = 0;
@@ -129,21 +129,21 @@ class Strangers {
 };
 
 void read_texts(std::string_view text) {
-    if (const auto hello = runtime::decode_hello(text)) {
-        const auto again = runtime::decode_hello(encode(*hello));
+    if (const auto hello = job::decode_hello(text)) {
+        const auto again = job::decode_hello(encode(*hello));
         fuzz::demand(again && again->rank == hello->rank && again->host == hello->host,
                      "a hello that reads as another than was written");
     }
-    if (const auto welcome = runtime::decode_welcome(text)) {
-        fuzz::demand(runtime::decode_welcome(encode(*welcome)).has_value(),
+    if (const auto welcome = job::decode_welcome(text)) {
+        fuzz::demand(job::decode_welcome(encode(*welcome)).has_value(),
                      "a welcome that cannot be read again");
     }
-    if (const auto peer = runtime::decode_returned_peer(text)) {
-        const auto again = runtime::decode_returned_peer(encode(*peer));
+    if (const auto peer = job::decode_returned_peer(text)) {
+        const auto again = job::decode_returned_peer(encode(*peer));
         fuzz::demand(again && again->pid == peer->pid && again->address.life == peer->address.life,
                      "a peer that reads as another than was written");
     }
-    for (const char letter : runtime::shown(text)) {
+    for (const char letter : job::shown(text)) {
         fuzz::demand(letter >= ' ' && letter <= '~', "a text that a terminal obeys");
     }
 }

@@ -3,13 +3,13 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/notice.hpp"
-#include "runtime/packet.hpp"
-#include "runtime/result_packets.hpp"
+#include "job/notice.hpp"
+#include "job/packet.hpp"
+#include "job/result_packets.hpp"
+#include "record/live_sample.hpp"
+#include "record/second_collector.hpp"
+#include "show/live_view.hpp"
 #include "small_plan.hpp"
-#include "telemetry/live_sample.hpp"
-#include "telemetry/live_view.hpp"
-#include "telemetry/second_collector.hpp"
 
 using namespace weir;
 
@@ -21,35 +21,35 @@ class Leader {
   public:
     explicit Leader(const core::Plan& plan)
         : plan_(plan),
-          view_(plan, telemetry::LiveForm::json, false, [](std::string_view) {}),
-          text_(plan, telemetry::LiveForm::text, true, [](std::string_view) {}),
+          view_(plan, show::LiveForm::json, false, [](std::string_view) {}),
+          text_(plan, show::LiveForm::text, true, [](std::string_view) {}),
           collector_(plan,
-                     [this](const telemetry::ClusterSecond& second) {
+                     [this](const record::ClusterSecond& second) {
                          view_.show(second);
                          text_.show(second);
                      }),
           results_(ranks) {}
 
     void take(std::uint8_t rank, std::span<const std::byte> packet) {
-        const auto kind = runtime::packet_kind(packet);
+        const auto kind = job::packet_kind(packet);
         if (!kind) {
             return;
         }
         switch (*kind) {
-            case runtime::PacketKind::control:
-                if (runtime::decode_messages(packet, messages_)) {
+            case job::PacketKind::control:
+                if (job::decode_messages(packet, messages_)) {
                     for (const core::ControlMessage& message : messages_) {
                         static_cast<void>(core::event_of(message));
                     }
                 }
                 break;
-            case runtime::PacketKind::report:
+            case job::PacketKind::report:
                 take_reports(rank, packet);
                 break;
-            case runtime::PacketKind::notice:
+            case job::PacketKind::notice:
                 read(packet, notices_);
                 break;
-            case runtime::PacketKind::result:
+            case job::PacketKind::result:
                 take_result(rank, packet);
                 break;
         }
@@ -58,11 +58,11 @@ class Leader {
   private:
     template <typename T>
     void read(std::span<const std::byte> packet, std::vector<T>& items) {
-        if (!runtime::decode_packet(packet, items)) {
+        if (!job::decode_packet(packet, items)) {
             return;
         }
         std::vector<std::byte> again;
-        runtime::encode_packet(*runtime::packet_kind(packet), std::span<const T>(items), again);
+        job::encode_packet(*job::packet_kind(packet), std::span<const T>(items), again);
         fuzz::demand(again.size() == packet.size(), "a packet that is another when written again");
     }
 
@@ -71,15 +71,15 @@ class Leader {
                                       node_of(core::ConsumerId{0}),
                                       node_of(core::ConsumerId{plan_.consumers - 1})};
         const core::NodeId node = nodes[rank % ranks];
-        if (!runtime::decode_packet(packet, reports_) || !telemetry::are_live_samples(reports_, node)) {
+        if (!job::decode_packet(packet, reports_) || !record::are_live_samples(reports_, node)) {
             return;
         }
-        for (const telemetry::LiveSample& report : reports_) {
+        for (const record::LiveSample& report : reports_) {
             if (false) {
                 continue;
             }
             collector_.add(report);
-            const telemetry::RankSummary summary = telemetry::summary_from(report);
+            const record::RankSummary summary = record::summary_from(report);
             fuzz::demand(summary.node == node, "a summary of another rank");
         }
         collector_.poll({});
@@ -94,13 +94,13 @@ class Leader {
     }
 
     core::Plan plan_;
-    telemetry::LiveView view_;
-    telemetry::LiveView text_;
-    telemetry::SecondCollector collector_;
-    runtime::ResultArrivals results_;
+    show::LiveView view_;
+    show::LiveView text_;
+    record::SecondCollector collector_;
+    job::ResultArrivals results_;
     std::vector<core::ControlMessage> messages_;
-    std::vector<telemetry::LiveSample> reports_;
-    std::vector<runtime::Notice> notices_;
+    std::vector<record::LiveSample> reports_;
+    std::vector<job::Notice> notices_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The scheduler against arbitrary messages from its peers, in any order and at any time.
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/scheduler.hpp"
 
 #include "small_plan.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 
 namespace weir::fuzz {
 

@@ -14,22 +14,22 @@
 
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
 #include "core/set_phase.hpp"
+#include "job/join_connection.hpp"
+#include "job/join_protocol.hpp"
+#include "job/notice.hpp"
+#include "job/packet.hpp"
 #include "participant/rank_account.hpp"
-#include "runtime/join_connection.hpp"
-#include "runtime/join_protocol.hpp"
-#include "runtime/notice.hpp"
-#include "runtime/packet.hpp"
+#include "record/host_counters.hpp"
+#include "record/live_sample.hpp"
 #include "small_plan.hpp"
 #include "steps.hpp"
-#include "telemetry/host_counters.hpp"
-#include "telemetry/live_sample.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/datagram_header.hpp"
+#include "transport/datagram/datagram_header.hpp"
 
 using namespace weir;
 
@@ -270,37 +270,36 @@ void write_packets(const std::filesystem::path& directory, const PlanBytes& byte
     Bytes all;
     all.put(bytes);
     const core::ControlMessage offer = core::Offer{{3, {900}}};
-    encode_packet(runtime::PacketKind::control, std::span(&offer, 1), packet);
+    encode_packet(job::PacketKind::control, std::span(&offer, 1), packet);
     all.put(one_packet(1, packet).span());
     const std::array nodes{core::scheduler_node(), node_of(core::ProducerId{0}),
                            node_of(core::ConsumerId{0})};
     for (std::int64_t second = -1; second < 3; ++second) {
         for (std::uint8_t rank = 0; rank < nodes.size(); ++rank) {
-            telemetry::LiveSample report;
+            record::LiveSample report;
             report.start = {.second = second, .covered = core::Duration::seconds(1)};
             report.node = nodes[rank];
             report.moved = {1000000};
             report.rows = second + 2;
-            encode_packet(runtime::PacketKind::report, std::span<const telemetry::LiveSample>(&report, 1),
-                          packet);
+            encode_packet(job::PacketKind::report, std::span<const record::LiveSample>(&report, 1), packet);
             all.put(one_packet(rank, packet).span());
         }
     }
-    const runtime::Notice notice = runtime::make_notice(runtime::Notice::Kind::failure, 2, 1, "cannot go on");
-    encode_packet(runtime::PacketKind::notice, std::span(&notice, 1), packet);
+    const job::Notice notice = job::make_notice(job::Notice::Kind::failure, 2, 1, "cannot go on");
+    encode_packet(job::PacketKind::notice, std::span(&notice, 1), packet);
     all.put(one_packet(2, packet).span());
     all.write(directory / "packets", name);
 }
 
 void write_accounts(const std::filesystem::path& directory) {
-    telemetry::HostCounters host;
+    record::HostCounters host;
     host.host = "eb01";
-    host.file = telemetry::host_file("eb01");
+    host.file = record::host_file("eb01");
     host.seconds = 10;
     host.sums = {{"eth0.rx_bytes", 123, 456}, {"mlx5_0/1.np_cnp_sent", std::nullopt, 7}};
     host.settings = R"({"mtu":9000})";
     Bytes text;
-    const std::string encoded = telemetry::encode_host(host);
+    const std::string encoded = record::encode_host(host);
     text.put(std::uint8_t{1}).put(std::as_bytes(std::span(encoded)));
     text.write(directory / "accounts", "host");
 
@@ -308,7 +307,7 @@ void write_accounts(const std::filesystem::path& directory) {
     account.summary.node = node_of(core::ConsumerId{1});
     account.fault_count = 1;
     account.faults.push_back(
-        telemetry::fault_record({.kind = core::Fault::Kind::corrupt_payload, .detail = "bad"}));
+        show::fault_record({.kind = core::Fault::Kind::corrupt_payload, .detail = "bad"}));
     account.lost.push_back({{1}, 3, 5, core::LostRange::Reason::overflow});
     account.traffic.push_back({.producer = 1, .traffic = {3, {900}}});
     account.datagrams.push_back({.peer = 1, .sent = 10, .received = 9});
@@ -328,13 +327,11 @@ void write_join(const std::filesystem::path& directory) {
         bytes.put(std::uint8_t{0}).put(std::as_bytes(std::span(content)));
         bytes.write(directory / "join", name);
     };
-    const runtime::Hello hello{
-        .nonce = std::string(runtime::nonce_bytes, 'n'), .version = "1", .host = "fn01", .pid = 7, .rank = 3};
+    const job::Hello hello{
+        .nonce = std::string(job::nonce_bytes, 'n'), .version = "1", .host = "fn01", .pid = 7, .rank = 3};
     text(encode(hello), "hello");
-    text(encode(runtime::Welcome{.rank = 2, .ranks = 5, .options = {{"rate", "1Gb/s"}}, .life = 7}),
-         "welcome");
-    text(encode(runtime::ReturnedPeer{.rank = 3, .host = "fn01", .pid = 7, .address = {"a", "b", 2}}),
-         "peer");
+    text(encode(job::Welcome{.rank = 2, .ranks = 5, .options = {{"rate", "1Gb/s"}}, .life = 7}), "welcome");
+    text(encode(job::ReturnedPeer{.rank = 3, .host = "fn01", .pid = 7, .address = {"a", "b", 2}}), "peer");
     Bytes good;
     good.put(std::uint8_t{1});
     for (const std::uint8_t act : std::array<std::uint8_t, 5>{5, 2, 3, 7, 3}) {
@@ -346,8 +343,7 @@ void write_join(const std::filesystem::path& directory) {
     good.write(directory / "join", "good");
     Bytes bad;
     bad.put(std::uint8_t{1});
-    for (const auto kind :
-         {runtime::FrameKind::pulse, runtime::FrameKind::texts, runtime::FrameKind::proof}) {
+    for (const auto kind : {job::FrameKind::pulse, job::FrameKind::texts, job::FrameKind::proof}) {
         bad.put(std::uint8_t{5}).put(std::uint8_t{0}).put(std::uint8_t{1}).put(std::uint8_t{255});
         bad.put(static_cast<std::uint8_t>(kind))
             .put(std::uint16_t{3})

@@ -14,17 +14,19 @@
 #include <thread>
 #include <utility>
 
+#include "host/common_clock.hpp"
+#include "job/clock_sync.hpp"
+#include "job/heartbeat_clock.hpp"
+#include "job/mpi_job.hpp"
+#include "job/pair_probe.hpp"
+#include "loop/warmup_together.hpp"
 #include "mpi_memory.hpp"
-#include "runtime/clock_sync.hpp"
-#include "runtime/common_clock.hpp"
-#include "runtime/heartbeat_clock.hpp"
-#include "runtime/mpi_job.hpp"
-#include "runtime/pair_probe.hpp"
-#include "runtime/warmup_together.hpp"
-#include "transport/mpi_control.hpp"
+#include "transport/mpi/mpi_control.hpp"
 
 using namespace weir;
-using namespace weir::runtime;
+using namespace weir::host;
+using namespace weir::job;
+using namespace weir::loop;
 
 namespace {
 
@@ -239,7 +241,7 @@ void late_probe(MpiJob& job) {
     constexpr int producer = 1;
     constexpr int all_round_trips = 9;
     const RunSettings settings = settings_of(job);
-    const preflight::ProbeRounds rounds(1, 2, core::Duration::milliseconds(10));
+    const host::ProbeRounds rounds(1, 2, core::Duration::milliseconds(10));
     check(job, rounds.count() == 2, "the test is made for two rounds");
     const ProbeLimits limits{.answer = core::Duration::milliseconds(500),
                              .round = core::Duration::seconds(2)};
@@ -256,7 +258,7 @@ void late_probe(MpiJob& job) {
         // All wait for the late one at the barriers, for twice the limit of a round.
         const PairProbes probes = probe_pairs(job, settings.roles, settings.locations, rounds, limits);
         check(job, probes.stopped.empty(), probes.stopped);
-        for (const preflight::PairProbe& pair : probes.pairs) {
+        for (const host::PairProbe& pair : probes.pairs) {
             check(job, !pair.reached, "a pair without answers was reached");
         }
         check(job, probes.pairs.empty() == probes.mpi_is_clean, "what is left behind is not reported");

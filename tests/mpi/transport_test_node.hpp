@@ -19,9 +19,9 @@
 
 #include "core/ledger.hpp"
 #include "core/random.hpp"
+#include "loop/make_transport.hpp"
 #include "mpi_meeting.hpp"
 #include "transport/disturbing_transport.hpp"
-#include "transport/make_transport.hpp"
 
 namespace weir::test {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/balanced_policy.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/balanced_policy.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 
 using namespace weir::core;

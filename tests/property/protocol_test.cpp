@@ -14,7 +14,7 @@
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"

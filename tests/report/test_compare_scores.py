@@ -118,8 +118,8 @@ def test_losses_have_a_count_and_a_share(capsys, make):
 
 
 def test_families_are_those_that_the_verdict_judges_by():
-    """The table of src/telemetry/counter_meaning.cpp has their names; packets of both directions are what they are shares of."""
-    table = (ROOT / "src" / "telemetry" / "counter_meaning.cpp").read_text()
+    """The table of src/record/counter_meaning.cpp has their names; packets of both directions are what they are shares of."""
+    table = (ROOT / "src" / "record" / "counter_meaning.cpp").read_text()
     written = set(re.findall(r'^    \{"(\w+)", M::', table, re.MULTILINE))
     wholes = {"received_packets", "sent_packets", "sent_segments"}
     assert written == {family.key for family in host_counters.FAMILIES} | wholes

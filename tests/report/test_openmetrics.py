@@ -200,7 +200,7 @@ def test_what_is_no_run_is_refused(tmp_path):
 
 
 def test_metrics_of_ranks_are_columns():
-    header = (ROOT / "src/telemetry/rows.hpp").read_text(encoding="utf-8")
+    header = (ROOT / "src/record/rows.hpp").read_text(encoding="utf-8")
     assert {*run_metrics.COUNTERS, *run_metrics.GAUGES} <= set(re.findall(r'\{"(\w+)", "', header))
 
 

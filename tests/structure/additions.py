@@ -23,11 +23,11 @@ LONG = os.environ.get("WEIR_ADDITIONS") == "long"
 
 # File: (a line, what follows it); of a new file, its text. A count of consumers.
 COLUMN = {
-    "src/telemetry/rows.hpp": [
+    "src/record/rows.hpp": [
         ("    std::uint64_t duplicate_events = 0;\n", "    std::uint64_t noticed_transfers = 0;\n"),
         ('    {"duplicate_events", "events", at<&Row::duplicate_events>, SumsIn::totals_and_live},\n',
          '    {"noticed_transfers", "transfers", at<&Row::noticed_transfers>, SumsIn::totals_and_live},\n')],
-    "src/telemetry/consumer_recorder.cpp": [
+    "src/record/consumer_recorder.cpp": [
         ("        case Observation::Kind::transfer_noticed:\n", "            ++current_.noticed_transfers;\n")],
 }
 # The page of options is written by src/manual/write_options_page.py.
@@ -50,13 +50,13 @@ OPTION = {
 }
 POLICY = {
     "src/core/plan.hpp": [("enum class PolicyKind : std::uint8_t {\n    balanced,\n    token,\n    round_robin,\n    random,\n", "    lowest,\n")],
-    "src/core/policy_table.hpp": [
+    "src/core/policies/policy_table.hpp": [
         ("std::unique_ptr<Policy> make_random_policy(const Plan& plan, std::uint64_t seed);\n",
          "std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t seed);\n"),
         ('    PolicyRow{PolicyKind::random, "random", make_random_policy, ConsumerRule::none, false},\n',
          '    PolicyRow{PolicyKind::lowest, "lowest", make_lowest_policy, ConsumerRule::none, false},\n')],
-    "src/core/policy_table.cpp": [
-        ('#include "core/balanced_policy.hpp"\n', '#include "core/lowest_policy.hpp"\n'),
+    "src/core/policies/policy_table.cpp": [
+        ('#include "core/policies/balanced_policy.hpp"\n', '#include "core/lowest_policy.hpp"\n'),
         ("    return std::make_unique<RoundRobinPolicy>(sources(plan), plan.consumers);\n}\n", """
 std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t /*seed*/) {
     return std::make_unique<LowestPolicy>(sources(plan), plan.consumers);

@@ -16,7 +16,7 @@ class StructureCheck(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
             for name, text in files.items():
-                (root / name).parent.mkdir(exist_ok=True)
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             return check_structure.check(root)
 
@@ -32,20 +32,23 @@ class StructureCheck(unittest.TestCase):
     def test_inward_includes_are_accepted(self):
         self.assertEqual(self.check({
             "core/a.cpp": '#include "core/a.hpp"\n#include <vector>\n',
-            "transport/a.cpp": '#include "core/a.hpp"\n#include <mpi.h>\n#include <xxhash.h>\n',
-            "runtime/a.cpp": '#include "transport/a.hpp"\n#include "telemetry/a.hpp"\n#include "core/a.hpp"\n#include <mpi.h>\n',
-            "telemetry/a.cpp": '#include "weir_version.hpp"\n#include <fmt/format.h>\n#include <chrono>\n',
-            "cli/a.cpp": '#include "config/a.hpp"\n#include "runtime/a.hpp"\n',
+            "transport/mpi/a.cpp": '#include "core/a.hpp"\n#include "transport/a.hpp"\n#include <mpi.h>\n#include <xxhash.h>\n',
+            "core/policies/a.cpp": '#include "core/a.hpp"\n#include "core/policies/b.hpp"\n#include <vector>\n',
+            "loop/a.cpp": '#include "transport/a.hpp"\n#include "record/a.hpp"\n#include "core/a.hpp"\n#include <mpi.h>\n',
+            "show/a.cpp": '#include "weir_version.hpp"\n#include <fmt/format.h>\n#include <chrono>\n',
+            "cli/a.cpp": '#include "config/a.hpp"\n#include "loop/a.hpp"\n',
         }), [])
 
     def test_outward_and_sideways_includes(self):
         for name, included in [
+                ("core/a.hpp", "core/policies/a.hpp"), ("transport/a.cpp", "transport/mpi/a.hpp"),
+                ("transport/ucx/a.cpp", "transport/mpi/a.hpp"), ("judge/a.cpp", "show/a.hpp"),
                 ("core/a.hpp", "transport/a.hpp"), ("core/a.hpp", "cli/a.hpp"),
-                ("transport/a.cpp", "runtime/a.hpp"), ("transport/a.cpp", "telemetry/a.hpp"),
-                ("telemetry/a.cpp", "transport/a.hpp"), ("telemetry/a.cpp", "config/a.hpp"),
-                ("config/a.cpp", "telemetry/a.hpp"), ("config/a.cpp", "runtime/a.hpp"),
-                ("runtime/a.cpp", "config/a.hpp"), ("runtime/a.cpp", "cli/a.hpp"),
-                ("simulation/a.cpp", "transport/a.hpp"), ("telemetry/a.cpp", "simulation/a.hpp")]:
+                ("transport/a.cpp", "loop/a.hpp"), ("transport/a.cpp", "record/a.hpp"),
+                ("show/a.cpp", "transport/a.hpp"), ("show/a.cpp", "config/a.hpp"),
+                ("config/a.cpp", "record/a.hpp"), ("config/a.cpp", "loop/a.hpp"),
+                ("loop/a.cpp", "config/a.hpp"), ("loop/a.cpp", "cli/a.hpp"),
+                ("simulation/a.cpp", "transport/a.hpp"), ("show/a.cpp", "simulation/a.hpp")]:
             with self.subTest(name=name, included=included):
                 self.assert_found(name, f'\n#include "{included}"\n', ":2:", included)
 
@@ -102,7 +105,7 @@ class StructureCheck(unittest.TestCase):
         self.assert_found("core/a.cpp", "#include <core/b.hpp>\n", '"core/b.hpp"')
 
     def test_mpi_outside_its_directories(self):
-        for directory in ("telemetry", "config", "simulation"):
+        for directory in ("record", "config", "simulation"):
             with self.subTest(directory=directory):
                 self.assert_found(f"{directory}/a.cpp", "#include <mpi.h>\n", "mpi.h")
 
@@ -131,8 +134,8 @@ class StructureCheck(unittest.TestCase):
         self.assert_found("core/assertion.cpp", "#include <chrono>\n", "chrono")
 
     def test_assertions_that_vanish(self):
-        self.assert_found("runtime/a.cpp", "#include <cassert>\n", "cassert")
-        self.assert_found("runtime/a.cpp", "#ifdef NDEBUG\n#endif\n", "NDEBUG")
+        self.assert_found("loop/a.cpp", "#include <cassert>\n", "cassert")
+        self.assert_found("loop/a.cpp", "#ifdef NDEBUG\n#endif\n", "NDEBUG")
 
     def test_long_files_and_lines(self):
         self.assert_clean("core/a.cpp", "int a;\n" * 500)

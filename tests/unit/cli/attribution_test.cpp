@@ -8,9 +8,9 @@
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "explorer/verdict_check.hpp"
+#include "files/formatting.hpp"
+#include "judge/verdict_cause.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/formatting.hpp"
-#include "telemetry/verdict_cause.hpp"
 
 using namespace weir;
 
@@ -123,9 +123,9 @@ const std::vector<Example>& examples() {
 
 /// What the interfaces of simulated hosts say, whatever a disturbance makes of their links.
 std::vector<core::BitRate> interface_rates(const simulation::SimulatedRun& run,
-                                           const std::vector<telemetry::RankRecord>& ranks) {
+                                           const std::vector<record::RankRecord>& ranks) {
     std::vector<core::BitRate> rates;
-    for (const telemetry::RankRecord& rank : ranks) {
+    for (const record::RankRecord& rank : ranks) {
         const core::NodeId node = rank.summary.node;
         rates.push_back(node.role == core::Role::producer   ? run.network.producer_link
                         : node.role == core::Role::consumer ? run.network.consumer_link
@@ -134,8 +134,8 @@ std::vector<core::BitRate> interface_rates(const simulation::SimulatedRun& run,
     return rates;
 }
 
-std::string where_of(const telemetry::NamedCause& cause) {
-    return cause.where ? telemetry::node_text(*cause.where) : "";
+std::string where_of(const judge::NamedCause& cause) {
+    return cause.where ? files::node_text(*cause.where) : "";
 }
 
 }  // namespace
@@ -149,16 +149,16 @@ TEST_CASE("What held a run up is told from its rows, where it is known by hand")
         INFO(result.end.what);
         REQUIRE(result.end.kind == simulation::SimulationEnd::Kind::regular);
         CHECK(explorer::contradiction_in(result.record) == "");
-        telemetry::RunFacts facts;
+        judge::RunFacts facts;
         facts.recovery = result.record.recovery ? &*result.record.recovery : nullptr;
         facts.network = result.record.network ? &*result.record.network : nullptr;
         facts.interface_rates = interface_rates(run, result.record.ranks);
-        const auto causes = telemetry::attribute_causes(result.record.plan, result.record.ranks, facts);
+        const auto causes = judge::attribute_causes(result.record.plan, result.record.ranks, facts);
         REQUIRE_FALSE(causes.empty());
-        const telemetry::NamedCause& first = causes.front();
-        INFO(telemetry::name_of(first.what) << ", " << where_of(first) << ": " << first.text);
-        CHECK(std::find(example.true_causes.begin(), example.true_causes.end(),
-                        telemetry::name_of(first.what)) != example.true_causes.end());
+        const judge::NamedCause& first = causes.front();
+        INFO(judge::name_of(first.what) << ", " << where_of(first) << ": " << first.text);
+        CHECK(std::find(example.true_causes.begin(), example.true_causes.end(), judge::name_of(first.what)) !=
+              example.true_causes.end());
         CHECK(where_of(first) == example.where);
     }
 }

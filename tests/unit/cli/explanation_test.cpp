@@ -19,9 +19,9 @@
 #include "simulation/relaxations.hpp"
 
 using namespace weir;
+using judge::CauseKind;
+using judge::NamedCause;
 using simulation::Explain;
-using telemetry::CauseKind;
-using telemetry::NamedCause;
 
 namespace {
 
@@ -40,7 +40,7 @@ simulation::SimulatedRun run_of(const std::string& line) {
 }
 
 struct Explained {
-    telemetry::RunRecord record;
+    show::RunRecord record;
     std::vector<NamedCause> causes;
     std::size_t simulations = 0;
 };
@@ -114,10 +114,10 @@ TEST_CASE("What was planted is named first") {
     for (const Planted& one : planted) {
         const Explained explained = explain(one.options);
         const NamedCause& first = explained.causes.front();
-        INFO(one.options << "\nnamed: " << telemetry::name_of(first.what) << ": " << first.text);
+        INFO(one.options << "\nnamed: " << judge::name_of(first.what) << ": " << first.text);
         CHECK(std::find(one.truths.begin(), one.truths.end(), first.what) != one.truths.end());
         CHECK(first.where == one.where);
-        CHECK(first.evidence == telemetry::CauseEvidence::counterfactual);
+        CHECK(first.evidence == judge::CauseEvidence::counterfactual);
         CHECK(first.share >= simulation::most_share);
         CHECK_FALSE(first.remedy.empty());
     }
@@ -186,14 +186,14 @@ TEST_CASE("Causes do not depend on the number of cores") {
 TEST_CASE("The record and its sentences are made of what was proved") {
     const simulation::SimulatedRun run = run_of(planted[0].options);
     cli::Explanation explanation(run, Explain::fast, 2, false);
-    const telemetry::RunRecord record =
-        simulation::simulate(
-            run, {.second = {},
-                  .interruption = {},
-                  .causes = [&](const telemetry::RunRecord& one) { return explanation.causes(one); }})
+    const show::RunRecord record =
+        simulation::simulate(run,
+                             {.second = {},
+                              .interruption = {},
+                              .causes = [&](const show::RunRecord& one) { return explanation.causes(one); }})
             .record;
     REQUIRE_FALSE(record.verdict.causes.empty());
-    CHECK(telemetry::cause_name(record.verdict) == "consumer-links");
+    CHECK(judge::cause_name(record.verdict) == "consumer-links");
     CHECK(record.verdict.text.find("Main cause: links of consumers. With consumers' links of ") !=
           std::string::npos);
     CHECK(record.verdict.advice.starts_with("Consumers' links of "));
@@ -202,7 +202,7 @@ TEST_CASE("The record and its sentences are made of what was proved") {
 TEST_CASE("A run that is on time, or has nothing to be on time for, is not simulated again") {
     for (const std::string& line : {four + "--rate 1Gb/s", four + "--generation saturate"}) {
         const simulation::SimulatedRun run = run_of(line);
-        const telemetry::RunRecord record = simulation::simulate(run).record;
+        const show::RunRecord record = simulation::simulate(run).record;
         CHECK_FALSE(simulation::needs_explanation(record));
         cli::Explanation explanation(run, Explain::full, 1, false);
         CHECK_FALSE(explanation.causes(record));

@@ -71,13 +71,13 @@ TEST_CASE("the rules hold in random scenarios in which consumers are lost and co
         INFO(result.end.what);
         REQUIRE(result.end.kind == simulation::SimulationEnd::Kind::regular);
         REQUIRE(result.record.ledger_differences.empty());
-        CHECK(result.record.status == telemetry::RunStatus::complete);
+        CHECK(result.record.status == show::RunStatus::complete);
         CHECK(explorer::contradiction_in(result.record).empty());
         REQUIRE(result.record.recovery);
-        const telemetry::Recovery& recovery = *result.record.recovery;
+        const record::Recovery& recovery = *result.record.recovery;
         ++runs;
         losses += recovery.loss_count;
-        for (const telemetry::ConsumerLoss& loss : recovery.losses) {
+        for (const record::ConsumerLoss& loss : recovery.losses) {
             returns += loss.back_at ? 1U : 0U;
         }
         left_out += recovery.without_ledger.size();

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double wire_bits_per_second = 1e9;  // of the link that limits
 
-telemetry::RunRecord simulated(const Options& options) {
+show::RunRecord simulated(const Options& options) {
     config::RunRequest request = config::resolve(options, true);
     const simulation::SimulationResult result = simulation::simulate(cli::simulated_run(request));
     CHECK(result.end.kind == simulation::SimulationEnd::Kind::regular);
@@ -103,7 +103,7 @@ struct Said {
     std::string text;
 };
 
-Said said_of(const telemetry::RunRecord& record) {
+Said said_of(const show::RunRecord& record) {
     const double generated =
         static_cast<double>(record.plan.rate.bits_per_second) / 8 * record.plan.producers;
     return {

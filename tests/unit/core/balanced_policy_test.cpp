@@ -1,4 +1,4 @@
-#include "core/balanced_policy.hpp"
+#include "core/policies/balanced_policy.hpp"
 
 #include "catch.hpp"
 

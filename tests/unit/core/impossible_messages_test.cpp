@@ -7,7 +7,7 @@
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
 #include "core/plan_limits.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/scheduler.hpp"
 

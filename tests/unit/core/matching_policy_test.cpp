@@ -1,4 +1,4 @@
-#include "core/matching_policy.hpp"
+#include "core/policies/matching_policy.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,10 +1,10 @@
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 
 #include "catch.hpp"
-#include "core/balanced_policy.hpp"
-#include "core/random_policy.hpp"
-#include "core/round_robin_policy.hpp"
-#include "core/token_policy.hpp"
+#include "core/policies/balanced_policy.hpp"
+#include "core/policies/random_policy.hpp"
+#include "core/policies/round_robin_policy.hpp"
+#include "core/policies/token_policy.hpp"
 
 using namespace weir::core;
 

@@ -1,4 +1,4 @@
-#include "core/random_policy.hpp"
+#include "core/policies/random_policy.hpp"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "core/consumer.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/scheduler.hpp"
 
 namespace core_results_test_file {

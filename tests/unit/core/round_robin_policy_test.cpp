@@ -1,4 +1,4 @@
-#include "core/round_robin_policy.hpp"
+#include "core/policies/round_robin_policy.hpp"
 
 #include "catch.hpp"
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/scheduler.hpp"
 #include "unit/core/driven_scheduler.hpp"
 

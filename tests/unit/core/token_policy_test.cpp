@@ -1,4 +1,4 @@
-#include "core/token_policy.hpp"
+#include "core/policies/token_policy.hpp"
 
 #include "catch.hpp"
 

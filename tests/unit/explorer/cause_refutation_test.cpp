@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "catch.hpp"
-#include "unit/telemetry/test_runs.hpp"
+#include "unit/record/test_runs.hpp"
 
 using namespace weir::explorer;
-using namespace weir::telemetry;
+using namespace weir::judge;
+using namespace weir::record;
 using namespace weir::explorer;
 using namespace weir::core;
-using weir::telemetry::test::contains;
+using weir::record::test::contains;
 
 namespace {
 

@@ -7,7 +7,7 @@
 using namespace weir::core;
 using namespace weir::explorer;
 using namespace weir::simulation;
-using weir::telemetry::RunRecord;
+using weir::show::RunRecord;
 
 namespace {
 

@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "catch.hpp"
-#include "telemetry/ledger_check.hpp"
+#include "judge/ledger_check.hpp"
 
 using namespace weir::core;
 using namespace weir::participant;
-using weir::telemetry::Latencies;
-using weir::telemetry::LiveSample;
-using weir::telemetry::RankRecord;
-using weir::telemetry::RankSummary;
+using weir::record::Latencies;
+using weir::record::LiveSample;
+using weir::record::RankRecord;
+using weir::record::RankSummary;
 
 namespace {
 
@@ -151,7 +151,7 @@ class World {
 
 void check_rows(World& world, const Plan& plan) {
     std::vector<RankRecord> records;
-    weir::telemetry::TrafficMatrix traffic;
+    weir::record::TrafficMatrix traffic;
     for (const auto& rank : world.ranks()) {
         CHECK(rank->faults == 0);
         const RankSummary summary = rank->node->summary();
@@ -184,8 +184,8 @@ void check_rows(World& world, const Plan& plan) {
             CHECK(rank->node->account().traffic.empty());
         }
     }
-    CHECK(weir::telemetry::ledger_differences(plan, records).empty());
-    CHECK(weir::telemetry::traffic_differences(plan, traffic, records).empty());
+    CHECK(weir::judge::ledger_differences(plan, records).empty());
+    CHECK(weir::judge::traffic_differences(plan, traffic, records).empty());
 }
 
 }  // namespace

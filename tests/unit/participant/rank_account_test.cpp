@@ -9,7 +9,7 @@
 
 using namespace weir::core;
 using namespace weir::participant;
-using namespace weir::telemetry;
+using namespace weir::record;
 
 namespace {
 
@@ -23,14 +23,14 @@ RankAccount filled_account() {
     account.clock_error_ns = 1030;
     account.started_late = Duration::milliseconds(33);
     account.fault_count = 1000;
-    account.faults.push_back(fault_record({.kind = Fault::Kind::corrupt_payload,
-                                           .source = {Role::producer, 3},
-                                           .destination = {Role::consumer, 1},
-                                           .event = EventId::of({3}, 4),
-                                           .offset = {65536},
-                                           .sequence = 4,
-                                           .detail = "the payload does not verify"}));
-    account.faults.push_back(fault_record({.kind = Fault::Kind::duplicate_chunk}));
+    account.faults.push_back(weir::show::fault_record({.kind = Fault::Kind::corrupt_payload,
+                                                       .source = {Role::producer, 3},
+                                                       .destination = {Role::consumer, 1},
+                                                       .event = EventId::of({3}, 4),
+                                                       .offset = {65536},
+                                                       .sequence = 4,
+                                                       .detail = "the payload does not verify"}));
+    account.faults.push_back(weir::show::fault_record({.kind = Fault::Kind::duplicate_chunk}));
     account.lost = {{ProducerId{2}, 5, 9, LostRange::Reason::overflow},
                     {ProducerId{2}, 12, 12, LostRange::Reason::undelivered}};
     account.traffic = {{.producer = 1, .traffic = {7, {700}}}, {.producer = 4, .traffic = {1, {99}}}};

@@ -11,22 +11,24 @@
 
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
-#include "telemetry/final_summary.hpp"
-#include "unit/telemetry/test_runs.hpp"
+#include "show/final_summary.hpp"
+#include "unit/record/test_runs.hpp"
 
 using namespace weir::core;
 using namespace weir::participant;
-using namespace weir::telemetry;
-using weir::telemetry::test::contains;
+using namespace weir::judge;
+using namespace weir::record;
+using namespace weir::show;
+using weir::record::test::contains;
 
 namespace {
 
 /// Scheduler on rank 0, then two producers and three consumers; the hosts of test_runs.hpp.
 RunDescription settings() {
     RunDescription settings;
-    settings.plan = weir::telemetry::test::small_plan();
+    settings.plan = weir::record::test::small_plan();
     std::vector<NodeId> nodes;
-    for (const RankRecord& record : weir::telemetry::test::good_ranks(settings.plan)) {
+    for (const RankRecord& record : weir::record::test::good_ranks(settings.plan)) {
         nodes.push_back(record.summary.node);
         settings.rank_hosts.push_back({record.host, record.pid, "0-3"});
     }
@@ -39,11 +41,11 @@ RunDescription settings() {
 /// What good ranks hand in.
 std::vector<RankAccount> good_accounts(const Plan& plan) {
     std::vector<RankAccount> accounts;
-    for (const RankRecord& record : weir::telemetry::test::good_ranks(plan)) {
+    for (const RankRecord& record : weir::record::test::good_ranks(plan)) {
         RankAccount& account = accounts.emplace_back();
         account.summary = record.summary;
         if (record.summary.node.role == Role::consumer) {
-            account.traffic = weir::telemetry::test::good_traffic();
+            account.traffic = weir::record::test::good_traffic();
         }
     }
     return accounts;

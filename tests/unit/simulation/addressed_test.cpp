@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/matching_policy.hpp"
-#include "core/matching_table.hpp"
+#include "core/policies/matching_policy.hpp"
+#include "core/policies/matching_table.hpp"
 #include "participant/scheduler_node.hpp"
 #include "ranks_in_order.hpp"
 #include "simulation/address_checker.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "catch.hpp"
-#include "core/balanced_policy.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/balanced_policy.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
 #include "participant/scheduler_node.hpp"
@@ -87,7 +87,7 @@ Plan random_small_plan(std::uint64_t seed, PolicyKind policy) {
 /// What the first checker to object says, over some random plans; nothing if none does.
 std::optional<std::string> objection_to(PolicyKind policy, const std::function<Flaw()>& flaw,
                                         int plans = 20) {
-    weir::participant::RowOutput nowhere(nullptr, [](const weir::telemetry::LiveSample&) {});
+    weir::participant::RowOutput nowhere(nullptr, [](const weir::record::LiveSample&) {});
     for (int seed = 1; seed <= plans; ++seed) {
         const Plan plan = random_small_plan(static_cast<std::uint64_t>(seed), policy);
         Simulator simulator({.plan = plan,
@@ -182,7 +182,7 @@ std::unique_ptr<Policy> make_flawed(const Plan& plan) {
 /// one whose nodes compete.
 template <typename FlawedPolicy>
 std::optional<std::string> objection_under_load(std::uint32_t producers, std::uint32_t consumers) {
-    weir::participant::RowOutput nowhere(nullptr, [](const weir::telemetry::LiveSample&) {});
+    weir::participant::RowOutput nowhere(nullptr, [](const weir::record::LiveSample&) {});
     Plan plan = random_small_plan(1, PolicyKind::balanced);
     plan.producers = producers;
     plan.consumers = consumers;

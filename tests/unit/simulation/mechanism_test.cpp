@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "judge/network_advice.hpp"
 #include "ranks_in_order.hpp"
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/network_advice.hpp"
-#include "telemetry/run_record.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
-using weir::telemetry::CounterSum;
-using weir::telemetry::HostCounters;
-using weir::telemetry::NetworkMechanism;
-using weir::telemetry::RunRecord;
+using weir::judge::NetworkMechanism;
+using weir::record::CounterSum;
+using weir::record::HostCounters;
+using weir::show::RunRecord;
 using Mechanisms = std::vector<NetworkMechanism>;
 
 namespace {
@@ -74,7 +74,7 @@ RunRecord record_of(SimulatedRun& run) {
 
 std::uint64_t counted(const HostCounters& host, std::string_view name) {
     for (const CounterSum& counter : host.sums) {
-        if (weir::telemetry::counter_of(counter.column) == name) {
+        if (weir::record::counter_of(counter.column) == name) {
             return counter.sum.value_or(0);
         }
     }
@@ -102,18 +102,18 @@ double throughput(const RunRecord& record, Role role, std::uint32_t index) {
 /// What is said of the network, and what is named as the main cause of the run.
 void check_advice(const SimulatedRun& run, const RunRecord& record, std::string_view text,
                   std::string_view advice, std::string_view cause) {
-    weir::telemetry::RunFacts facts;
+    weir::judge::RunFacts facts;
     facts.simulated = &run.network;
     facts.network = record.network ? &*record.network : nullptr;
     facts.switches = record.switches ? &*record.switches : nullptr;
-    const auto said = weir::telemetry::advise_on_network(record.plan, facts);
+    const auto said = weir::judge::advise_on_network(record.plan, facts);
     INFO(said.text);
     INFO(said.advice);
     INFO(record.verdict.text);
     CHECK(said.text.find(text) != std::string::npos);
     CHECK(said.advice.find(advice) != std::string::npos);
     CHECK(said.advice.find("weir check") == std::string::npos);
-    CHECK(weir::telemetry::cause_name(record.verdict) == cause);
+    CHECK(weir::judge::cause_name(record.verdict) == cause);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Bench final : private NetworkClient {
     void chunks_left_before(const ChunkRun& run) override { left.push_back({now, run.count}); }
     void chunks_arrived_before(const ChunkRun& run) override { arrived.push_back({now, run.count}); }
     void give_turn(FlatNode node) override { network->catch_up(node); }
-    void record_chunks(FlatNode /*node*/, std::span<const weir::telemetry::ChunkBytes> /*chunks*/) override {}
+    void record_chunks(FlatNode /*node*/, std::span<const weir::record::ChunkBytes> /*chunks*/) override {}
     void record_moving(FlatNode /*node*/, Bytes /*bytes*/, Instant /*since*/) override {}
 };
 

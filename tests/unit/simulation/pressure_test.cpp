@@ -54,12 +54,12 @@ Pressure pressure_of(const SimulatedRun& run) {
 }
 
 /// Over all ports; the queue is that of consumers' ports, for only data is in the pressure of a plan.
-weir::telemetry::SwitchRow counted(SimulatedRun& run) {
+weir::record::SwitchRow counted(SimulatedRun& run) {
     weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(run);
     INFO(result.end.what);
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
-    weir::telemetry::SwitchRow sum = result.record.switches->sum();
+    weir::record::SwitchRow sum = result.record.switches->sum();
     sum.queue_peak = {};
     for (const auto& [key, total] : result.record.switches->ports) {
         if (total.port.node && total.port.node->role == Role::consumer) {
@@ -69,7 +69,7 @@ weir::telemetry::SwitchRow counted(SimulatedRun& run) {
     return sum;
 }
 
-std::uint64_t acts(const weir::telemetry::SwitchRow& sum, Setting setting) {
+std::uint64_t acts(const weir::record::SwitchRow& sum, Setting setting) {
     return setting == Setting::pause  ? sum.pauses_sent
            : setting == Setting::mark ? sum.marked_packets
                                       : sum.dropped_packets;

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/policy_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/scheduler.hpp"
 #include "participant/scheduler_node.hpp"
 #include "ranks_in_order.hpp"
+#include "record/recovery.hpp"
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "telemetry/recovery.hpp"
-#include "telemetry/run_record.hpp"
 
 namespace simulation_recovery_test_file {
 
@@ -154,11 +154,11 @@ TEST_CASE("a run outlives a consumer that dies, and takes it in again") {
         CHECK(recovery.without_ledger.empty());
         CHECK(result.record.verdict.lost_events == 0);
         CHECK(result.exit_status == 0);
-        const auto totals = weir::telemetry::totals_of(result.record);
+        const auto totals = weir::show::totals_of(result.record);
         CHECK(totals.generated.events == all_events);
         CHECK(totals.sent.events == all_events);
         CHECK(totals.received.events == all_events);
-        const auto json = weir::telemetry::to_json(result.record)["recovery"];
+        const auto json = weir::show::to_json(result.record)["recovery"];
         CHECK(json["losses"][0]["back_at_s"].get<double>() > 9);
         CHECK(json["broken_deliveries"].size() == recovery.redelivered_events);
     }
@@ -172,7 +172,7 @@ TEST_CASE("a consumer that does not come back is left out, and the scheduler's a
     CHECK(result.record.recovery->without_ledger == std::vector<ConsumerId>{{2}});
     CHECK(result.record.recovery->done_by_lost.events > 0);
     CHECK_FALSE(result.record.recovery->losses.at(0).back_at);
-    CHECK(weir::telemetry::totals_of(result.record).received.events == all_events);
+    CHECK(weir::show::totals_of(result.record).received.events == all_events);
     CHECK_FALSE(result.record.ranks.at(5).ended_regularly);
 }
 
@@ -183,10 +183,10 @@ TEST_CASE("all consumers may be lost: what could not be delivered is lost by nam
     }
     const SimulationResult result = carried_out(run);
     CHECK(result.record.recovery->losses.size() == 3);
-    const auto totals = weir::telemetry::totals_of(result.record);
+    const auto totals = weir::show::totals_of(result.record);
     CHECK(totals.lost.events > 0);
     CHECK(totals.generated.events == totals.sent.events + totals.lost.events);
-    CHECK(weir::telemetry::cause_name(result.record.verdict) == "lost-consumers");
+    CHECK(weir::judge::cause_name(result.record.verdict) == "lost-consumers");
 }
 
 TEST_CASE("who stands still or is cut off for less than the time-out is not lost, for more it is") {
@@ -198,7 +198,7 @@ TEST_CASE("who stands still or is cut off for less than the time-out is not lost
         const SimulationResult result = carried_out(run);
         REQUIRE(result.record.recovery->losses.size() == 1);
         CHECK(result.record.recovery->losses[0].back_at);
-        CHECK(weir::telemetry::totals_of(result.record).received.events == all_events);
+        CHECK(weir::show::totals_of(result.record).received.events == all_events);
     }
 }
 

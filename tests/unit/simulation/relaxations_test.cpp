@@ -9,7 +9,7 @@
 
 using namespace weir::core;
 using namespace weir::simulation;
-using weir::telemetry::CauseKind;
+using weir::judge::CauseKind;
 
 namespace {
 

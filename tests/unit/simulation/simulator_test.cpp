@@ -12,11 +12,11 @@
 #include "catch.hpp"
 #include "core/plan.hpp"
 #include "ranks_in_order.hpp"
-#include "telemetry/run_record.hpp"
+#include "show/run_record.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
-using weir::telemetry::RunRecord;
+using weir::show::RunRecord;
 
 namespace {
 
@@ -81,7 +81,7 @@ TEST_CASE("A simulated run whose traffic cannot be written has failed, and the r
     const SimulationResult result = result_of(run);
     CHECK(result.exit_status == 1);
     CHECK(result.cannot_write.find("cannot rename to " + run.run.directory + "/traffic.csv: ") == 0);
-    CHECK(result.record.status == weir::telemetry::RunStatus::failed);
+    CHECK(result.record.status == weir::show::RunStatus::failed);
     REQUIRE(result.record.failure);
     CHECK(result.record.failure->what == result.cannot_write);
     CHECK(std::filesystem::exists(directory / "run.json"));
@@ -98,7 +98,7 @@ TEST_CASE("The same seed gives the same record, another one does not") {
         parse_disturbance("delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); })};
     const auto text = [&](std::uint64_t seed) {
         run.run.plan.seed = seed;
-        return weir::telemetry::to_json(result_of(run).record).dump();
+        return weir::show::to_json(result_of(run).record).dump();
     };
     const std::string first = text(1);
     CHECK(first == text(1));
@@ -250,7 +250,7 @@ TEST_CASE("A node that dies ends the run and is named") {
         {.kind = Disturbance::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});
     const SimulationResult result = result_of(run);
     CHECK(result.end.kind == SimulationEnd::Kind::node_died);
-    CHECK(result.record.status == weir::telemetry::RunStatus::failed);
+    CHECK(result.record.status == weir::show::RunStatus::failed);
     REQUIRE(result.record.failure);
     CHECK(result.record.failure->what.find("rank 2 (consumer 0)") != std::string::npos);
     CHECK(result.exit_status == 1);
@@ -269,7 +269,7 @@ TEST_CASE("A pause holds up data, and what it held up is delivered") {
         REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
         CHECK_FALSE(result.record.verdict.sustained);
         CHECK(result.record.ledger_differences.empty());
-        CHECK(weir::telemetry::totals_of(result.record).lost.events == 0);
+        CHECK(weir::show::totals_of(result.record).lost.events == 0);
     }
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("Datagrams that stood before a link go on when it does") {
         INFO(result.end.what);
         CHECK(result.end.kind == SimulationEnd::Kind::regular);
         CHECK(result.record.ledger_differences.empty());
-        const auto totals = weir::telemetry::totals_of(result.record);
+        const auto totals = weir::show::totals_of(result.record);
         CHECK(totals.received.events + totals.lost.events == totals.generated.events);
         return totals.lost.events;
     };
@@ -320,7 +320,7 @@ TEST_CASE("A clock that drifts is as far from the grid as it gets between two ti
     run.disturbances = {{.kind = Disturbance::Kind::drift, .node = {Role::producer, 0}, .ppm = -100}};
     const SimulationResult result = result_of(run);
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
-    CHECK(weir::telemetry::totals_of(result.record).lost.events == 0);
+    CHECK(weir::show::totals_of(result.record).lost.events == 0);
     // 100 ppm of a second; the last event of a second begins 200 ms before its end.
     CHECK(result.record.latencies.pacing_error.max_us > 80);
     CHECK(result.record.latencies.pacing_error.max_us < 100);
@@ -341,11 +341,11 @@ TEST_CASE("The socket of a consumer that stands still fills, and drops what does
     const SimulationResult result = result_of(run);
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
     REQUIRE(result.record.datagrams);
-    const weir::telemetry::DatagramAccount& account = *result.record.datagrams;
+    const weir::record::DatagramAccount& account = *result.record.datagrams;
     CHECK(account.explained.socket > 0);
     CHECK(account.unexplained() == 0);
 
-    const auto totals = weir::telemetry::totals_of(result.record);
+    const auto totals = weir::show::totals_of(result.record);
     CHECK(totals.received.events + totals.lost.events == totals.generated.events);
     CHECK(totals.lost.events > 0);
 }
@@ -440,7 +440,7 @@ TEST_CASE("What comes at the instant at which a pause ends comes behind what was
             const SimulationResult result = result_of(run);
             INFO(result.end.what);
             CHECK(result.end.kind == SimulationEnd::Kind::regular);
-            CHECK(result.record.status == weir::telemetry::RunStatus::complete);
+            CHECK(result.record.status == weir::show::RunStatus::complete);
             CHECK(result.record.ledger_differences.empty());
         }
     }
@@ -486,9 +486,9 @@ TEST_CASE("A run can be stopped, and says so") {
     weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(
         run, {.second = {}, .interruption = [](Instant now) { return now.ns > 3000000000 ? 2 : 0; }});
-    CHECK(result.record.status == weir::telemetry::RunStatus::interrupted);
+    CHECK(result.record.status == weir::show::RunStatus::interrupted);
     CHECK(result.exit_status == 130);
-    CHECK(weir::telemetry::seconds_of(result.record) >= 2);
+    CHECK(weir::show::seconds_of(result.record) >= 2);
 }
 
 TEST_CASE("A set that is not gone in time fails the run, whenever the drain ends") {
@@ -530,7 +530,7 @@ TEST_CASE("A buffer of several sets hides neither a late set nor that the backlo
     REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
     CHECK(result.record.verdict.judged);
     CHECK_FALSE(result.record.verdict.sustained);
-    CHECK(result.record.verdict.first_overflow_second == weir::telemetry::no_second);
+    CHECK(result.record.verdict.first_overflow_second == weir::record::no_second);
     CHECK(result.record.verdict.growing_producers == std::vector<std::uint32_t>{0});
     REQUIRE(result.record.verdict.growth_bytes_per_second);
     // Two chunks may be under way at second 10, which have not left yet.

@@ -1,5 +1,5 @@
 // What a datagram says of its chunk, and that nothing else passes for one of this run.
-#include "transport/datagram_header.hpp"
+#include "transport/datagram/datagram_header.hpp"
 
 #include <vector>
 

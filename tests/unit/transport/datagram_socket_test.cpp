@@ -1,6 +1,6 @@
 // The kernel's end of datagrams, over loopback: what is taken arrives, what does not fit is counted, and an
 // end that nobody listens at is told.
-#include "transport/datagram_socket.hpp"
+#include "transport/datagram/datagram_socket.hpp"
 
 #include <chrono>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Notices over real MPI, from the only rank to itself: all arrive, in order, and what is none is refused.
-#include "transport/rma_notices.hpp"
+#include "transport/mpi/rma_notices.hpp"
 
 #include <mpi.h>
 

@@ -83,7 +83,7 @@ def percentage(value):
 
 def share(part, whole):
     """A part of a whole with two digits, however small it is, as the summary has it (loss_share in
-    src/telemetry/text.cpp): 41 %, 0.42 %, 6.1e-5. None if there is no whole."""
+    src/files/formatting.cpp): 41 %, 0.42 %, 6.1e-5. None if there is no whole."""
     if part is None or not whole:
         return None
     value = part / whole

@@ -4,7 +4,7 @@ import dataclasses
 
 from . import host_counters
 
-# A quantile of a latency is the upper end of a bucket that is 3.1 % wide (src/telemetry/log_histogram.hpp).
+# A quantile of a latency is the upper end of a bucket that is 3.1 % wide (src/record/log_histogram.hpp).
 LATENCY_RESOLUTION = 1 / 32
 
 # The order of a conclusion: was all data delivered in time, by which margin, how fast and how fairly.

@@ -32,7 +32,7 @@ def over_ranks(values, combine):
 
 
 def rate_window(run):
-    """Seconds over which rates of single ranks are compared (see src/telemetry/rate_window.hpp); None: there are too few events
+    """Seconds over which rates of single ranks are compared (see src/record/rate_window.hpp); None: there are too few events
     for that. Runs without this number were compared by the second."""
     return run.record.get("rate_window_s", 1)
 
@@ -68,7 +68,7 @@ def blocked_at_once(run):
 
 
 def fairness_by_second(run):
-    """Jain's index of the consumers' rates (see src/telemetry/evenness.hpp), and the min/max throughput ratio; None for fewer
+    """Jain's index of the consumers' rates (see src/judge/fairness.hpp), and the min/max throughput ratio; None for fewer
     than two consumers."""
     values = compared_rates(run, "consumer")
     if values is None or len(values) < 2 or not np.isfinite(values).any():

@@ -1,0 +1,39 @@
+// A file that is written as a whole or not at all: a temporary file beside it, then renamed. For what
+// is written once, at the end of a run; rows that come second by second go to a CsvLog.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "files/io_error.hpp"
+
+namespace weir::files {
+
+/// Whether a file has to be on the disk before it gets its name, which may take minutes while the disk writes
+/// what others gave it. Without that a kill leaves the file whole, too, but a loss of power may not.
+enum class OnDisk { synced, later };
+
+class WholeFile {
+  public:
+    explicit WholeFile(std::string path);
+    WholeFile(const WholeFile&) = delete;
+    WholeFile& operator=(const WholeFile&) = delete;
+    /// Without finish() nothing is left, and what had the name before stays.
+    ~WholeFile();
+
+    /// After an error this does nothing; finish() returns it.
+    void put(std::string_view text);
+
+    /// Gives the file its name, and returns the error. Once.
+    MaybeIoError finish(OnDisk on_disk = OnDisk::synced);
+
+  private:
+    void fail(const char* doing);
+
+    std::string path_;
+    std::string temporary_;
+    int descriptor_ = -1;
+    MaybeIoError error_;  ///< names `path`, for which the temporary stands
+};
+
+}  // namespace weir::files

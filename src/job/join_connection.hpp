@@ -1,0 +1,126 @@
+// A TCP connection between two processes of a job that starts without MPI: frames with a kind and a number in
+// both directions. Nothing blocks. For one thread; only pulse() may be called by another one.
+//
+// Until trust() is called, a stranger may be at the other side: then no more than stranger_limit bytes are
+// read in all, and no frame before the one in front of it was taken.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::job {
+
+enum class FrameKind : std::uint16_t {
+    hello = 1,  ///< newcomer to leader: who it is
+    challenge,  ///< leader to newcomer: a nonce
+    proof,      ///< newcomer to leader: it has the token
+    noted,      ///< leader to newcomer: it has the token, too, and there may be a place soon
+    welcome,    ///< leader to newcomer: its rank and the options
+    refusal,    ///< leader to newcomer: a text
+    texts,      ///< of an exchange; numbered
+    round,      ///< of a round; numbered
+    clock_question,
+    clock_reading,
+    notice,     ///< to the leader
+    roll_call,  ///< leader to all
+    roll_answer,
+    history,    ///< leader to a returning process: what was exchanged before the loop
+    address,    ///< returning process to leader, and leader to all: how it is reached
+    known,      ///< to the leader: the address is known here; numbered by rank
+    go,         ///< leader to a returning process: all ranks have its address
+    taken_out,  ///< leader to a rank that it has given up
+    leave,      ///< leader to all: with the exit status
+    aborting,   ///< to the leader: a library ends this process, maybe because it has lost another one
+    pulse,      ///< a sign of life, outside the loop
+};
+
+struct Frame {
+    FrameKind kind = FrameKind::hello;
+    std::uint32_t number = 0;
+    std::string bytes;
+};
+
+class JoinConnection {
+  public:
+    static constexpr std::size_t stranger_limit = std::size_t{4} << 10U;
+    static constexpr std::size_t frame_limit = std::size_t{1} << 30U;
+
+    /// Takes over the socket.
+    explicit JoinConnection(int socket);
+    JoinConnection(const JoinConnection&) = delete;
+    JoinConnection& operator=(const JoinConnection&) = delete;
+    ~JoinConnection();
+
+    /// The other side has proven that it belongs to this job.
+    void trust() { trusted_ = true; }
+    /// The other side is not trusted, and has sent a frame that was not taken, or all that a stranger may.
+    [[nodiscard]] bool strange() const {
+        return !trusted_ && (!frames_.empty() || received_ >= stranger_limit);
+    }
+
+    /// What does not leave at once leaves with later calls of pump().
+    void send(FrameKind kind, std::string_view bytes, std::uint32_t number = 0);
+    void send(FrameKind kind, std::span<const std::byte> bytes, std::uint32_t number = 0) {
+        send(kind, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), number);
+    }
+    /// A frame without content, as bytes for a signal handler.
+    [[nodiscard]] static std::string bytes_of(FrameKind kind);
+    /// A sign of life, for any thread: no more than one waits to leave.
+    void pulse();
+    /// The other side is to give signs of life from now on.
+    void expect_pulses(std::int64_t now_ns) { heard_ns_ = now_ns; }
+    /// Since when nothing has come; nothing: the other side has not begun to give signs of life.
+    [[nodiscard]] std::optional<std::int64_t> silent_since_ns() const {
+        return pulsed_ ? std::optional(heard_ns_) : std::nullopt;
+    }
+    /// Moves what can be moved in both directions now; of what has come no more than some mebibytes.
+    void pump();
+    /// Nothing more will be sent: the other side sees the end once it has all. When flushed().
+    void finish_sending() const;
+    /// Nothing more comes, and nothing can be sent.
+    [[nodiscard]] bool closed() const { return closed_; }
+    /// Why; empty: the other side has ended.
+    [[nodiscard]] const std::string& reason() const { return reason_; }
+    /// All that was sent has left this process.
+    [[nodiscard]] bool flushed() const;
+
+    [[nodiscard]] bool has(FrameKind kind) const;
+    /// The oldest frame of this kind that came, if there is one.
+    std::optional<Frame> take(FrameKind kind);
+
+    [[nodiscard]] int descriptor() const { return socket_; }
+
+  private:
+    void close(std::string reason);
+    void read();
+    /// With mutex_ held.
+    void write();
+    /// Makes frames of what has come. Closes if it is none.
+    void split();
+
+    int socket_;
+    bool trusted_ = false;
+    std::size_t received_ = 0;  ///< until trusted
+    std::atomic<bool> closed_ = false;
+    bool pulsed_ = false;
+    std::int64_t heard_ns_ = 0;
+    std::string reason_;
+    std::string incoming_;
+    mutable std::mutex mutex_;  ///< of outgoing_, and of sending
+    std::string outgoing_;
+    std::deque<Frame> frames_;
+};
+
+/// Several texts as one, and back; nothing: it is not such a text.
+std::string pack_texts(std::span<const std::string> texts);
+std::optional<std::vector<std::string>> unpack_texts(std::string_view packed);
+
+}  // namespace weir::job

@@ -1,0 +1,323 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "core/heartbeat.hpp"
+#include "host/common_clock.hpp"
+#include "host/sha256.hpp"
+#include "job/join_socket.hpp"
+#include "job/joined_job.hpp"
+
+namespace weir::job {
+
+namespace {
+
+constexpr auto between_attempts = std::chrono::milliseconds(50);
+/// A rank 0 that lives looks for newcomers ten times per second.
+constexpr auto noted_limit = core::Duration::seconds(5);
+/// Before a message says that rank 0 is not there.
+constexpr auto patience = core::Duration::seconds(3);
+constexpr auto attempt_limit = core::Duration::seconds(2);
+constexpr auto short_nap = std::chrono::microseconds(500);
+/// Where strangers crowd, rank 0 may close a connection before it has looked at it.
+constexpr int attempts_max = 20;
+
+[[noreturn]] void throw_leader_gone(const JoinConnection& connection) {
+    throw RankGone(0, fmt::format("rank 0 has closed its connection{}",
+                                  connection.reason().empty() ? "" : ": " + connection.reason()));
+}
+
+}  // namespace
+
+JoinMember::JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
+                       const std::function<void(const std::string& line)>& report)
+    : terms_(std::move(terms)), hello_(std::move(hello)) {
+    const std::int64_t deadline_ns = host::monotonic_ns() + limit.ns;
+    hello_.version = terms_.version;
+    int attempts = 0;
+    do {
+        if (++attempts > attempts_max) {
+            throw_over("has closed the connection");
+        }
+        std::this_thread::sleep_for(attempts > 1 ? between_attempts : std::chrono::milliseconds(0));
+        leader_connection_ = std::make_shared<JoinConnection>(connect(deadline_ns, report));
+    } while (!greet(deadline_ns));
+    receive_welcome(deadline_ns);
+    if (life_) {
+        receive_history(deadline_ns);
+    }
+}
+
+bool JoinMember::greet(std::int64_t deadline_ns) {
+    if (hello_.returns) {
+        // The kernel takes connections for a rank 0 that stands still.
+        deadline_ns = std::min(deadline_ns, host::monotonic_ns() + noted_limit.ns);
+    }
+    hello_.nonce = host::random_bytes(nonce_bytes);
+    const std::string hello = encode(hello_);
+    leader_connection_->send(FrameKind::hello, hello);
+    const auto challenge = receive(FrameKind::challenge, deadline_ns);
+    if (!challenge) {
+        return false;
+    }
+    const auto proof_of = [&](JoinSide side) {
+        return join_proof(terms_.token, side, hello, challenge->bytes);
+    };
+    leader_connection_->send(FrameKind::proof, proof_of(JoinSide::newcomer));
+    const auto noted = receive(FrameKind::noted, deadline_ns);
+    if (!noted) {
+        return false;
+    }
+    if (!host::same_secret(noted->bytes, proof_of(JoinSide::leader))) {
+        throw JobError(fmt::format("--join: {} does not have the token: it is not rank 0 of this job",
+                                   terms_.address.text()));
+    }
+    leader_connection_->trust();
+    return true;
+}
+
+int JoinMember::connect(std::int64_t deadline_ns,
+                        const std::function<void(const std::string& line)>& report) const {
+    std::int64_t report_at_ns = host::monotonic_ns() + patience.ns;
+    while (true) {
+        std::string why;
+        bool refused = false;
+        const int socket = connect_to(terms_.address, attempt_limit, why, refused);
+        if (socket >= 0) {
+            return socket;
+        }
+        if (refused && hello_.returns) {
+            throw JobOver(
+                fmt::format("--join: nobody listens at {} any more: the run is over", terms_.address.text()));
+        }
+        if (report && host::monotonic_ns() > report_at_ns) {
+            report_at_ns = INT64_MAX;
+            report(fmt::format("waiting for rank 0 at {}: {}", terms_.address.text(), why));
+        }
+        if (host::monotonic_ns() > deadline_ns) {
+            throw JobError(fmt::format("--join: {} cannot be reached: {}; is rank 0 there?",
+                                       terms_.address.text(), why));
+        }
+        std::this_thread::sleep_for(between_attempts);
+    }
+}
+
+std::optional<Frame> JoinMember::receive(FrameKind kind, std::int64_t deadline_ns) {
+    while (true) {
+        leader_connection_->pump();
+        if (auto frame = leader_connection_->take(kind)) {
+            return frame;
+        }
+        if (const auto frame = leader_connection_->take(FrameKind::refusal)) {
+            throw JobError(
+                fmt::format("--join: refused by {}: {}", terms_.address.text(), shown(frame->bytes)));
+        }
+        if (leader_connection_->closed()) {
+            return std::nullopt;
+        }
+        if (leader_connection_->strange() || host::monotonic_ns() > deadline_ns) {
+            throw_over(leader_connection_->strange() ? "does not answer like weir" : "does not answer");
+        }
+        call_waiting_hook();
+        std::this_thread::sleep_for(short_nap);
+    }
+}
+
+Frame JoinMember::await(FrameKind kind, std::int64_t deadline_ns) {
+    auto frame = receive(kind, deadline_ns);
+    if (!frame) {
+        throw_over("has closed the connection");
+    }
+    return std::move(*frame);
+}
+
+void JoinMember::throw_over(const char* what) const {
+    const std::string text = fmt::format("--join: {} {}", terms_.address.text(), what);
+    if (hello_.returns) {
+        throw JobOver(text);
+    }
+    throw JobError(text);
+}
+
+void JoinMember::receive_welcome(std::int64_t deadline_ns) {
+    auto welcome = decode_welcome(await(FrameKind::welcome, deadline_ns).bytes);
+    if (!welcome || welcome->rank < 1 || welcome->rank >= welcome->ranks) {
+        throw JobError(fmt::format("--join: {} does not answer like weir", terms_.address.text()));
+    }
+    rank_ = welcome->rank;
+    size_ = welcome->ranks;
+    options_ = std::move(welcome->options);
+    life_ = welcome->life;
+}
+
+void JoinMember::check_notices(const char* what) {
+    leader_connection_->pump();
+    if (const auto frame = leader_connection_->take(FrameKind::leave)) {
+        int status = 1;
+        std::from_chars(frame->bytes.data(), frame->bytes.data() + frame->bytes.size(), status);
+        leave(status);
+    }
+    if (leader_connection_->has(FrameKind::roll_call)) {
+        throw ExchangeTimeout(std::string("was called to the roll: ") + what);
+    }
+    check_silence(what);
+}
+
+void JoinMember::set_silence_limit(core::Duration limit) {
+    silence_limit_ = limit;
+    pulse_.reset();
+    if (limit > core::Duration{}) {
+        leader_connection_->expect_pulses(host::monotonic_ns());
+        pulse_ = std::make_unique<JoinPulse>(core::heartbeat_periods(size_, limit).others,
+                                             std::vector<std::weak_ptr<JoinConnection>>{leader_connection_});
+    }
+}
+
+void JoinMember::check_silence(const char* what) const {
+    const std::int64_t now_ns = host::monotonic_ns();
+    if (silence_limit_ > core::Duration{} &&
+        now_ns - leader_connection_->silent_since_ns().value_or(now_ns) > silence_limit_.ns) {
+        throw RanksSilent({0}, silence_text(silence_limit_, what));
+    }
+}
+
+std::string JoinMember::receive_texts(const char* what) {
+    Waiting waiting(*this, exchange_limit(), what);
+    while (true) {
+        leader_connection_->pump();
+        if (auto frame = leader_connection_->take(FrameKind::texts)) {
+            if (frame->number != exchange_) {
+                throw JobError(fmt::format("rank 0 is in another exchange: {}", what));
+            }
+            return std::move(frame->bytes);
+        }
+        if (leader_connection_->closed()) {
+            check_notices(what);
+            throw_leader_gone(*leader_connection_);
+        }
+        waiting.nap();
+    }
+}
+
+std::vector<std::string> JoinMember::share(const std::string& text, const char* what) {
+    auto answer = replay(what);
+    if (!answer) {
+        leader_connection_->send(FrameKind::texts, text, ++exchange_);
+        answer = receive_texts(what);
+    }
+    auto texts = unpack_texts(*answer);
+    if (!texts || std::ssize(*texts) != size_) {
+        throw JobError(fmt::format("rank 0 sent something else than a text of each rank: {}", what));
+    }
+    return std::move(*texts);
+}
+
+void JoinMember::gather(std::span<const std::byte> bytes, int root, const char* what,
+                        const std::function<void(int rank, std::span<const std::byte>)>& /*receive*/) {
+    WEIR_ASSERT(root == 0);
+    leader_connection_->send(FrameKind::texts, bytes, ++exchange_);
+    Waiting waiting(*this, exchange_limit(), what);
+    while (!leader_connection_->flushed()) {
+        leader_connection_->pump();
+        waiting.nap();
+    }
+}
+
+std::string JoinMember::broadcast(const std::string& /*text*/, int root, const char* what) {
+    WEIR_ASSERT(root == 0);
+    if (auto answer = replay(what)) {
+        return std::move(*answer);
+    }
+    ++exchange_;
+    return receive_texts(what);
+}
+
+void JoinMember::barrier(const char* what) {
+    static_cast<void>(share({}, what));
+}
+
+void JoinMember::begin_round(std::span<const std::byte> mine, const char* /*what*/) {
+    leader_connection_->send(FrameKind::round, mine, ++round_);
+}
+
+std::optional<std::span<const std::byte>> JoinMember::end_round(const char* what) {
+    leader_connection_->pump();
+    const auto frame = leader_connection_->take(FrameKind::round);
+    if (!frame) {
+        if (leader_connection_->closed()) {
+            check_notices(what);
+            throw_leader_gone(*leader_connection_);
+        }
+        return std::nullopt;
+    }
+    if (frame->number != round_) {
+        throw JobError(fmt::format("rank 0 is in another round: {}", what));
+    }
+    const auto bytes = std::as_bytes(std::span(frame->bytes));
+    round_all_.assign(bytes.begin(), bytes.end());
+    return round_all_;
+}
+
+void JoinMember::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* /*what*/) {
+    WEIR_ASSERT(to == 0);
+    leader_connection_->send(frame_of(kind), bytes);
+}
+
+void JoinMember::receive_block(int from, Block kind, std::span<std::byte> bytes, core::Duration limit,
+                               const char* what) {
+    WEIR_ASSERT(from == 0);
+    Waiting waiting(*this, limit, what);
+    while (true) {
+        leader_connection_->pump();
+        if (const auto frame = leader_connection_->take(frame_of(kind))) {
+            if (frame->bytes.size() != bytes.size()) {
+                throw JobError(fmt::format("rank 0 sent {} bytes: {}", frame->bytes.size(), what));
+            }
+            std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
+            return;
+        }
+        if (leader_connection_->closed()) {
+            check_notices(what);
+            throw_leader_gone(*leader_connection_);
+        }
+        // Clocks are compared here: the answer must not wait for a nap.
+        waiting.check();
+        std::this_thread::yield();
+    }
+}
+
+void JoinMember::send_notice(const Notice& notice, core::Duration limit) {
+    leader_connection_->send(FrameKind::notice, std::as_bytes(std::span(&notice, 1)));
+    const std::int64_t deadline_ns = host::monotonic_ns() + limit.ns;
+    while (!leader_connection_->closed() && host::monotonic_ns() < deadline_ns) {
+        leader_connection_->pump();
+        if (leader_connection_->has(FrameKind::leave)) {
+            check_notices("notice");
+        }
+        std::this_thread::sleep_for(short_nap);
+    }
+}
+
+Job::Roll JoinMember::call_roll(core::Duration limit, const std::function<bool()>& stop) {
+    const std::int64_t deadline_ns = host::monotonic_ns() + limit.ns;
+    const Notice notice = make_notice(Notice::Kind::exchange_timeout, rank_, 0, {});
+    leader_connection_->send(FrameKind::notice, std::as_bytes(std::span(&notice, 1)));
+    Roll roll{.leader_answers = false, .missing = {}};
+    while (!roll.leader_answers && !leader_connection_->closed() && host::monotonic_ns() < deadline_ns &&
+           !stop()) {
+        leader_connection_->pump();
+        roll.leader_answers = leader_connection_->take(FrameKind::roll_call).has_value();
+        std::this_thread::sleep_for(short_nap);
+    }
+    leader_connection_->send(FrameKind::roll_answer, std::string_view{});
+    return roll;
+}
+
+}  // namespace weir::job

@@ -1,0 +1,167 @@
+#include "judge/backlog_growth.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/backlog_points.hpp"
+
+namespace weir::judge {
+
+namespace {
+
+using PointValues = std::array<double, record::BacklogPoints::most>;
+
+/// A large event of the plan: one that is drawn may be larger still, but rarely.
+double event_bytes(const core::Plan& plan) {
+    const core::Distribution& sizes = plan.event_size;
+    double bytes = std::max(sizes.mean + 2 * sizes.deviation, sizes.large);
+    for (const std::int64_t size : sizes.trace) {
+        bytes = std::max(bytes, static_cast<double>(size));
+    }
+    return std::min(bytes, static_cast<double>(plan.slot_size.count));
+}
+
+/// For `producers` together. What one of them has more of at the end of a set, another one has less of; but
+/// events of fixed size come at the same instants at all steady producers.
+double grain_bytes(const core::Plan& plan, const record::PointsPlan& points, std::uint32_t producers) {
+    const double event = event_bytes(plan);
+    if (!points.means) {
+        return 2 * event * std::sqrt(static_cast<double>(producers));
+    }
+    const double generated =
+        static_cast<double>(plan.rate.bits_per_second) / 8 * points.step.in_seconds();  // in a stretch
+    return producers * event * std::min(1.0, 2 * event / generated);
+}
+
+/// `of_events`: variance of a step that is only because events are whole.
+double chance_bytes(std::span<const double> values, double of_events) {
+    const std::size_t steps = values.size() - 1;
+    if (steps < 2) {
+        return 0;
+    }
+    const auto n = static_cast<double>(steps);
+    const double mean = (values.back() - values.front()) / n;
+    double squares = 0;
+    for (std::size_t i = 0; i < steps; ++i) {
+        const double off = values[i + 1] - values[i] - mean;
+        squares += off * off;
+    }
+    const double variance = std::max(0.0, squares / (n - 1) - of_events);
+    return (3 + 6 / (n - 1)) * std::sqrt(variance * n);
+}
+
+/// The points, or of many the means of so many neighbours each, the oldest left out that make no whole mean.
+struct Levels {
+    PointValues values{};
+    std::size_t count = 0;
+    std::size_t neighbours = 1;
+};
+
+Levels levels_of(std::span<const double> points) {
+    constexpr std::size_t least_levels = 8;
+    Levels levels;
+    levels.neighbours = std::max<std::size_t>(1, points.size() / least_levels);
+    levels.count = points.size() / levels.neighbours;
+    const std::span<const double> used = points.last(levels.count * levels.neighbours);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        levels.values[i / levels.neighbours] += used[i] / static_cast<double>(levels.neighbours);
+    }
+    return levels;
+}
+
+/// Over these points, the last ones of the run.
+BacklogGrowth growth_over(const core::Plan& plan, const record::PointsPlan& points,
+                          std::span<const double> values, std::uint32_t producers) {
+    const Levels levels = levels_of(values);
+    const std::span<const double> compared = std::span(levels.values).first(levels.count);
+    const double grain = grain_bytes(plan, points, producers);
+    const auto neighbours = static_cast<std::int64_t>(levels.neighbours);
+    // A point lies anywhere in the grain at either end of a step: twice the square over 12. In the
+    // grain of sets an event counts twice.
+    const double square = grain * grain / (points.means ? 1 : 4);
+    const double of_events = square / 6 / static_cast<double>(neighbours);
+    BacklogGrowth growth;
+    growth.bytes = compared.back() - compared.front();
+    growth.tolerance_bytes = chance_bytes(compared, of_events) + grain;
+    growth.last_bytes = compared.back();
+    growth.time = points.step * neighbours * static_cast<std::int64_t>(levels.count - 1);
+    growth.last_at = points.at(points.points - 1) - core::Duration{points.step.ns * (neighbours - 1) / 2} +
+                     core::Duration{points.means ? points.step.ns / 2 : 0};
+    return growth;
+}
+
+/// Over the whole time, or, if it does not grow over that but at its end, over its last half or quarter.
+BacklogGrowth growth_in(const core::Plan& plan, const record::PointsPlan& points,
+                        std::span<const double> values, std::uint32_t producers) {
+    constexpr std::size_t least_points = 4;
+    constexpr double least_share = 0.02;  // of what is generated, where it is not the whole time
+    const double generated_per_second = static_cast<double>(plan.rate.bits_per_second) / 8 * producers;
+    const BacklogGrowth whole = growth_over(plan, points, values, producers);
+    for (const std::size_t parts : {4U, 2U}) {
+        const std::size_t late = values.size() / parts;
+        if (whole.grows() || late < least_points) {
+            continue;
+        }
+        const auto before = values.first(values.size() - late);
+        const BacklogGrowth growth = growth_over(plan, points, values.last(late), producers);
+        if (growth.grows() && growth.bytes_per_second() > least_share * generated_per_second &&
+            growth.last_bytes > *std::max_element(before.begin(), before.end())) {
+            return growth;
+        }
+    }
+    return whole;
+}
+
+/// Adds what is known of a producer; false: not all of it is.
+bool add_points(const record::PointsPlan& points, const record::RankSummary& producer, PointValues& values) {
+    const record::BacklogPoints& known = producer.backlog_points;
+    if (points.points < 2 || known.known != points.points) {
+        return false;
+    }
+    for (std::size_t i = 0; i < points.points; ++i) {
+        values[i] += static_cast<double>(known.bytes[i].count);
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<BacklogGrowth> growth_of(const core::Plan& plan, const record::RankSummary& producer) {
+    const record::PointsPlan points = record::points_of(plan, {producer.node.index});
+    PointValues values{};
+    if (!add_points(points, producer, values)) {
+        return std::nullopt;
+    }
+    return growth_in(plan, points, std::span(values).first(points.points), 1);
+}
+
+std::optional<BacklogGrowth> growth_of_all(const core::Plan& plan,
+                                           std::span<const record::RankRecord> ranks) {
+    std::uint32_t producers = 0;
+    record::PointsPlan points;
+    PointValues values{};
+    for (const record::RankRecord& rank : ranks) {
+        if (rank.summary.node.role != core::Role::producer) {
+            continue;
+        }
+        points = record::points_of(plan, {rank.summary.node.index});
+        if (!add_points(points, rank.summary, values)) {
+            return std::nullopt;
+        }
+        ++producers;
+    }
+    if (producers == 0) {
+        return std::nullopt;
+    }
+    return growth_in(plan, points, std::span(values).first(points.points), producers);
+}
+
+double full_after_s(const BacklogGrowth& growth, double buffer_bytes) {
+    const double room = std::max(0.0, buffer_bytes - growth.last_bytes);
+    return static_cast<double>(growth.last_at.ns) * 1e-9 + room / growth.bytes_per_second();
+}
+
+}  // namespace weir::judge

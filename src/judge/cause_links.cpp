@@ -1,0 +1,324 @@
+#include "judge/cause_links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "files/formatting.hpp"
+#include "judge/network_advice.hpp"
+
+namespace weir::judge {
+
+using core::Duration;
+using core::Role;
+
+namespace {
+
+constexpr double slow_rank = 0.65;  ///< its rate while it transferred, of the others'
+constexpr double nearly = 0.97;
+constexpr double slow_rank_busy = 0.75;  ///< and it did so for this share of the time with work
+
+constexpr std::string_view look_at_link = "look at this host's link, cable and port";
+
+// The link of one rank.
+
+/// Consumers are never held up themselves.
+bool may_be_held_up(const record::RankSummary& rank) {
+    return rank.node.role == Role::consumer || is_held_up(rank);
+}
+
+CauseKind links_of(Role role) {
+    return role == Role::consumer ? CauseKind::consumer_links : CauseKind::producer_links;
+}
+
+/// Data wait before one link only.
+std::optional<NamedCause> queue_at_one(const LinkUse& use, Role role, const HeldRun& run) {
+    const LinkQueue& queue = use.queue;
+    if (!queue.stands_at_one() || !may_be_held_up(queue.longest->summary)) {
+        return std::nullopt;
+    }
+    return cause_at(
+        links_of(role), *queue.longest, run.held.owners.network,
+        fmt::format("heartbeats {} the leader took {} there, and {} elsewhere: data wait before this link.",
+                    role == Role::consumer ? "from" : "to", files::readable(queue.longest_delay),
+                    files::readable(std::max(queue.others_delay, queue.usual))),
+        std::string(look_at_link));
+}
+
+/// One was slow while it transferred, and the links of the others would do.
+std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed_bits, const HeldRun& run) {
+    // Producers share consumers and scheduler: where the others are in time, it is this one's own.
+    const bool own = role == Role::producer && !run.plan.builds() && run.held.held_up == 1 &&
+                     use.slowest != nullptr && is_held_up(use.slowest->summary);
+    const double limit = own ? nearly : slow_rank;
+    // Where data wait before the links of most, one is no exception.
+    if (use.queue.stands() || use.slowest == nullptr || use.others_bits <= 0 ||
+        !may_be_held_up(use.slowest->summary) || use.slowest_bits > limit * use.others_bits ||
+        use.slowest_busy < slow_rank_busy || use.others_bits < needed_bits) {
+        return std::nullopt;
+    }
+    // The others had time for more and did not get it, although producers had streams: something else lacks.
+    constexpr double in_use = 0.5;
+    if (role == Role::consumer && use.others_mean_bits < nearly * needed_bits &&
+        run.held.all_streams_share < in_use && !run.waits_in_turn()) {
+        return std::nullopt;
+    }
+    return cause_at(
+        links_of(role), *use.slowest, run.held.owners.network,
+        fmt::format("it moved {} while something was transferred, {} of the time, and other {}s {}.",
+                    rate_text(use.slowest_bits), files::percent(use.slowest_busy), core::role_name(role),
+                    rate_text(use.others_bits)),
+        std::string(look_at_link));
+}
+
+/// Heartbeats tell more than rates, which MPI or UCX hide where they copy what is sent.
+std::optional<NamedCause> one_link(const LinkUse& use, Role role, double needed_bits, const HeldRun& run) {
+    if (run.held.owners.network < run.enough()) {
+        return std::nullopt;
+    }
+    auto cause = queue_at_one(use, role, run);
+    return cause ? std::move(cause) : slow_link(use, role, needed_bits, run);
+}
+
+std::optional<NamedCause> one_consumer_link(const HeldRun& run) {
+    return one_link(run.held.consumers, Role::consumer,
+                    run.held.needed_bits * run.plan.producers / run.plan.consumers, run);
+}
+
+/// It holds up its own producer, and with pattern build those that have fragments of the same events: where
+/// all are held up alike, unequal rates have another reason.
+std::optional<NamedCause> one_producer_link(const HeldRun& run) {
+    auto cause = one_link(run.held.producers, Role::producer, run.held.needed_bits, run);
+    if (!cause || run.plan.builds() || run.held.held_up * 2 <= run.plan.producers) {
+        return cause;
+    }
+    const auto rank = std::find_if(run.ranks.begin(), run.ranks.end(), [&](const record::RankRecord& one) {
+        return one.summary.node == *cause->where;
+    });
+    return rank->summary.sets_in_time.late * 2 > run.held.late_sets ? std::move(cause) : std::nullopt;
+}
+
+// Links of all.
+
+std::string needed_text(const HeldRun& run) {
+    return fmt::format("{} are needed of each producer", rate_text(run.held.needed_bits));
+}
+
+enum class FullLinks : std::uint8_t { none, of_consumers, of_producers, of_either };
+
+constexpr double full_consumers = 0.75;  ///< they receive in turn, and cannot take what is not sent
+constexpr double full_interface = 0.88;  ///< headers take up to a tenth of it
+
+FullLinks either(bool consumers, bool producers) {
+    return consumers && producers ? FullLinks::of_either
+           : consumers            ? FullLinks::of_consumers
+           : producers            ? FullLinks::of_producers
+                                  : FullLinks::none;
+}
+
+/// By the speed of interfaces: whose links carried all that they say while something was transferred.
+FullLinks full_by_interface(const HoldUp& held) {
+    // Transfers that a rank interrupts, because it stands still, are no faster over faster links.
+    const auto full = [&](const LinkUse& use) {
+        constexpr double most_of_the_time = 0.5;
+        return use.busy_of_interface >= full_interface &&
+               (use.fullness >= most_of_the_time || !held.some_rank_stood_still);
+    };
+    return either(full(held.consumers), full(held.producers));
+}
+
+/// The role whose interfaces were fuller, by the speed that they report; none: the roles hardly differ.
+FullLinks fuller_interface(const HoldUp& held) {
+    constexpr double much = 0.7;
+    constexpr double clearly_more = 1.5;
+    const double consumers = held.consumers.best_of_interface;
+    const double producers = held.producers.best_of_interface;
+    const bool of_consumers = held.consumers.fullness >= full_consumers && consumers >= much &&
+                              consumers >= clearly_more * producers;
+    const bool of_producers = held.producers.fullness >= full_consumers && producers >= much &&
+                              producers >= clearly_more * consumers;
+    return of_consumers   ? FullLinks::of_consumers
+           : of_producers ? FullLinks::of_producers
+                          : FullLinks::of_either;
+}
+
+/// Where what links of one role carried was always the same, and what those of the other did was not, the
+/// first are full. Where consumers tell nothing: that of producers depends on the transfers if consumers
+/// limit. Where all is always the same, only interfaces can tell.
+FullLinks full_by_rates(const HoldUp& held) {
+    constexpr double alike = 0.03;
+    constexpr double differ = 0.06;
+    const RateDeviation& producers = held.link_rates;
+    const RateDeviation& consumers = held.consumer_link_rates;
+    const bool known = consumers.within > 0;
+    const bool alike_for_consumers =
+        producers.of_all >= differ && held.transfer_rates.of_all < alike;  // whoever shares their links
+    if ((alike_for_consumers ||
+         (producers.within >= differ && (!known || consumers.within <= producers.within))) &&
+        held.consumers.fullness >= full_consumers) {
+        return FullLinks::of_consumers;
+    }
+    constexpr double differ_much = 0.15;  // consumers count coarsely
+    const bool others_differ = held.transfer_rates.of_all >= differ || consumers.within >= differ_much;
+    if (producers.of_all < alike && others_differ && (!known || producers.within <= consumers.within) &&
+        held.producers.fullness >= full_link) {
+        return FullLinks::of_producers;
+    }
+    return fuller_interface(held);
+}
+
+/// Data wait before links of one role: those are full. Nothing: heartbeats do not tell.
+std::optional<FullLinks> full_by_queues(const HoldUp& held) {
+    const LinkQueue& consumers = held.consumers.queue;
+    const LinkQueue& producers = held.producers.queue;
+    constexpr std::int64_t much = 2;
+    if (consumers.stands() && (!producers.stands() || consumers.typical >= producers.typical * much)) {
+        return FullLinks::of_consumers;
+    }
+    if (producers.stands() && (!consumers.stands() || producers.typical >= consumers.typical * much)) {
+        return FullLinks::of_producers;
+    }
+    return std::nullopt;
+}
+
+FullLinks full_links(const HoldUp& held) {
+    if (const FullLinks full = full_by_interface(held); full != FullLinks::none) {
+        return full;
+    }
+    if (const auto full = full_by_queues(held)) {
+        return *full;
+    }
+    return full_by_rates(held);
+}
+
+/// How full the links of a role are, and where that is known how long messages took before them.
+std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
+    const std::string queue =
+        use.queue.stands()
+            ? fmt::format(
+                  "; heartbeats {} the leader took {} there, and {} with {}s: data wait before these "
+                  "links",
+                  role == Role::consumer ? "from" : "to", files::readable(use.queue.typical),
+                  files::readable(use.queue.usual), role == Role::consumer ? "producer" : "consumer")
+            : "";
+    return fmt::format(
+        "{}s moved {} each while data waited, {} of the most that they were seen to carry; "
+        "{}{}.",
+        core::role_name(role), rate_text(use.mean_bits), files::percent(use.fullness), needed_text(run),
+        queue);
+}
+
+/// The kind of cause that a mechanism is; not_told: none.
+CauseKind kind_of(NetworkMechanism mechanism, const NetworkVerdict& network) {
+    switch (mechanism) {
+        case NetworkMechanism::lossy:
+            return network.dropping_host.empty() ? CauseKind::switch_loss : CauseKind::host_loss;
+        case NetworkMechanism::held_back_by_pfc:
+        case NetworkMechanism::pauses_sent:
+            return CauseKind::pfc;
+        case NetworkMechanism::controlled_by_ecn:
+        case NetworkMechanism::slowed_by_cnp:
+            return CauseKind::ecn;
+        case NetworkMechanism::nothing_counted:
+        case NetworkMechanism::unknown:
+            break;
+    }
+    return CauseKind::not_told;
+}
+
+}  // namespace
+
+bool is_for_links(const HeldRun& run) {
+    const Owners& owners = run.held.owners;
+    return owners.network >= run.enough() &&
+           owners.network >= std::max({owners.processing, owners.withheld, owners.control});
+}
+
+std::optional<NamedCause> link_of_one(const HeldRun& run) {
+    if (!is_for_links(run)) {
+        return std::nullopt;
+    }
+    const auto part = [](const LinkUse& use) { return fraction(use.slowest_bits, use.others_bits); };
+    const LinkQueue& producers = run.held.producers.queue;
+    const LinkQueue& consumers = run.held.consumers.queue;
+    const bool queues = producers.stands_at_one() || consumers.stands_at_one();
+    const bool one_late = run.held.held_up == 1 && run.plan.producers > 1 && !run.plan.builds();
+    const bool producer =
+        queues ? producers.stands_at_one() &&
+                     (!consumers.stands_at_one() || producers.longest_delay > consumers.longest_delay)
+               : one_late || part(run.held.producers) < part(run.held.consumers);
+    auto first = producer ? one_producer_link(run) : one_consumer_link(run);
+    return first ? std::move(first) : producer ? one_consumer_link(run) : one_producer_link(run);
+}
+
+std::optional<NamedCause> links_of_all(const HeldRun& run) {
+    const HoldUp& held = run.held;
+    if (!run.links_full() || !is_for_links(run)) {
+        return std::nullopt;
+    }
+    const FullLinks full = full_links(held);
+    if (full == FullLinks::of_either && full_by_interface(held) == FullLinks::none) {
+        return cause_of(
+            CauseKind::not_told, held.owners.network,
+            fmt::format("links of consumers and of producers look equally full: {} and {} each while data "
+                        "waited, and {}.{}",
+                        rate_text(held.consumers.mean_bits), rate_text(held.producers.mean_bits),
+                        needed_text(run), stall_hint(run)),
+            "");
+    }
+    const bool consumers = full == FullLinks::of_consumers ||
+                           (full == FullLinks::of_either &&
+                            held.consumers.busy_of_interface >= held.producers.busy_of_interface);
+    const Role role = consumers ? Role::consumer : Role::producer;
+    return cause_of(links_of(role), held.owners.network,
+                    full_text(consumers ? held.consumers : held.producers, role, run),
+                    consumers ? "lower --rate, or use more consumers or faster links"
+                              : "lower --rate, or use more producers or faster links");
+}
+
+/// What counters say of the network between the links.
+std::optional<NamedCause> network_mechanism(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    if (network == nullptr || network->mechanisms.empty() || run.held.owners.network < run.enough()) {
+        return std::nullopt;
+    }
+    const CauseKind what = kind_of(network->mechanisms.front(), *network);
+    if (what == CauseKind::not_told) {
+        return std::nullopt;
+    }
+    const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
+    return cause_of(what, run.held.owners.network,
+                    fmt::format("transfers took {}. {}", owned_text(run.held.owners.network), advice.text),
+                    advice.advice);
+}
+
+std::optional<NamedCause> losses_beside_open_links(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    const bool lossy = network != nullptr && !network->mechanisms.empty() &&
+                       network->mechanisms.front() == NetworkMechanism::lossy;
+    const bool open =
+        run.held.consumers.busy_of_interface > 0 && full_by_interface(run.held) == FullLinks::none;
+    // Connections lose packets at a full link too, which is how they find its rate.
+    const bool waits = run.held.consumers.queue.stands() || run.held.producers.queue.stands();
+    if (!lossy || !open || waits || !is_for_links(run)) {
+        return std::nullopt;
+    }
+    constexpr double far_below = 0.5;
+    const auto hidden = [&](const LinkUse& use) {
+        return std::max(use.busy_of_interface, use.best_of_interface) < far_below;
+    };
+    if (!run.links_full() || !hidden(run.held.consumers) || !hidden(run.held.producers)) {
+        return network_mechanism(run);
+    }
+    const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
+    return cause_of(CauseKind::not_told, run.held.owners.network,
+                    fmt::format("packets were lost, and links always carried the most that they were seen to "
+                                "carry, which is less than their interfaces say. {}",
+                                advice.text),
+                    advice.advice);
+}
+
+}  // namespace weir::judge

@@ -1,0 +1,102 @@
+#include "judge/cause_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "files/formatting.hpp"
+
+namespace weir::judge {
+
+namespace {
+
+/// How a cause is called, and what stands around the name of the rank that it concerns.
+struct CauseWords {
+    std::string_view general;
+    std::string_view before;
+    std::string_view after = {};
+};
+
+constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
+    {"links of consumers", "the link of "},
+    {"links of producers", "the link of "},
+    {"packets that the switch dropped", "packets for ", " that the switch dropped"},
+    {"pauses (PFC)", "pauses of ", " (PFC)"},
+    {"senders that slowed down (ECN)", "", ", which slowed down (ECN)"},
+    {"too few slots", "too few slots of "},
+    {"processing on consumers", "processing on "},
+    {"too few streams", "too few streams of "},
+    {"too small a window", "too small a window of "},
+    {"the scheduler", ""},
+    {"latency of control messages", "latency of control messages of "},
+    {"shaping", "shaping by "},
+    {"--outstanding", "--outstanding, for "},
+    {"--requests", "--requests of "},
+    {"--high-water", "--high-water of "},
+    {"a late producer", "", ", which was late"},
+    {"ranks that stood still", "", ", which stood still"},
+    {"packets that hosts dropped", "packets that the host of ", " dropped"},
+    {"consumers that were lost", "", ", which was lost"},
+    {"the buffer", "the buffer of "},
+    {"the event size", "the event size of "},
+    {"integrity", "integrity, at "},
+    {"not told", "not told, at "},
+}};
+
+/// More than these are in run.json only.
+constexpr std::size_t said_max = 3;
+
+bool is_partner(const NamedCause& of, const NamedCause& cause) {
+    return of.together_with != CauseKind::not_told && cause.what == of.together_with &&
+           cause.together_with == of.what;
+}
+
+}  // namespace
+
+std::string subject_of(const NamedCause& cause) {
+    const CauseWords& words = cause_words.at(static_cast<std::size_t>(cause.what));
+    if (!cause.where) {
+        return std::string(words.general);
+    }
+    const bool the_only_one = cause.where->role == core::Role::scheduler;
+    return fmt::format("{}{}{}{}", words.before, the_only_one ? "the " : "",
+                       files::node_text(*cause.where, cause.host), words.after);
+}
+
+std::string causes_text(std::span<const NamedCause> causes) {
+    if (causes.empty()) {
+        return "";
+    }
+    const NamedCause& first = causes.front();
+    std::string text = "Main cause: " + subject_of(first);
+    std::size_t said = 1;
+    if (causes.size() > 1 && is_partner(first, causes[1])) {
+        text += fmt::format(", together with {}", subject_of(causes[1]));
+        said = 2;
+    }
+    text += fmt::format(".{}{}", first.text.empty() ? "" : " ", files::capitalised(first.text));
+    for (; said < std::min(causes.size(), said_max); ++said) {
+        const NamedCause& other = causes[said];
+        text += fmt::format(" {} {}: {}", other.evidence == CauseEvidence::counterfactual ? "Or" : "Also",
+                            subject_of(other), other.text);
+    }
+    return text;
+}
+
+std::string advice_text(std::span<const NamedCause> causes) {
+    std::vector<std::string> remedies;
+    for (const NamedCause& cause : causes) {
+        const bool known = std::find(remedies.begin(), remedies.end(), cause.remedy) != remedies.end();
+        if (!cause.remedy.empty() && !known && remedies.size() < said_max) {
+            remedies.push_back(cause.remedy);
+        }
+    }
+    return files::capitalised(fmt::format("{}", fmt::join(remedies, "; or ")));
+}
+
+}  // namespace weir::judge

@@ -1,0 +1,22 @@
+// Causes as sentences for people: the one place where their words are chosen.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "judge/causes.hpp"
+
+namespace weir::judge {
+
+/// "links of consumers", "the link of consumer 0 on eb07", "too few slots".
+std::string subject_of(const NamedCause& cause);
+
+/// "Main cause: too few slots. With 2 slots ... Or processing on consumers: with ...". Causes that were
+/// proved are alternatives, causes that were attributed add up. Empty without causes.
+std::string causes_text(std::span<const NamedCause> causes);
+
+/// What can be done, the first cause's remedy first, with a capital and without a full stop: "A; or B".
+/// Empty: nothing is known.
+std::string advice_text(std::span<const NamedCause> causes);
+
+}  // namespace weir::judge

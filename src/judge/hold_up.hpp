@@ -1,0 +1,152 @@
+// What the ranks' sums tell of a run that was not on time: to whom the time of held-up events belongs, how
+// full links were, and who stood out. Nothing but what a measured run has goes in.
+//
+// An event is held up while its producer transfers it, or has a stream for it and no grant. Without a grant,
+// the scheduler had no credit, or it had one (the heartbeats' share, ProducerRecorder::no_credit). What slots
+// were while there was no credit follows from the consumers' own sums: receiving, holding an event for
+// processing, withheld, or free; a slot that is free at its consumer and no credit at the scheduler belongs
+// to the messages on the way and to a scheduler that has not read them. While there was a credit, the
+// producer's streams were in use for the scheduler: by events that are under way or, beyond what consumers
+// count as receiving, by messages. So each part of the time has one owner, and the parts add up to 1.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "judge/verdict.hpp"
+#include "record/rank_summary.hpp"
+
+namespace weir::judge {
+
+/// 0 for a part of nothing.
+constexpr double fraction(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+constexpr double fraction(core::Duration part, core::Duration whole) {
+    return fraction(static_cast<double>(part.ns), static_cast<double>(whole.ns));
+}
+
+/// What heartbeats tell of the queues before links, in the direction of the data: of producers what those to
+/// the leader took, of consumers those from it.
+struct LinkQueue {
+    core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
+    /// Median of the other role in the same direction, which meets no data there.
+    core::Duration usual;
+    const record::RankRecord* longest = nullptr;
+    core::Duration longest_delay;
+    core::Duration others_delay;  ///< as `typical`, of the others
+
+    /// Whether data of most of these ranks wait before their links.
+    [[nodiscard]] bool stands() const { return is_long(typical, usual); }
+    /// Whether only those of the one do.
+    [[nodiscard]] bool stands_at_one() const {
+        return longest != nullptr && is_long(longest_delay, std::max(others_delay, usual));
+    }
+
+  private:
+    /// An upper quartile against a median: a loaded host reads late, but not so much later.
+    static bool is_long(core::Duration delay, core::Duration usual_delay) {
+        constexpr std::int64_t times = 4;
+        return delay >= core::Duration::milliseconds(1) && delay >= usual_delay * times &&
+               usual_delay > core::Duration{};
+    }
+};
+
+/// The links of the ranks of one role, in the time in which producers that were held up had work.
+struct LinkUse {
+    /// Payload per second of a rank, on average.
+    double mean_bits = 0;
+    /// What a link was seen to carry, on average: the larger of its rate while something was transferred and
+    /// of its best 10 ms, less the chunks that may have been counted in those and moved before.
+    double seen_bits = 0;
+    /// mean_bits over seen_bits: 1 is a link that always carried the most that it ever carried.
+    double fullness = 0;
+
+    LinkQueue queue;
+
+    // Over what the interfaces say of their speed; 0: not known of all. Headers take a part of it.
+    double busy_of_interface = 0;  ///< rate while something was transferred
+    double best_of_interface = 0;  ///< best 10 ms
+
+    const record::RankRecord* slowest =
+        nullptr;                  ///< of several: the least rate while something was transferred
+    double slowest_bits = 0;      ///< that rate
+    double others_bits = 0;       ///< the median of this rate of the others
+    double others_mean_bits = 0;  ///< mean of the others, in all the time with work
+    double slowest_busy = 0;      ///< share of the time in which something was transferred
+};
+
+/// Standard deviation over mean.
+struct RateDeviation {
+    double of_all = 0;
+    double within = 0;  ///< single ranks
+};
+
+/// Shares that add up to 1, of the time of held-up events.
+struct Owners {
+    double network = 0;     ///< under way, or waiting for slots that were all receiving
+    double processing = 0;  ///< waiting for slots that held events to process
+    double withheld = 0;    ///< waiting for slots whose credits --high-water kept back
+    double control = 0;     ///< waiting for messages, or for who reads them
+};
+
+struct HoldUp {
+    std::uint32_t held_up = 0;  ///< producers that overflowed, were late or lost events
+    // Shares of the time in which streams of those had an event.
+    double transfer_share = 0;
+    double slot_share = 0;
+    double grant_share = 0;
+    Owners owners;
+    /// The part of what producers that were held up generated that had not left by the end of the measured
+    /// time: a cause that owns less of the time than this cannot be the only one.
+    double shortfall = 0;
+    double backlogged_share = 0;   ///< of the measured time they had work
+    double all_streams_share = 0;  ///< of the time with work, all of their streams were transferring
+
+    LinkUse producers;
+    LinkUse consumers;
+    // How much producers' transfers differ. What a full link carried is always the same, however many shared
+    // it; where consumers limit, it depends on who shares theirs.
+    RateDeviation transfer_rates;
+    RateDeviation link_rates;           ///< what a producer's link carried during each
+    RateDeviation consumer_link_rates;  ///< what a consumer's did; 0: not known
+
+    double handling_share = 0;         ///< of the time with work the scheduler handled messages
+    core::Duration handling_each;      ///< handling per event granted
+    core::Duration control_each;       ///< slots lost to messages on the way or unread, per event received
+    double transfers_to_consumer = 0;  ///< under way, on average in the time with work
+    double outstanding = 0;            ///< events granted and not done, on average in the time with work
+    double free_credits = 0;           ///< known to the scheduler and not spent, on average
+    double blocked_share = 0;          ///< of the consumers' time
+    double processing_share = 0;       ///< of the consumers' time they worked on events
+    // Shares of the time in which the scheduler had events:
+    double scheduler_slot_share = 0;    ///< no consumer had a credit
+    double scheduler_stream_share = 0;  ///< there were credits, and streams in use
+
+    bool some_rank_stood_still = false;                     ///< for a tenth of the time or more
+    std::int64_t first_trouble_second = record::no_second;  ///< of the first overflow or late set
+    std::optional<core::Duration> worst_lateness;           ///< nothing: not known
+    double needed_bits = 0;                                 ///< per producer
+    std::uint64_t late_sets = 0;
+    std::uint64_t generated_events = 0;
+    std::uint64_t lost_on_the_way = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t socket_drops = 0;
+};
+
+/// `interface_rates`: as in RunFacts.
+HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const record::RankRecord> ranks,
+                      std::span<const core::BitRate> interface_rates);
+
+/// Whether this producer overflowed, had late sets or lost events, or 5 % of its data is left.
+[[nodiscard]] bool is_held_up(const record::RankSummary& producer);
+
+/// What a producer should have generated in what was recorded, whole events and sets allowed for: less than
+/// this was not generated in time.
+[[nodiscard]] core::Bytes due_bytes(const core::Plan& plan, const record::RankSummary& producer);
+
+}  // namespace weir::judge

@@ -1,0 +1,205 @@
+#include "judge/network_findings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "files/formatting.hpp"
+
+namespace weir::judge {
+
+namespace {
+
+constexpr std::uint64_t least_count = 10;
+constexpr std::uint64_t packets_per_count = 1000000;
+constexpr std::size_t kinds_named = 3;
+/// Most payload of a packet of RDMA, whose devices are the ones that count packets only.
+constexpr std::uint64_t payload_of_packet = 4096;
+
+/// What one device of a host counts.
+struct Device {
+    bool counts_bytes = false;
+    bool counts_packets = false;
+    bool counts_resent = false;
+    bool rdma = false;  ///< a port as InfiniBand's standard has it
+    std::uint64_t bytes = 0;
+    std::uint64_t packets = 0;
+};
+
+std::map<std::string_view, Device> devices_of(const record::HostCounters& host) {
+    std::map<std::string_view, Device> devices;
+    for (const record::CounterSum& counter : host.sums) {
+        if (record::is_protocol(record::source_of(counter.column))) {
+            continue;
+        }
+        Device& device = devices[record::source_of(counter.column)];
+        const record::CounterMeaning meaning = record::meaning_of(counter.column);
+        const std::uint64_t sum = counter.sum.value_or(0);
+        device.rdma = device.rdma || record::counter_of(counter.column) == "port_rcv_bytes";
+        if (meaning == record::CounterMeaning::received_bytes) {
+            device.counts_bytes = true;
+            device.bytes = std::max(device.bytes, sum);
+        } else if (meaning == record::CounterMeaning::received_packets) {
+            device.counts_packets = true;
+            device.packets = std::max(device.packets, sum);
+        } else if (meaning == record::CounterMeaning::resent ||
+                   meaning == record::CounterMeaning::resent_burst) {
+            device.counts_resent = device.counts_resent || counter.sum.has_value();
+        }
+    }
+    return devices;
+}
+
+/// The host's largest sum over sources of one counter: interfaces, RDMA ports and IP count the same traffic.
+std::uint64_t largest_sum(const record::HostCounters& host, record::CounterMeaning meaning) {
+    std::map<std::string, std::uint64_t> by_name;
+    std::uint64_t largest = 0;
+    for (const record::CounterSum& counter : host.sums) {
+        if (record::meaning_of(counter.column) == meaning) {
+            const std::uint64_t sum = by_name[record::kind_name(counter.column)] += counter.sum.value_or(0);
+            largest = std::max(largest, sum);
+        }
+    }
+    return largest;
+}
+
+/// Whether no counter of losses sees the host's data: most of it went through an RDMA device that does not
+/// count them, and the kernel's protocols do not see RDMA.
+bool blind_to_losses(const std::map<std::string_view, Device>& devices, std::uint64_t host_bytes) {
+    return std::any_of(devices.begin(), devices.end(), [&](const auto& named) {
+        const Device& device = named.second;
+        return device.rdma && !device.counts_resent && device.bytes > host_bytes / 2;
+    });
+}
+
+/// Whether a device received pauses for a thousandth of the time or more, or for a time that is not known.
+bool had_long_pauses(const record::HostCounters& host) {
+    std::map<std::string_view, std::pair<std::uint64_t, std::uint64_t>> devices;
+    for (const record::CounterSum& counter : host.sums) {
+        auto& [frames, time_us] = devices[record::source_of(counter.column)];
+        const record::CounterMeaning meaning = record::meaning_of(counter.column);
+        frames += meaning == record::CounterMeaning::pause_received ? counter.sum.value_or(0) : 0;
+        time_us += meaning == record::CounterMeaning::pause_received_us ? counter.sum.value_or(0) : 0;
+    }
+    const auto thousandth_us = 1000 * static_cast<std::uint64_t>(host.seconds);
+    return std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
+        const auto [frames, time_us] = device.second;
+        return frames > 0 && (time_us == 0 || time_us >= thousandth_us);
+    });
+}
+
+void add_host(const record::HostCounters& host, bool datagrams, std::map<std::string, CounterKind>& kinds,
+              NetworkFindings& findings) {
+    ++findings.hosts;
+    findings.counters += host.sums.size();
+    findings.packets += largest_sum(host, record::CounterMeaning::received_packets);
+    const auto devices = devices_of(host);
+    std::uint64_t bytes = largest_sum(host, record::CounterMeaning::received_bytes);
+    const bool blind = blind_to_losses(devices, bytes);
+    for (const auto& [name, device] : devices) {
+        if (!device.counts_bytes && device.counts_packets) {
+            bytes = std::max(bytes, device.packets * payload_of_packet);
+        } else if (!device.counts_bytes && findings.uncounted_device.empty()) {
+            findings.uncounted_device = fmt::format("{} on {}", name, host.host);
+        }
+    }
+    findings.bytes += bytes;
+    findings.pauses_were_short = findings.pauses_were_short && !had_long_pauses(host);
+    std::map<std::string, std::uint64_t> here;
+    bool losses = false;
+    bool pauses = false;
+    for (const record::CounterSum& counter : host.sums) {
+        const record::CounterMeaning meaning = record::meaning_of(counter.column);
+        const bool counted_by_run = datagrams && (record::source_of(counter.column) == "udp" ||
+                                                  counter.column == "ip.reassembly_failures");
+        if (meaning == record::CounterMeaning::none || !counter.sum || counted_by_run) {
+            continue;
+        }
+        losses = losses || record::shows_losses(meaning);
+        pauses = pauses || meaning == record::CounterMeaning::pause_received ||
+                 meaning == record::CounterMeaning::pause_sent;
+        CounterKind& kind = kinds[record::kind_name(counter.column)];
+        kind.meaning = meaning;
+        kind.sum += *counter.sum;
+        const std::uint64_t on_host = here[record::kind_name(counter.column)] += *counter.sum;
+        if (on_host > kind.most) {
+            kind.most = on_host;
+            kind.most_host = host.host;
+        }
+    }
+    findings.hosts_with_losses += losses && !blind ? 1U : 0U;
+    findings.hosts_with_pauses += pauses ? 1U : 0U;
+}
+
+std::string kind_text(const CounterKind& kind) {
+    const bool time = kind.meaning == record::CounterMeaning::pause_received_us ||
+                      kind.meaning == record::CounterMeaning::pause_sent_us;
+    const auto number = [&](std::uint64_t count) {
+        return time ? files::readable(core::Duration::microseconds(static_cast<std::int64_t>(count)))
+                    : fmt::format("{}", count);
+    };
+    const std::string amount = fmt::format("{}{}{}", number(kind.sum), time ? " of " : " ", kind.name);
+    const char* bursts =
+        kind.meaning == record::CounterMeaning::resent_burst && kind.sum > 0 ? "each for a burst, " : "";
+    return kind.most == kind.sum
+               ? fmt::format("{} ({}on {})", amount, bursts, kind.most_host)
+               : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, number(kind.most));
+}
+
+}  // namespace
+
+bool NetworkFindings::counted(record::CounterMeaning meaning) const {
+    return std::any_of(kinds.begin(), kinds.end(),
+                       [&](const CounterKind& kind) { return kind.meaning == meaning; });
+}
+
+std::uint64_t NetworkFindings::least(const CounterKind& kind) const {
+    return kind.meaning == record::CounterMeaning::resent_burst
+               ? least_count
+               : std::max(least_count, packets / packets_per_count);
+}
+
+std::string NetworkFindings::listed(std::initializer_list<record::CounterMeaning> meanings, bool few) const {
+    std::vector<std::string> texts;
+    for (const CounterKind& kind : kinds) {
+        if (kind.sum >= (few ? 1 : least(kind)) &&
+            std::find(meanings.begin(), meanings.end(), kind.meaning) != meanings.end()) {
+            texts.push_back(kind_text(kind));
+        }
+    }
+    const std::size_t left = texts.size() - std::min(texts.size(), kinds_named);
+    texts.resize(texts.size() - left);
+    return fmt::format("{}{}", fmt::join(texts, ", "),
+                       left > 0 ? fmt::format(" and {}", files::counted(left, "other kind")) : std::string{});
+}
+
+std::string NetworkFindings::worst_host(std::initializer_list<record::CounterMeaning> meanings) const {
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const CounterKind& kind) {
+        return kind.sum >= least(kind) &&
+               std::find(meanings.begin(), meanings.end(), kind.meaning) != meanings.end();
+    });
+    return found == kinds.end() ? std::string{} : found->most_host;
+}
+
+NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bool datagrams) {
+    NetworkFindings findings;
+    std::map<std::string, CounterKind> kinds;
+    for (const record::HostCounters& host : hosts) {
+        if (host.handed_in && host.seconds > 0) {
+            add_host(host, datagrams, kinds, findings);
+        }
+    }
+    for (auto& [name, kind] : kinds) {
+        kind.name = name;
+        findings.kinds.push_back(std::move(kind));
+    }
+    std::stable_sort(findings.kinds.begin(), findings.kinds.end(),
+                     [](const CounterKind& a, const CounterKind& b) { return a.sum > b.sum; });
+    return findings;
+}
+
+}  // namespace weir::judge

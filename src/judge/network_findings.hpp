@@ -1,0 +1,53 @@
+// The sums of all hosts' counters by what they measure (counter_meaning.hpp), for the verdict on the network.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/counter_meaning.hpp"
+#include "record/host_counters.hpp"
+
+namespace weir::judge {
+
+/// One kind of counter, over all hosts and devices.
+struct CounterKind {
+    std::string name;
+    record::CounterMeaning meaning = record::CounterMeaning::none;
+    std::uint64_t sum = 0;
+    std::uint64_t most = 0;  ///< on one host
+    std::string most_host;
+};
+
+struct NetworkFindings {
+    std::vector<CounterKind> kinds;  ///< with a meaning; the largest sums first
+    std::size_t hosts = 0;           ///< that handed in
+    std::size_t counters = 0;
+    std::size_t hosts_with_losses = 0;  ///< with counters of lost packets that see the data
+    std::size_t hosts_with_pauses = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;       ///< received; where only packets are counted, what they can have held
+    std::string uncounted_device;  ///< counts neither bytes nor packets; empty: none
+
+    /// Whether any host has a counter of this kind, whatever it counted.
+    [[nodiscard]] bool counted(record::CounterMeaning meaning) const;
+    /// From how many on a counter is worth naming.
+    [[nodiscard]] std::uint64_t least(const CounterKind& kind) const;
+    /// Whether every device that received pauses counted their time, and each was stopped for less than a
+    /// thousandth of the measured one.
+    bool pauses_were_short = true;
+
+    /// The kinds with one of these meanings, as text; empty if there are none. `few`: also those below
+    /// least().
+    [[nodiscard]] std::string listed(std::initializer_list<record::CounterMeaning> meanings,
+                                     bool few = false) const;
+    /// With the most of the first kind that listed() names; empty: there is none.
+    [[nodiscard]] std::string worst_host(std::initializer_list<record::CounterMeaning> meanings) const;
+};
+
+/// `datagrams`: without what UDP counted.
+NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bool datagrams);
+
+}  // namespace weir::judge

@@ -1,0 +1,86 @@
+// The verdict: was every set of data gone before the next one was generated, was anything lost, did a buffer
+// overflow, and if so, since when, where and why.
+//
+// Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
+// warm-up no producer held more than its buffer, and no backlog grew, so that the run could go on for ever
+// (backlog_growth.hpp). For both, all events must have been delivered as they were sent: none lost (in the
+// warm-up or later; dropped by its producer, left over at the end, or sent and not arrived), corrupt or
+// duplicate.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/network_plan.hpp"
+#include "core/plan.hpp"
+#include "judge/causes.hpp"
+#include "judge/network_verdict.hpp"
+#include "record/rank_summary.hpp"
+#include "record/recovery.hpp"
+#include "record/second_collector.hpp"
+#include "record/switch_counters.hpp"
+
+namespace weir::judge {
+
+struct Verdict {
+    /// False: neither sustained nor not (generation saturate, or the run ended early without an overflow).
+    bool judged = false;
+    bool sustained = false;  ///< only if judged
+    std::int64_t first_overflow_second =
+        record::no_second;  ///< no_second also if the closing check was the only one
+    std::vector<std::uint32_t> overflowing_producers;  ///< the worst first
+    double max_occupancy = 0;                          ///< NaN with generation saturate
+    /// Whose backlog grew, the fastest first; empty also if only that of all together is known to grow.
+    std::vector<std::uint32_t> growing_producers;
+    /// All producers' backlogs together. Nothing: not known, as in a run that is too short or ended early.
+    std::optional<double> growth_bytes_per_second;
+    /// What a growth of all together must exceed to be told from chance.
+    std::optional<double> growth_tolerance_bytes_per_second;
+    /// If a backlog grew and no buffer overflowed yet: when the first is full, in seconds after second 0.
+    std::optional<double> buffer_full_after_s;
+
+    std::optional<bool> on_time;  ///< nothing: not judged
+    std::uint64_t sets = 0;       ///< whose fate is known, of all producers
+    std::uint64_t late_sets = 0;
+    std::int64_t first_late_second = record::no_second;
+    std::vector<std::uint32_t> late_producers;  ///< the worst first
+    /// Least time from an event's departure to its deadline; negative: so late. Nothing: no event was gone.
+    std::optional<core::Duration> least_slack;
+
+    std::uint64_t lost_events = 0;  ///< wherever and whenever
+
+    /// What caused overflow, late sets or losses, the worst first. Otherwise none, or `integrity` if what
+    /// arrived was not what was sent. What text and advice say of causes is made of these and of nothing
+    /// else.
+    std::vector<NamedCause> causes;
+    std::string text;    ///< a few sentences, with numbers
+    std::string advice;  ///< what to try about the causes; empty: nothing
+};
+/// The first cause's name, as in run.json; "none": there is none.
+std::string_view cause_name(const Verdict& verdict);
+
+/// What is known of a run besides its ranks.
+struct RunFacts {
+    bool complete = true;  ///< reached its planned end
+    record::BlockedAtOnce blocked_at_once;
+    std::vector<std::string> ledger_differences;
+    // nullptr: not known. They must outlive the call of judge_run().
+    const core::NetworkPlan* simulated = nullptr;  ///< the network of a simulation; nullptr: measured
+    const NetworkVerdict* network = nullptr;
+    const record::SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
+    const record::Recovery* recovery = nullptr;      ///< of a run that outlives consumers
+    /// What the interface of each rank's host says of its speed, shared evenly by the ranks of the same role
+    /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than it says.
+    std::vector<core::BitRate> interface_rates{};
+    /// Causes that were found by simulating the run again, and then count instead of what rows tell; nullptr:
+    /// that was not tried.
+    const std::vector<NamedCause>* proved = nullptr;
+};
+
+Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ranks, const RunFacts& facts);
+
+}  // namespace weir::judge

@@ -1,0 +1,101 @@
+#include "judge/verdict_growth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "core/set_phase.hpp"
+#include "files/formatting.hpp"
+#include "record/backlog_points.hpp"
+
+namespace weir::judge {
+
+namespace {
+
+/// What the next set adds to what is left of the one before.
+double next_set_bytes(const core::Plan& plan, core::ProducerId producer) {
+    return plan.generation == core::Generation::sets
+               ? static_cast<double>(core::first_of_set_bytes(plan, producer).count)
+               : 0;
+}
+
+/// What is beyond any run stays in range: accounts of ranks come from outside.
+std::int64_t in_range(double number) {
+    return static_cast<std::int64_t>(std::clamp(number, 0.0, 9e18));
+}
+
+/// "103.0 MB per second and is full after 39.0 s"
+std::string filling_text(const BacklogGrowth& growth, double full_after_s, std::string_view verb) {
+    const std::int64_t full_ns = in_range(full_after_s * 1e9);
+    return fmt::format("{} per second and {} full after {}",
+                       files::readable(core::Bytes{in_range(growth.bytes_per_second())}), verb,
+                       files::readable(core::Duration{full_ns}));
+}
+
+}  // namespace
+
+Growths find_growths(const core::Plan& plan, std::span<const record::RankRecord> ranks) {
+    Growths found;
+    found.all = growth_of_all(plan, ranks);
+    double room = 0;
+    for (const record::RankRecord& rank : ranks) {
+        if (rank.summary.node.role != core::Role::producer) {
+            continue;
+        }
+        const double buffer = static_cast<double>(plan.buffer.count) -
+                              next_set_bytes(plan, core::ProducerId{rank.summary.node.index});
+        room += buffer;
+        const auto growth = growth_of(plan, rank.summary);
+        if (growth && growth->grows()) {
+            found.producers.push_back({&rank, *growth, full_after_s(*growth, buffer)});
+        }
+    }
+    std::stable_sort(found.producers.begin(), found.producers.end(),
+                     [](const Growing& a, const Growing& b) { return a.growth.bytes > b.growth.bytes; });
+    if (found.all && found.all->grows()) {
+        found.all_full_after_s = full_after_s(*found.all, room);
+    }
+    return found;
+}
+
+double first_full_after_s(const Growths& growths) {
+    double first = growths.producers.empty() ? growths.all_full_after_s : growths.producers[0].full_after_s;
+    for (const Growing& growing : growths.producers) {
+        first = std::min(first, growing.full_after_s);
+    }
+    return first;
+}
+
+std::string growth_text(const Growths& growths) {
+    if (growths.producers.empty()) {
+        return fmt::format("the buffers of all producers together fill by {}.",
+                           filling_text(*growths.all, growths.all_full_after_s, "are"));
+    }
+    const Growing& worst = growths.producers.front();
+    const std::string who = files::node_text(worst.rank->summary.node, worst.rank->host);
+    const std::string how = filling_text(worst.growth, worst.full_after_s, "is");
+    if (growths.producers.size() == 1) {
+        return fmt::format("the buffer of {} fills by {}.", who, how);
+    }
+    return fmt::format("the buffers of {} fill; the fastest, of {}, fills by {}.",
+                       files::counted(growths.producers.size(), "producer"), who, how);
+}
+
+std::string unseen_growth_text(const core::Plan& plan, const Growths& growths) {
+    constexpr double told_from = 0.02;  // of the rate
+    const bool known = growths.all.has_value();
+    if (!known && record::points_of(plan, {}).points >= 2) {
+        return "";
+    }
+    const double generated = static_cast<double>(plan.rate.bits_per_second) / 8 * plan.producers;
+    const double unseen = known ? growths.all->tolerance_bytes_per_second() / generated : 1;
+    return unseen < told_from ? ""
+           : unseen < 1
+               ? fmt::format("A backlog that grows by less than {} of the rate would not show in {}.",
+                             files::percent(unseen), files::length_text(plan.duration))
+               : "The run is too short to show whether the backlog grows.";
+}
+
+}  // namespace weir::judge

@@ -1,0 +1,43 @@
+// The growth of backlogs as the verdict states it: who grows, how fast, when the buffer is full, and what a
+// run is too short to show. What a growth is: backlog_growth.hpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "judge/backlog_growth.hpp"
+#include "record/rank_summary.hpp"
+
+namespace weir::judge {
+
+/// A producer whose backlog grows.
+struct Growing {
+    const record::RankRecord* rank = nullptr;
+    BacklogGrowth growth;
+    double full_after_s = 0;
+};
+
+struct Growths {
+    std::vector<Growing> producers;  ///< that grow, the fastest first
+    std::optional<BacklogGrowth> all;
+    double all_full_after_s = 0;  ///< if all together grow
+
+    [[nodiscard]] bool any() const { return !producers.empty() || (all && all->grows()); }
+};
+
+/// For a complete run. The ranks must outlive what is returned.
+Growths find_growths(const core::Plan& plan, std::span<const record::RankRecord> ranks);
+
+/// When the first buffer is full, in seconds after second 0. Some backlog must grow.
+double first_full_after_s(const Growths& growths);
+
+/// A sentence, without a capital, about the backlog that grows fastest; there must be one.
+std::string growth_text(const Growths& growths);
+
+/// A sentence about the growth that such a run cannot show; empty if that is little, or not known.
+std::string unseen_growth_text(const core::Plan& plan, const Growths& growths);
+
+}  // namespace weir::judge

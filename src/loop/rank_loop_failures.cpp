@@ -1,0 +1,119 @@
+// How the loop hands evidence of failures to the FailureDetector and carries out its decisions.
+#include <fmt/format.h>
+
+#include "host/signals.hpp"
+#include "loop/rank_loop.hpp"
+
+namespace weir::loop {
+
+void RankLoop::watch_for_failures() {
+    if (parts_.output.error()) {
+        cannot_continue(parts_.output.error()->message());
+    }
+    ending::FailureDetector& detector = parts_.detector;
+    if (const int signal = host::caught_signal(); signal != 0 && detector.signal() == 0) {
+        judge({.kind = ending::Evidence::Kind::signal, .signal = signal});
+    }
+    // After a signal, all at once: the job is being ended. Else at the second look: what the process said
+    // of itself before it ended may still be under way.
+    const bool at_once = detector.signal() != 0 || gone_seen_;
+    const auto gone = at_once ? parts_.processes.gone() : parts_.processes.next_gone();
+    if (gone && at_once) {
+        judge({.kind = ending::Evidence::Kind::process_gone, .rank = *gone});
+    }
+    gone_seen_ = gone.has_value();
+    apply(detector.look(clock_now()));
+}
+
+void RankLoop::receive_notice(int from, const job::Notice& notice) {
+    if (notice.kind == job::Notice::Kind::failure) {
+        look_for_dead_process(from);
+    }
+    apply(parts_.detector.judge(notice, from, clock_now()));
+    if (notice.kind == job::Notice::Kind::signal) {
+        next_look_ = last_turn_;
+    }
+}
+
+void RankLoop::look_for_dead_process(int has_spoken) {
+    const auto gone = parts_.processes.gone();
+    if (gone == has_spoken) {
+        return;
+    }
+    // Another rank than the leader reports what it has seen itself, unless it can no longer report.
+    if (gone && (is_leader() || *gone == parts_.settings.leader_rank())) {
+        judge({.kind = ending::Evidence::Kind::process_gone, .rank = *gone});
+    }
+}
+
+void RankLoop::transport_failed(const transport::TransportError& error) {
+    look_for_dead_process();
+    judge({.kind = error.control_works() ? ending::Evidence::Kind::transfer_failed
+                                         : ending::Evidence::Kind::network_failed,
+           .rank = error.peer().value,
+           .text = error.what()});
+    actions_.clear();  // it was thrown while they were carried out, and the run ends
+}
+
+void RankLoop::cannot_continue(const std::string& why) {
+    judge({.kind = ending::Evidence::Kind::cannot_continue,
+           .rank = parts_.rank,
+           .text = fmt::format("{}: {}", rank_text(parts_.settings, parts_.rank), why)});
+}
+
+void RankLoop::judge(const ending::Evidence& evidence) {
+    apply(parts_.detector.judge(evidence, clock_now()));
+}
+
+void RankLoop::apply(const ending::Decision& decision) {
+    if (end_) {
+        return;
+    }
+    end_ = decision.end;
+    if (decision.lost) {
+        give_up(*decision.lost);
+    }
+    if (decision.missed && parts_.on_missed) {
+        parts_.on_missed(*decision.missed);
+    }
+    if (decision.signal_ends_run && parts_.on_signal) {
+        parts_.on_signal(parts_.detector.signal());
+    }
+    if (decision.report) {
+        try {
+            send_notice(parts_.settings.leader_rank(), *decision.report);
+        } catch (const transport::TransportError& error) {
+            judge({.kind = ending::Evidence::Kind::network_failed,
+                   .rank = error.peer().value,
+                   .text = error.what()});
+        }
+    }
+}
+
+void RankLoop::send_notice(int rank, const job::Notice& notice) {
+    job::encode_packet(job::PacketKind::notice, std::span(&notice, 1), packet_);
+    parts_.transport.send_packet({rank}, packet_);
+}
+
+void RankLoop::send_to_others(const job::Notice& notice) {
+    for (int rank = 0; rank < parts_.settings.roles.ranks(); ++rank) {
+        if (rank != parts_.rank) {
+            send_notice(rank, notice);
+        }
+    }
+}
+
+void RankLoop::order_all_to_leave(int status) {
+    const core::Instant deadline = clock_now() + core::Duration::milliseconds(200);
+    try {
+        send_to_others(job::make_notice(job::Notice::Kind::leave, parts_.rank, status, {}));
+        while (parts_.transport.packets_under_way() > 0 && clock_now() < deadline) {
+            found_.clear();
+            parts_.transport.poll(found_);
+        }
+    } catch (const transport::TransportError&) {
+        // The network is what broke: the others will notice by themselves.
+    }
+}
+
+}  // namespace weir::loop

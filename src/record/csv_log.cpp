@@ -1,0 +1,279 @@
+#include "record/csv_log.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "files/formatting.hpp"
+#include "record/second_clock.hpp"
+
+namespace weir::record {
+
+namespace {
+
+/// Puts cells together into a line. A simulation writes thousands of lines per second: numbers go in without
+/// a format that would have to be read each time.
+class Line {
+  public:
+    Line(const RowStart& start, std::optional<std::int64_t> unix_ns_at_second_0) {
+        line_.reserve(256);
+        integer(start.second).text(phase_name(start.phase));
+        if (unix_ns_at_second_0) {
+            text(files::utc_text(*unix_ns_at_second_0 + start.second * ns_per_second));
+        } else {
+            text("");
+        }
+        seconds(start.covered);
+    }
+    template <typename Integer>
+    Line& integer(Integer value) {
+        const fmt::format_int digits(value);
+        return text({digits.data(), digits.size()});
+    }
+    /// One instance for each column, with the number that it takes.
+    template <const auto& columns, std::size_t place>
+    void cell(const Row& row) {
+        constexpr const Column& column = columns[place];
+        if (column.known != nullptr && !(row.known.*column.known)) {
+            text("");
+            return;
+        }
+        const Number value = column.number(row);
+        if (const auto* const count = std::get_if<std::int64_t>(&value)) {
+            integer(*count);
+        } else if (const auto* const time = std::get_if<core::Duration>(&value)) {
+            column.unit == "us" ? microseconds(*time) : seconds(*time);
+        } else {
+            fraction(std::get<double>(value));
+        }
+    }
+    template <const auto& columns>
+    void cells(const Row& row) {
+        [&]<std::size_t... places>(std::index_sequence<places...>) {
+            (cell<columns, places>(row), ...);
+        }(std::make_index_sequence<columns.size()>());
+    }
+    Line& text(std::string_view value) {
+        line_ += value;
+        line_ += ',';
+        return *this;
+    }
+    Line& seconds(core::Duration value) {
+        constexpr std::int64_t ns_per_us = 1000;
+        // What lies between two microseconds is rounded as the number in seconds that it is nearest to.
+        if (!has_exact_digits(value) || value.ns % ns_per_us == ns_per_us / 2) {
+            return cell("{:.6f}", value.in_seconds());
+        }
+        return fixed<6>((value.ns + ns_per_us / 2) / ns_per_us);
+    }
+    Line& microseconds(core::Duration value) {
+        return has_exact_digits(value) ? fixed<3>(value.ns) : cell("{:.3f}", value.in_microseconds());
+    }
+    /// When the longest stall ended, from the second's beginning; empty without one.
+    Line& stall_end(const Row& row) {
+        const core::Instant begin{row.start.second * ns_per_second};
+        const bool known = row.poll_gaps.largest > core::Duration{} && row.poll_gaps.largest_end >= begin;
+        return known ? seconds(row.poll_gaps.largest_end - begin) : text("");
+    }
+    Line& fraction(double value) { return std::isfinite(value) ? cell("{:.6f}", value) : text(""); }
+
+    /// The whole line, with its end.
+    std::string line() {
+        line_.back() = '\n';
+        return std::move(line_);
+    }
+
+  private:
+    /// As many digits as a double has, and no sign.
+    static bool has_exact_digits(core::Duration value) {
+        return value.ns >= 0 && value.ns < 1000000000000000;
+    }
+    /// `value` counts units of the last of so many decimal places.
+    template <std::size_t places>
+    Line& fixed(std::int64_t value) {
+        const fmt::format_int digits(value);
+        const std::string_view all(digits.data(), digits.size());
+        const std::size_t whole = all.size() > places ? all.size() - places : 0;
+        line_ += whole > 0 ? all.substr(0, whole) : "0";
+        line_ += '.';
+        line_.append(places - (all.size() - whole), '0');
+        return text(all.substr(whole));
+    }
+    template <typename Value>
+    Line& cell(fmt::format_string<const Value&> form, const Value& value) {
+        line_ += fmt::format(form, value);
+        line_ += ',';
+        return *this;
+    }
+    std::string line_;
+};
+
+}  // namespace
+
+std::string rank_file_name(int rank, core::Role role) {
+    return fmt::format("rank-{:05}-{}.csv", rank, core::role_name(role));
+}
+
+std::string csv_header(core::Role role) {
+    std::string header = "second,phase,wall_time,covered_s,";
+    for (const Column& column : columns_of(role)) {
+        header.append(column.name) += ',';
+    }
+    return header + "poll_gap_end_s\n";
+}
+
+std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t> unix_ns_at_second_0) {
+    Line line(row.start, unix_ns_at_second_0);
+    switch (role) {
+        case core::Role::producer:
+            line.cells<producer_columns>(row);
+            break;
+        case core::Role::consumer:
+            line.cells<consumer_columns>(row);
+            break;
+        case core::Role::scheduler:
+            line.cells<scheduler_columns>(row);
+            break;
+    }
+    return line.stall_end(row).line();
+}
+
+CsvLog::CsvLog(CsvLog&& other) noexcept
+    : path_(std::move(other.path_)),
+      unix_ns_at_second_0_(other.unix_ns_at_second_0_),
+      writing_(other.writing_),
+      open_(std::exchange(other.open_, false)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      block_(std::move(other.block_)),
+      length_(other.length_),
+      error_(std::move(other.error_)) {}
+
+CsvLog& CsvLog::operator=(CsvLog&& other) noexcept {
+    if (this != &other) {
+        static_cast<void>(close());
+        path_ = std::move(other.path_);
+        unix_ns_at_second_0_ = other.unix_ns_at_second_0_;
+        writing_ = other.writing_;
+        open_ = std::exchange(other.open_, false);
+        descriptor_ = std::exchange(other.descriptor_, -1);
+        block_ = std::move(other.block_);
+        length_ = other.length_;
+        error_ = std::move(other.error_);
+    }
+    return *this;
+}
+
+CsvLog::~CsvLog() {
+    static_cast<void>(close());
+}
+
+files::MaybeIoError CsvLog::open(std::string path, core::Role role,
+                                 std::optional<std::int64_t> unix_ns_at_second_0, Writing writing) {
+    unix_ns_at_second_0_ = unix_ns_at_second_0;
+    return open(std::move(path), csv_header(role), writing);
+}
+
+files::MaybeIoError CsvLog::open(std::string path, std::string_view header, Writing writing) {
+    static_cast<void>(close());
+    path_ = std::move(path);
+    writing_ = writing;
+    block_.clear();
+    length_ = 0;
+    error_.reset();
+    const bool at_the_end = writing_ == Writing::row_by_row_at_the_end;
+    if (open_file(at_the_end ? 0 : O_TRUNC)) {
+        return error_;
+    }
+    open_ = true;
+    if (at_the_end && (length_ = ::lseek(descriptor_, 0, SEEK_END)) > 0) {
+        return error_;
+    }
+    length_ = 0;
+    if (!put(header) && writing_ == Writing::in_blocks) {
+        close_file();
+    }
+    return error_;
+}
+
+files::MaybeIoError CsvLog::open_file(int extra_flags) {
+    do {
+        descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | extra_flags, 0666);
+    } while (descriptor_ < 0 && errno == EINTR);
+    return descriptor_ < 0 ? fail("create", errno) : files::MaybeIoError{};
+}
+
+files::MaybeIoError CsvLog::append(std::string_view line) {
+    if (error_) {
+        return error_;
+    }
+    if (!open_) {
+        return fail("write", EBADF);
+    }
+    if (writing_ != Writing::in_blocks) {
+        return put(line);
+    }
+    block_ += line;
+    return block_.size() >= block_bytes ? put_block() : files::MaybeIoError{};
+}
+
+files::MaybeIoError CsvLog::put_block() {
+    if (!open_file(0) && !put(block_)) {
+        block_.clear();
+        return close_file();
+    }
+    return error_;
+}
+
+files::MaybeIoError CsvLog::put(std::string_view text) {
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+        if (written >= 0) {
+            // Short only when the disk is full or a signal came: the next attempt tells which.
+            rest.remove_prefix(static_cast<std::size_t>(written));
+        } else if (errno != EINTR) {
+            const int error_number = errno;
+            cut_to_whole_lines(text.substr(0, text.size() - rest.size()));
+            return fail("write", error_number);
+        }
+    }
+    length_ += static_cast<std::int64_t>(text.size());
+    return {};
+}
+
+void CsvLog::cut_to_whole_lines(std::string_view put) const {
+    // Half a line would be read as a row. If this fails too, the reader still sees a short last line.
+    const std::size_t line_end = put.rfind('\n');
+    const std::size_t whole = line_end == std::string_view::npos ? 0 : line_end + 1;
+    if (whole < put.size()) {
+        static_cast<void>(::ftruncate(descriptor_, length_ + static_cast<std::int64_t>(whole)) == 0);
+    }
+}
+
+files::MaybeIoError CsvLog::close() {
+    if (open_ && !block_.empty() && !error_) {
+        static_cast<void>(put_block());
+    }
+    open_ = false;
+    return descriptor_ < 0 ? error_ : close_file();
+}
+
+files::MaybeIoError CsvLog::close_file() {
+    // Also after an error the descriptor is gone (Linux): never a second attempt.
+    if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+        return fail("close", errno);
+    }
+    return error_;
+}
+
+files::MaybeIoError CsvLog::fail(const char* doing, int error_number) {
+    error_ = files::IoError{path_, doing, error_number};
+    return error_;
+}
+
+}  // namespace weir::record

@@ -1,0 +1,240 @@
+#include "record/host_counters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "files/checked_json.hpp"
+#include "files/formatting.hpp"
+#include "files/json_text.hpp"
+#include "record/counter_meaning.hpp"
+#include "record/second_clock.hpp"
+
+namespace weir::record {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// One count of a device under all its names: that of all priorities together can have a name of its own.
+struct CountOfDevice {
+    std::uint64_t whole = 0;
+    std::uint64_t of_priorities = 0;
+};
+
+bool is_traffic(CounterMeaning meaning) {
+    return meaning == CounterMeaning::received_packets || meaning == CounterMeaning::sent_packets;
+}
+
+}  // namespace
+
+std::string host_file(std::string_view host) {
+    std::string name(host.empty() ? "unknown" : host);
+    // What a host calls itself comes from outside: it must not leave the directory.
+    std::replace(name.begin(), name.end(), '/', '_');
+    if (name.front() == '.') {
+        name.front() = '_';
+    }
+    return "hosts/" + name + ".csv";
+}
+
+std::string host_csv_header(const std::vector<std::string>& columns) {
+    std::string line = "second,phase,wall_time";
+    for (const std::string& column : columns) {
+        line += ',';
+        line += column;
+    }
+    return line + '\n';
+}
+
+std::string host_csv_line(std::int64_t second, Phase phase, std::optional<std::int64_t> unix_ns_at_second_0,
+                          const CounterValues& values, std::size_t columns) {
+    std::string line = fmt::format(
+        "{},{},{}", second, phase_name(phase),
+        unix_ns_at_second_0 ? files::utc_text(*unix_ns_at_second_0 + second * ns_per_second) : "");
+    for (std::size_t i = 0; i < columns; ++i) {
+        line += ',';
+        if (i < values.size() && values[i]) {
+            line += fmt::format("{}", *values[i]);
+        }
+    }
+    return line + '\n';
+}
+
+void HostCounters::add(const CounterValues& values, Phase phase) {
+    seconds += phase == Phase::measure ? 1 : 0;
+    for (std::size_t i = 0; i < std::min(values.size(), sums.size()); ++i) {
+        if (!values[i]) {
+            continue;
+        }
+        sums[i].whole_run = sums[i].whole_run.value_or(0) + *values[i];
+        if (phase == Phase::measure) {
+            sums[i].sum = sums[i].sum.value_or(0) + *values[i];
+        }
+    }
+}
+
+std::string_view source_of(std::string_view column) {
+    return column.substr(0, std::min(column.rfind('.'), column.size()));
+}
+
+std::string_view counter_of(std::string_view column) {
+    const std::size_t dot = column.rfind('.');
+    return dot == std::string_view::npos ? column : column.substr(dot + 1);
+}
+
+std::string kind_name(std::string_view column) {
+    return std::string(is_protocol(source_of(column)) ? column : counter_of(column));
+}
+
+std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host) {
+    std::map<std::string_view, std::map<const CounterRow*, CountOfDevice>> counts;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (row.family.empty() || !counter.sum) {
+            continue;
+        }
+        CountOfDevice& count = counts[source_of(counter.column)][&row];
+        if (is_of_priority(counter.column)) {
+            count.of_priorities += *counter.sum;
+        } else {
+            count.whole = std::max(count.whole, *counter.sum);
+        }
+    }
+    std::map<std::string_view, FamilySums> families;
+    for (const auto& [source, rows] : counts) {
+        for (const auto& [row, count] : rows) {
+            families[source][row->family] += std::max(count.whole, count.of_priorities);
+        }
+    }
+    return families;
+}
+
+FamilySums families_of(const HostCounters& host) {
+    FamilySums sums;
+    for (const auto& [source, families] : families_by_source(host)) {
+        for (const auto& [family, sum] : families) {
+            sums[family] += sum;
+        }
+    }
+    std::map<std::string, std::uint64_t> kinds;
+    FamilySums traffic;
+    for (const CounterSum& counter : host.sums) {
+        const CounterRow& row = row_of(counter.column);
+        if (is_traffic(row.meaning) && !row.family.empty() && counter.sum) {
+            const std::uint64_t of_kind = kinds[kind_name(counter.column)] += *counter.sum;
+            traffic[row.family] = std::max(traffic[row.family], of_kind);
+        }
+    }
+    for (const auto& [family, sum] : traffic) {
+        sums[family] = sum;
+    }
+    return sums;
+}
+
+std::string encode_host(const HostCounters& host) {
+    Json sums = Json::array();
+    const auto number = [](const std::optional<std::uint64_t>& count) {
+        return count ? Json(*count) : Json();
+    };
+    for (const CounterSum& counter : host.sums) {
+        sums.push_back({counter.column, number(counter.sum), number(counter.whole_run)});
+    }
+    return files::json_text({{"host", host.host},
+                             {"file", host.file},
+                             {"seconds", host.seconds},
+                             {"sums", std::move(sums)},
+                             {"problem", host.problem},
+                             {"reading_max_ns", host.reading_max.ns},
+                             {"settings", host.settings}});
+}
+
+std::optional<HostCounters> decode_host(std::string_view text) {
+    try {
+        const Json json = files::parse_json(text);
+        HostCounters host;
+        host.host = json.at("host");
+        host.file = json.at("file");
+        host.handed_in = true;
+        files::read_checked(json.at("seconds"), host.seconds);
+        for (const auto& counter : json.at("sums")) {
+            const auto number = [&](std::size_t place) {
+                return files::checked<std::optional<std::uint64_t>>(counter.at(place));
+            };
+            host.sums.push_back({counter.at(0), number(1), number(2)});
+        }
+        files::read_checked(json.at("reading_max_ns"), host.reading_max.ns);
+        host.problem = json.at("problem");
+        host.settings = json.at("settings");
+        if (!host.settings.empty() && files::parse_json_or_discard(host.settings).is_discarded()) {
+            return std::nullopt;
+        }
+        return host;
+    } catch (const Json::exception&) {
+        return std::nullopt;
+    }
+}
+
+core::BitRate interface_rate(const HostCounters& host) {
+    std::string_view device;
+    std::uint64_t most = 0;
+    for (const CounterSum& counter : host.sums) {
+        const std::string_view source = source_of(counter.column);
+        if (meaning_of(counter.column) == CounterMeaning::received_bytes && !is_protocol(source) &&
+            counter.sum.value_or(0) > most) {
+            most = *counter.sum;
+            device = source;
+        }
+    }
+    const Json settings = files::parse_json_or_discard(host.settings);
+    if (device.empty() || !settings.is_object()) {
+        return {};
+    }
+    const auto speed_of = [&](const char* list, const char* name) {
+        for (const Json& one : settings.value(list, Json::array())) {
+            if (one.is_object() && one.value(name, "") == device) {
+                if (const auto rate = files::whole_number_if_any<std::int64_t>(
+                        one.value("speed_bits_per_second", Json()))) {
+                    return core::BitRate{*rate};
+                }
+            }
+        }
+        return core::BitRate{};
+    };
+    const core::BitRate rate = speed_of("interfaces", "name");
+    return rate > core::BitRate{} ? rate : speed_of("rdma_ports", "device");
+}
+
+nlohmann::ordered_json host_json(const HostCounters& host) {
+    Json sources = Json::array();
+    Json totals = Json::object();
+    for (const CounterSum& counter : host.sums) {
+        const std::string source(source_of(counter.column));
+        if (std::find(sources.begin(), sources.end(), source) == sources.end()) {
+            sources.push_back(source);
+        }
+        if (counter.sum.value_or(0) > 0) {
+            totals[counter.column] = *counter.sum;
+        }
+    }
+    Json by_source = Json::object();
+    for (const auto& [source, families] : families_by_source(host)) {
+        by_source[std::string(source)] = families;
+    }
+    const auto known = [&](Json value) { return host.handed_in ? std::move(value) : Json(); };
+    return {{"name", host.host},
+            {"file", host.file},
+            {"sources", known(std::move(sources))},
+            {"counters", known(host.sums.size())},
+            {"seconds", known(host.seconds)},
+            {"totals", known(std::move(totals))},
+            {"families", known(families_of(host))},
+            {"families_by_source", known(std::move(by_source))},
+            {"reading_max_us", known(host.reading_max.in_microseconds())},
+            {"settings", host.settings.empty() ? Json() : files::parse_json(host.settings)},
+            {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
+}
+
+}  // namespace weir::record

@@ -1,0 +1,114 @@
+// The sums of one rank over its whole run, in one trivially copyable block that a run gathers as bytes,
+// and the record of a rank: that block with what is known about the process.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "core/ids.hpp"
+#include "core/ledger.hpp"
+#include "core/socket_state.hpp"
+#include "core/units.hpp"
+#include "record/backlog_points.hpp"
+#include "record/generation_time.hpp"
+#include "record/rows.hpp"
+#include "record/set_deadlines.hpp"
+
+namespace weir::record {
+
+/// Bits per second that `bytes` in `time` make; 0 for no time.
+constexpr core::BitRate rate_of(core::Bytes bytes, core::Duration time) {
+    return {time.ns <= 0 ? 0
+                         : static_cast<std::int64_t>(static_cast<double>(bytes.count) * 8e9 /
+                                                     static_cast<double>(time.ns))};
+}
+
+/// A rank's sums so far, which every live sample of it brings along.
+struct RankSums {
+    std::int64_t rows = 0;           ///< emitted
+    Counts run;                      ///< all rows, warm-up and drain included
+    Counts measured;                 ///< rows of phase `measure`, as are all that follow
+    TimeUse time;                    ///< of these rows
+    core::Duration covered;          ///< time recorded
+    std::int64_t whole_seconds = 0;  ///< complete ones
+    double max_occupancy = 0;        ///< NaN with generation saturate
+    std::int64_t max_occupancy_second = no_second;
+    std::int64_t first_overflow_second = no_second;
+    MovedInTime in_time;      ///< while data was generated; its rate is the mean
+    SetsInTime sets_in_time;  ///< producer: of those generated in phase `measure`
+};
+
+struct RankSummary : RankSums {
+    core::NodeId node;
+
+    /// The final ledger, which the loop puts here (`ledger_known`) when the core has closed.
+    core::Ledger ledger;
+    bool ledger_known = false;
+    /// Set by the loop: core::Producer::overflowed_at_close().
+    bool overflowed_at_close = false;
+
+    std::int64_t last_second = no_second;  ///< of the last row
+    Load load;                             ///< phase `measure`
+    std::int64_t overflow_seconds = 0;     ///< seconds of phase `measure` with an overflow
+    BacklogPoints backlog_points;          ///< producer
+
+    // What was moved (sent or received) in one whole second of phase `measure`.
+    core::BitRate slowest;
+    core::BitRate fastest;
+    std::int64_t slowest_second = no_second;
+    std::int64_t fastest_second = no_second;
+    core::BitRate slowest_window;                    ///< mean over the window of rate_window.hpp
+    std::int64_t slowest_window_second = no_second;  ///< its first
+    core::BitRate peak_10ms;
+
+    core::Duration poll_gap_max;  ///< phase `measure`
+    std::int64_t poll_gap_second = no_second;
+    core::SocketState socket;  ///< where chunks are datagrams; occupancy_bytes: the most
+
+    core::Duration stalled;  ///< sum of poll gaps of 10 ms and more in phase `measure`
+    /// The same from second 0 on with the drain: what stands still at the end of the measured time is known
+    /// after it.
+    core::Duration stalled_with_drain;
+    core::Duration poll_gap_max_with_drain;
+    std::int64_t poll_gap_second_with_drain = no_second;
+    /// How much faster this rank's clock goes than the scheduler's, in parts per million, and how far from
+    /// the truth that may be; nothing where both are one clock or before the end.
+    std::optional<double> clock_drift_ppm;
+    std::optional<double> clock_drift_error_ppm;
+
+    /// Adds the sums of a consumer's earlier process. Slowest and fastest second stay those of this one.
+    void add_sums(const RankSummary& earlier) {
+        run += earlier.run;
+        measured += earlier.measured;
+        time += earlier.time;
+        load += earlier.load;
+        covered += earlier.covered;
+        in_time += earlier.in_time;
+        whole_seconds += earlier.whole_seconds;
+        rows += earlier.rows;
+        last_second = std::max(last_second, earlier.last_second);
+    }
+    /// Mean of what was moved while data was generated.
+    [[nodiscard]] constexpr core::BitRate throughput() const { return rate_of(in_time.bytes, in_time.time); }
+    [[nodiscard]] constexpr bool overflowed() const {
+        return first_overflow_second != no_second || overflowed_at_close;
+    }
+};
+static_assert(std::is_trivially_copyable_v<RankSummary>);
+
+/// A rank as run.json lists it.
+struct RankRecord {
+    int rank = 0;
+    RankSummary summary;
+    bool ended_regularly = true;  ///< false: `summary` is made from the rank's last report (summary_from)
+    std::string host;
+    std::int64_t pid = 0;
+    std::string cpus;  ///< list syntax, "0-3,8"; empty: unknown
+    std::string file;  ///< of its rows, relative to the run directory; empty: none
+};
+
+}  // namespace weir::record

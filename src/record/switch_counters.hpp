@@ -1,0 +1,123 @@
+// What the switches of a simulation counted: rows of switch/NAME.csv for each port and priority, and their
+// sums over the measured time for run.json and the summary. Real switches are not read: weir runs on hosts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/units.hpp"
+#include "record/rows.hpp"
+
+namespace weir::record {
+
+struct SwitchPort {
+    std::string peer;  ///< what its cable leads to: "consumer-3", "switch-1"
+    core::BitRate rate;
+    std::optional<core::NodeId> node = {};  ///< the peer, if it is a node of the run
+};
+
+struct SwitchHardware {
+    std::string name;  ///< "switch-0"
+    core::Bytes pool;  ///< that its ports share; 0: they share none
+    std::vector<SwitchPort> ports;
+};
+
+/// One port and priority during some time.
+struct SwitchRow {
+    std::uint32_t port = 0;
+    std::uint32_t priority = 0;
+    // Towards the peer.
+    std::uint64_t sent_packets = 0;
+    core::Bytes sent_bytes;  ///< on the wire
+    core::Bytes queue_peak;
+    double queue_mean_bytes = 0;
+    std::uint64_t marked_packets = 0;
+    std::uint64_t dropped_packets = 0;
+    core::Bytes dropped_bytes;
+    std::uint64_t pauses_received = 0;
+    core::Duration paused;  ///< for so long the peer stopped this port
+    // From the peer.
+    std::uint64_t pauses_sent = 0;
+    core::Duration pausing;  ///< for so long this port stopped the peer
+};
+
+struct SwitchReading {
+    core::Bytes pool_peak;
+    std::vector<SwitchRow> rows;  ///< only those in which anything is above 0
+};
+
+/// What senders did about losses.
+struct LossReactions {
+    std::uint64_t packets_sent_again = 0;
+    std::uint64_t timeouts = 0;
+};
+
+/// "switch/switch-0.csv", relative to the run directory.
+std::string switch_file(std::string_view name);
+/// Header line, with its line end.
+std::string switch_csv_header();
+/// The rows of one reading as lines with their line ends. `begin`: of the time, which lasted for `length`.
+std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
+                             core::Instant begin, core::Duration length, Phase phase);
+
+/// A port and priority over the measured time.
+struct SwitchPortTotals {
+    SwitchPort port;
+    SwitchRow row;                  ///< without the mean of the queue
+    double queue_byte_seconds = 0;  ///< integral of the queue
+    /// As a share of what the cable can carry in this time.
+    [[nodiscard]] double use(core::Duration measured) const;
+};
+
+/// All switches over the measured time.
+struct SwitchTotals {
+    core::Duration measured;
+    core::Duration row_length;
+    std::vector<std::string> files;  ///< relative to the run directory
+    core::Bytes pool;                ///< of each switch; 0: its ports share none
+    core::Bytes pool_peak;           ///< of the fullest switch
+    /// By switch, port and priority.
+    std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, SwitchPortTotals> ports;
+    LossReactions reactions;
+    std::string problem;  ///< why rows are missing; empty: none are
+
+    /// Adds what a switch counted in `length`.
+    void add(const SwitchHardware& description, const SwitchReading& reading, core::Duration length);
+    /// Over all ports; times are left out, since they have no sum.
+    [[nodiscard]] SwitchRow sum() const;
+    /// With the longest queue; nullptr: nothing was sent.
+    [[nodiscard]] const SwitchPortTotals* fullest() const;
+    struct Stopped {
+        double mean_share = 0;  ///< of the measured time, over all producers
+        double most_share = 0;
+        std::string most;  ///< the producer
+    };
+    /// For how long the switches stopped producers.
+    [[nodiscard]] Stopped producers_stopped() const;
+    struct ConsumerPorts {
+        double least = 0;  ///< of what the cable can carry
+        double most = 0;
+        std::string least_name;  ///< the consumer
+        std::string most_name;
+    };
+    /// How far the ports to consumers were used. Where the least used one leads to a consumer that wanted
+    /// more, something else held its data up.
+    [[nodiscard]] ConsumerPorts consumer_ports() const;
+    /// Consumers whose port was not full and had no queue to speak of: on average two packets, or a tenth of
+    /// the longest one. If producers were stopped meanwhile, it was because of others.
+    [[nodiscard]] std::vector<std::string> ports_with_room() const;
+};
+
+nlohmann::ordered_json to_json(const SwitchTotals& totals);
+
+/// For the summary: what the switches held, marked, dropped and paused, and who was held up.
+std::string switch_text(const SwitchTotals& totals);
+
+}  // namespace weir::record

@@ -1,0 +1,84 @@
+#include "record/traffic_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "core/assertion.hpp"
+#include "files/whole_file.hpp"
+
+namespace weir::record {
+
+std::vector<ProducerTraffic> traffic_entries(std::span<const core::Traffic> by_producer) {
+    std::vector<ProducerTraffic> entries;
+    // Exactly as many as needed: there may be thousands of consumers in this process.
+    entries.reserve(static_cast<std::size_t>(
+        std::count_if(by_producer.begin(), by_producer.end(),
+                      [](const core::Traffic& traffic) { return traffic.events > 0; })));
+    for (std::uint32_t producer = 0; producer < by_producer.size(); ++producer) {
+        if (by_producer[producer].events > 0) {
+            entries.push_back({.producer = producer, .traffic = by_producer[producer]});
+        }
+    }
+    return entries;
+}
+
+bool is_traffic(std::span<const ProducerTraffic> entries) {
+    const bool each = std::all_of(entries.begin(), entries.end(), [](const ProducerTraffic& entry) {
+        return entry.reserved == 0 && entry.traffic.events > 0 && entry.traffic.bytes > core::Bytes{0};
+    });
+    const auto not_ascending = [](const ProducerTraffic& a, const ProducerTraffic& b) {
+        return a.producer >= b.producer;
+    };
+    return each && std::adjacent_find(entries.begin(), entries.end(), not_ascending) == entries.end();
+}
+
+void TrafficMatrix::set(core::ConsumerId consumer, std::vector<ProducerTraffic> entries) {
+    WEIR_ASSERT(is_traffic(entries));
+    if (entries_.size() <= consumer.value) {
+        entries_.resize(std::size_t{consumer.value} + 1);
+    }
+    entries_[consumer.value] = std::move(entries);
+}
+
+std::span<const ProducerTraffic> TrafficMatrix::of(core::ConsumerId consumer) const {
+    return consumer.value < entries_.size() ? std::span(entries_[consumer.value])
+                                            : std::span<const ProducerTraffic>();
+}
+
+files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatrix& matrix) {
+    constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+    files::WholeFile file(path);
+    std::string block = "producer,consumer,received_events,received_bytes\n";
+    // Consumers have their entries sorted: a round for each producer takes from every consumer the next one
+    // or none, and the file needs no copy of the matrix in its own order.
+    std::vector<std::size_t> next(matrix.consumers());
+    for (std::optional<std::uint32_t> producer = 0; producer;) {
+        std::optional<std::uint32_t> following;
+        for (std::uint32_t consumer = 0; consumer < matrix.consumers(); ++consumer) {
+            const auto entries = matrix.of(core::ConsumerId{consumer});
+            std::size_t& place = next[consumer];
+            if (place < entries.size() && entries[place].producer == *producer) {
+                const core::Traffic& traffic = entries[place].traffic;
+                block +=
+                    fmt::format("{},{},{},{}\n", *producer, consumer, traffic.events, traffic.bytes.count);
+                ++place;
+            }
+            if (place < entries.size()) {
+                following = std::min(following.value_or(entries[place].producer), entries[place].producer);
+            }
+            if (block.size() >= block_bytes) {
+                file.put(block);
+                block.clear();
+            }
+        }
+        producer = following;
+    }
+    file.put(block);
+    return file.finish();
+}
+
+}  // namespace weir::record

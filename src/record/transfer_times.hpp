@@ -1,0 +1,90 @@
+// Addressed events: how long each transfer took, from the instant at which its data was generated until the
+// consumer had the last byte, and when the last transfer of each phase was there. A consumer counts what
+// comes to it; record/phase_times.hpp joins the consumers. Only of the measured time.
+//
+// Chosen: transfers are found by producer and instant of generation, which every event carries, so nothing
+// travels for this. Memory: an entry for each producer and phase, one for each transfer that has begun to
+// arrive, and, as long as that stays bounded, one for each phase of each interval; of a trace also one for
+// each transfer of each interval.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/plan.hpp"
+#include "core/units.hpp"
+
+namespace weir::record {
+
+/// A producer's transfers to a consumer in the phases of one name. Travels as bytes.
+struct TransferTimes {
+    std::uint32_t producer = 0;
+    std::uint32_t phase = 0;  ///< the first one of this name
+    std::uint64_t completed = 0;
+    std::uint64_t incomplete = 0;  ///< some of it was lost
+    core::Bytes bytes;             ///< of each; 0: they differ
+    core::Duration shortest{};     ///< of those completed
+    core::Duration sum{};
+    core::Duration longest{};
+    bool operator==(const TransferTimes&) const = default;
+};
+static_assert(std::is_trivially_copyable_v<TransferTimes> && sizeof(TransferTimes) == 56);
+
+/// A phase in one interval as one consumer saw it. Travels as bytes.
+struct PhaseEnd {
+    std::uint32_t number = 0;     ///< interval x phases + phase
+    std::uint32_t completed = 0;  ///< transfers
+    core::Duration longest;       ///< of them
+    bool operator==(const PhaseEnd&) const = default;
+};
+static_assert(std::is_trivially_copyable_v<PhaseEnd> && sizeof(PhaseEnd) == 16);
+
+/// Phases of all measured intervals.
+[[nodiscard]] std::uint64_t phases_in_run(const core::Plan& plan);
+/// Whether each of them is kept: as long as they are not more than 4 million for all consumers together.
+[[nodiscard]] bool keeps_each_phase(const core::Plan& plan);
+/// Whether each transfer of each measured interval is kept: of a trace, as long as they are not more than 4
+/// million.
+[[nodiscard]] bool keeps_each_transfer(const core::Plan& plan);
+/// The first phase of the same name, by phase.
+[[nodiscard]] std::vector<std::uint32_t> first_of_name(const core::TrafficPlan& traffic);
+
+class TransferRecorder {
+  public:
+    /// The plan's events are addressed.
+    TransferRecorder(const core::Plan& plan, core::ConsumerId consumer);
+
+    /// An event has arrived whole.
+    void received(core::Instant now, core::ProducerId producer, core::Bytes bytes,
+                  core::Duration since_generated);
+
+    /// By producer and phase. What has not completed by now counts as incomplete.
+    [[nodiscard]] std::vector<TransferTimes> times() const;
+    /// In the order of their numbers; empty unless keeps_each_phase().
+    [[nodiscard]] std::vector<PhaseEnd> phase_ends() const;
+    /// By interval, then in the order of the plan's transfers to this consumer; below 0: incomplete. Empty
+    /// unless keeps_each_transfer().
+    [[nodiscard]] const std::vector<core::Duration>& completions() const { return completions_; }
+
+  private:
+    /// The consumer's incoming transfer of this producer and time; nothing if there is none.
+    [[nodiscard]] std::optional<std::uint32_t> find(core::ProducerId producer, core::Duration at) const;
+    void complete(std::uint32_t incoming, std::int64_t interval, core::Duration time);
+
+    std::shared_ptr<const core::TrafficPlan> traffic_;
+    core::ConsumerId consumer_;
+    core::Duration interval_;
+    core::Duration duration_;
+    std::vector<TransferTimes> times_;
+    std::vector<std::uint32_t> entry_of_;                     ///< by incoming transfer: its entry in `times_`
+    std::unordered_map<std::uint64_t, core::Bytes> missing_;  ///< by interval and incoming transfer
+    std::vector<PhaseEnd> ends_;                              ///< by number; empty: not kept
+    std::vector<core::Duration> completions_;                 ///< as completions() gives them
+};
+
+}  // namespace weir::record

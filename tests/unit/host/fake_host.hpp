@@ -1,0 +1,79 @@
+// A host for the tests: a tree of files that stand for the kernel's, and answers that stand for its calls.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host/kernel_calls.hpp"
+
+namespace weir::host::test {
+
+class FakeTree {
+  public:
+    FakeTree() {
+        static int trees = 0;
+        root_ = std::filesystem::temp_directory_path() /
+                ("weir-host-" + std::to_string(::getpid()) + "-" + std::to_string(trees++));
+        std::filesystem::create_directories(root_);
+    }
+    FakeTree(const FakeTree&) = delete;
+    FakeTree& operator=(const FakeTree&) = delete;
+    ~FakeTree() { std::filesystem::remove_all(root_); }
+
+    [[nodiscard]] std::string root() const { return root_.string(); }
+
+    void write(const std::string& path, const std::string& text) const {
+        const auto file = root_ / path;
+        std::filesystem::create_directories(file.parent_path());
+        std::ofstream(file) << text;
+    }
+    void remove(const std::string& path) const { std::filesystem::remove_all(root_ / path); }
+
+    void interface(const std::string& name, const std::string& state = "up", int type = 1) const {
+        write("sys/class/net/" + name + "/operstate", state + "\n");
+        write("sys/class/net/" + name + "/type", std::to_string(type) + "\n");
+    }
+    void statistic(const std::string& interface, const std::string& name, std::uint64_t value) const {
+        write("sys/class/net/" + interface + "/statistics/" + name, std::to_string(value) + "\n");
+    }
+    void port(const std::string& device, const std::string& number = "1",
+              const std::string& state = "4: ACTIVE") const {
+        write("sys/class/infiniband/" + device + "/ports/" + number + "/state", state + "\n");
+    }
+    /// `file`: "hw_counters/np_cnp_sent"
+    void port_counter(const std::string& device, const std::string& file, const std::string& value,
+                      const std::string& number = "1") const {
+        write("sys/class/infiniband/" + device + "/ports/" + number + "/" + file, value + "\n");
+    }
+    void driver(const std::string& device, const std::string& name) const {
+        const auto link = root_ / "sys/class/infiniband" / device / "device";
+        std::filesystem::create_directories(link);
+        std::filesystem::create_directory_symlink("../../../../bus/pci/drivers/" + name, link / "driver");
+    }
+
+  private:
+    std::filesystem::path root_;
+};
+
+class FakeCalls final : public KernelCalls {
+  public:
+    std::map<std::string, std::vector<std::string>> names;
+    std::map<std::string, std::vector<std::uint64_t>> values;
+    std::vector<QueueStatistics> queues;
+
+    std::vector<std::string> driver_counter_names(const std::string& interface) override {
+        return names[interface];
+    }
+    std::vector<std::uint64_t> driver_counters(const std::string& interface) override {
+        return values[interface];
+    }
+    std::vector<QueueStatistics> root_queues() override { return queues; }
+};
+
+}  // namespace weir::host::test

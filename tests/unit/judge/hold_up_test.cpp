@@ -1,0 +1,174 @@
+// Whose the time of held-up events was, from made-up sums.
+#include "judge/hold_up.hpp"
+
+#include "catch.hpp"
+#include "unit/record/test_runs.hpp"
+
+namespace judge_hold_up_test_file {
+
+using namespace weir::judge;
+using namespace weir::record;
+using namespace weir::core;
+
+namespace {
+
+/// Producer 0 was late; its streams had an event all the time: 2 s of 10 transferring, 6 s no slot was known,
+/// 2 s one was. 3 consumers of 8 slots.
+struct Run {
+    Plan plan = test::small_plan();
+    std::vector<RankRecord> ranks = test::good_ranks(plan);
+
+    Run() {
+        RankSummary& summary = producer();
+        summary.first_overflow_second = 2;
+        summary.time = {};
+        summary.time.transferring = Duration::seconds(2);
+        summary.time.waiting_for_slot = Duration::seconds(6);
+        summary.time.waiting_for_grant = Duration::seconds(2);
+        summary.load.backlogged = Duration::seconds(10);
+        summary.load.sending = Duration::seconds(8);
+        summary.measured.sent.bytes = {8'000'000'000};
+    }
+    RankSummary& scheduler() { return ranks[0].summary; }
+    RankSummary& producer() { return ranks[1].summary; }
+    Load& consumer(std::size_t index) { return ranks[3 + index].summary.load; }
+    [[nodiscard]] HoldUp held() const { return sum_up_hold_up(plan, ranks, {}); }
+};
+
+}  // namespace
+
+TEST_CASE("The time of held-up events has owners, and their shares add up to 1") {
+    Run run;
+    for (std::size_t i = 0; i < 3; ++i) {
+        static_cast<LoadTimes&>(run.consumer(i)) = {.free_slots = Duration::seconds(30),
+                                                    .receiving_slots = Duration::seconds(20),
+                                                    .queued_slots = Duration::seconds(10),
+                                                    .withheld_slots = Duration::seconds(20)};
+    }
+    run.scheduler().load.free_slots = Duration::seconds(60);  // of 90 that consumers call free
+    CHECK(run.held().owners.withheld == 0);                   // nobody's without --high-water
+    run.plan.high_water = 1;
+    const HoldUp held = run.held();
+    CHECK(held.held_up == 1);
+    CHECK(held.first_trouble_second == 2);
+    // The slots' time: 60 receiving, 30 queued, 60 withheld, 30 on the way or unread.
+    CHECK(held.owners.network == Approx(0.2 + 0.6 * 60 / 180).margin(1e-9));
+    CHECK(held.owners.processing == Approx(0.6 * 30 / 180).margin(1e-9));
+    CHECK(held.owners.withheld == Approx(0.6 * 60 / 180).margin(1e-9));
+    CHECK(held.owners.control == Approx(0.2 + 0.6 * 30 / 180).margin(1e-9));
+    CHECK(held.shortfall == Approx(0.2).margin(1e-9));
+}
+
+TEST_CASE("Without sums of slots, a wait for one is the network's") {
+    const HoldUp held = Run().held();
+    CHECK(held.owners.network == Approx(0.8).margin(1e-9));
+    CHECK(held.owners.control == Approx(0.2).margin(1e-9));
+}
+
+TEST_CASE(
+    "What has left its producer and is not done belongs to the network while its consumer receives it") {
+    Run run;
+    // 20 s of events granted and not done: 6 s in their producers' transfers, 14 s more until their
+    // consumers had them, and 6 s for messages.
+    run.producer().load.transfers = Duration::seconds(6);
+    run.consumer(0).receiving_slots = Duration::seconds(14);
+    run.scheduler().load.outstanding = Duration::seconds(20);
+    HoldUp held = run.held();
+    // 2 s of 10 passed without a grant: 8 s under way, 6 s for messages. 6 s for slots that were receiving.
+    CHECK(held.owners.network == Approx(0.8 + 0.2 * 8 / 14).margin(1e-9));
+    CHECK(held.owners.control == Approx(0.2 * 6 / 14).margin(1e-9));
+}
+
+TEST_CASE("Heartbeats that wait with the data tell whose links are full") {
+    Run run;
+    for (RankRecord& rank : run.ranks) {
+        HeartbeatDelays& delays = rank.summary.load.heartbeats;
+        for (int i = 0; i < 20; ++i) {
+            delays.to_leader.add(Duration::microseconds(300));
+            delays.from_leader.add(rank.summary.node.role == Role::consumer ? Duration::milliseconds(12)
+                                                                            : Duration::microseconds(300));
+        }
+        rank.summary.measured.received.bytes = {1'000'000};
+    }
+    HoldUp held = run.held();
+    CHECK(held.consumers.queue.stands());
+    CHECK_FALSE(held.consumers.queue.stands_at_one());
+    CHECK_FALSE(held.producers.queue.stands());
+    // One only: the others are as fast as producers.
+    for (const std::size_t other : {std::size_t{1}, std::size_t{2}}) {
+        run.consumer(other).heartbeats = run.producer().load.heartbeats;
+    }
+    held = run.held();
+    CHECK_FALSE(held.consumers.queue.stands());
+    CHECK(held.consumers.queue.stands_at_one());
+    CHECK(held.consumers.queue.longest->summary.node == NodeId{Role::consumer, 0});
+    // A scheduler that stands still hears and tells late.
+    run.scheduler().stalled_with_drain = run.scheduler().covered;
+    CHECK_FALSE(run.held().consumers.queue.stands_at_one());
+}
+
+TEST_CASE("A full link carries as much as it was ever seen to carry") {
+    Run run;
+    HoldUp held = run.held();
+    // 64 Gbit in 8 of 10 s.
+    CHECK(held.producers.mean_bits == Approx(6.4e9).margin(1));
+    CHECK(held.producers.seen_bits == Approx(8e9).margin(1));
+    CHECK(held.producers.fullness == Approx(0.8).margin(1e-9));
+    // Its best 10 ms, less the chunks that may have been counted in it: 4 streams x 4 chunks of 1 MB.
+    run.producer().peak_10ms = {32'800'000'000};
+    held = run.held();
+    CHECK(held.producers.fullness == Approx(0.32).margin(1e-9));
+}
+
+TEST_CASE("Rates of transfers vary on a full link, and what the link carried does not") {
+    Run run;
+    // Half of the bytes with one transfer at a time, half with two.
+    Load& load = run.producer().load;
+    for (const int shared : {1, 2}) {
+        load.transfer_rates.add({4'000'000'000}, 8e9 / shared);
+        load.link_shares.add({4'000'000'000}, 8e9);
+        load.link_rates.add({4'000'000'000}, shared == 1 ? 7e9 : 9e9);  // coarse: the steadier one counts
+    }
+    const HoldUp held = run.held();
+    CHECK(held.transfer_rates.of_all == Approx(1.0 / 3).margin(1e-9));
+    CHECK(held.transfer_rates.within == Approx(1.0 / 3).margin(1e-9));
+    CHECK(held.link_rates.of_all == Approx(0).margin(1e-6));
+    // Another rank, each of whose transfers had another rate: it is the same within both.
+    run.ranks[2].summary.first_overflow_second = 2;
+    run.ranks[2].summary.load.link_shares.add({8'000'000'000}, 4e9);
+    run.ranks[2].summary.load.link_rates.add({8'000'000'000}, 4e9);
+    CHECK(run.held().link_rates.within == Approx(0).margin(1e-6));
+    CHECK(run.held().link_rates.of_all == Approx(1.0 / 3).margin(1e-9));
+}
+
+TEST_CASE("Interfaces whose speed is known for all ranks of a role say how full links were") {
+    Run run;
+    std::vector<BitRate> rates(run.ranks.size(), BitRate{10'000'000'000});
+    HoldUp held = sum_up_hold_up(run.plan, run.ranks, rates);
+    CHECK(held.producers.busy_of_interface == Approx(0.8).margin(1e-9));
+    rates[1] = {};
+    held = sum_up_hold_up(run.plan, run.ranks, rates);
+    CHECK(held.producers.busy_of_interface == 0);
+}
+
+TEST_CASE("The slowest rank of several is named with the rate of the others") {
+    Run run;
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.ranks[3 + i].summary.time.receiving = Duration::seconds(10);
+        run.ranks[3 + i].summary.measured.received.bytes = {i == 1 ? 1'000'000'000 : 5'000'000'000};
+    }
+    const LinkUse use = run.held().consumers;
+    REQUIRE(use.slowest != nullptr);
+    CHECK(use.slowest->summary.node == NodeId{Role::consumer, 1});
+    CHECK(use.slowest_bits == Approx(0.8e9).margin(1));
+    CHECK(use.others_bits == Approx(4e9).margin(1));
+    CHECK(use.slowest_busy == Approx(1).margin(1e-9));
+}
+
+TEST_CASE("What a producer should have generated allows for whole events") {
+    Plan plan = test::small_plan();
+    const RankRecord rank = test::good_ranks(plan)[1];
+    CHECK(due_bytes(plan, rank.summary) == Bytes{10'000'000'000 - 4'000'000});
+}
+
+}  // namespace judge_hold_up_test_file

@@ -1,0 +1,132 @@
+// Who received how much from whom, and the file that says so.
+#include "record/traffic_matrix.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "catch.hpp"
+
+using namespace weir::files;
+using namespace weir::record;
+using namespace weir::core;
+
+namespace {
+
+class Directory {
+  public:
+    Directory()
+        : path_(std::filesystem::temp_directory_path() / ("weir-matrix-" + std::to_string(::getpid()))) {
+        std::filesystem::create_directories(path_);
+    }
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
+    ~Directory() { std::filesystem::remove_all(path_); }
+    [[nodiscard]] std::string file() const { return (path_ / "traffic.csv").string(); }
+    [[nodiscard]] auto files() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::string content(const std::string& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<ProducerTraffic> entries(const std::vector<std::uint32_t>& producers) {
+    std::vector<ProducerTraffic> entries;
+    for (const std::uint32_t producer : producers) {
+        entries.push_back({.producer = producer, .traffic = {std::uint64_t{producer} + 1, {100}}});
+    }
+    return entries;
+}
+
+}  // namespace
+
+TEST_CASE("Of a consumer's counts those with events are entries") {
+    const std::vector<Traffic> counts{{0, {}}, {3, {300}}, {0, {}}, {1, {5}}};
+    const auto found = traffic_entries(counts);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0] == ProducerTraffic{.producer = 1, .traffic = {3, {300}}});
+    CHECK(found[1] == ProducerTraffic{.producer = 3, .traffic = {1, {5}}});
+    CHECK(is_traffic(found));
+    CHECK(traffic_entries({}).empty());
+    CHECK(is_traffic({}));
+}
+
+TEST_CASE("Pairs are sorted by producer, then consumer, whoever came first") {
+    const Directory directory;
+    TrafficMatrix matrix;
+    matrix.set({2}, entries({0, 7}));
+    matrix.set({0}, entries({7}));
+    matrix.set({3}, entries({0, 1, 4294967295}));
+    CHECK(matrix.consumers() == 4);
+    CHECK(matrix.of({1}).empty());
+    CHECK(matrix.of({9}).empty());
+    REQUIRE_FALSE(write_traffic_csv(directory.file(), matrix));
+    CHECK(content(directory.file()) ==
+          "producer,consumer,received_events,received_bytes\n"
+          "0,2,1,100\n"
+          "0,3,1,100\n"
+          "1,3,2,100\n"
+          "7,0,8,100\n"
+          "7,2,8,100\n"
+          "4294967295,3,4294967296,100\n");
+    CHECK(directory.files() == 1);  // no temporary is left
+}
+
+TEST_CASE("Without traffic there is a header") {
+    const Directory directory;
+    REQUIRE_FALSE(write_traffic_csv(directory.file(), {}));
+    CHECK(content(directory.file()) == "producer,consumer,received_events,received_bytes\n");
+}
+
+TEST_CASE("A matrix that is larger than a block is whole") {
+    const Directory directory;
+    TrafficMatrix matrix;
+    std::vector<std::uint32_t> producers(100);
+    for (std::uint32_t producer = 0; producer < producers.size(); ++producer) {
+        producers[producer] = producer;
+    }
+    for (std::uint32_t consumer = 0; consumer < 200; ++consumer) {
+        matrix.set({consumer}, entries(producers));
+    }
+    REQUIRE_FALSE(write_traffic_csv(directory.file(), matrix));
+    std::ifstream in(directory.file());
+    std::string line;
+    std::getline(in, line);
+    for (std::uint32_t pair = 0; pair < 20'000; ++pair) {
+        std::getline(in, line);
+        const std::uint32_t producer = pair / 200;
+        if (line != std::to_string(producer) + "," + std::to_string(pair % 200) + "," +
+                        std::to_string(producer + 1) + ",100") {
+            FAIL("line of pair " << pair << ": " << line);
+        }
+    }
+    CHECK_FALSE(std::getline(in, line));
+}
+
+TEST_CASE("A traffic file that does not fit leaves nothing and says why") {
+    const Directory directory;
+    TrafficMatrix matrix;
+    matrix.set({0}, entries({0, 1, 2, 3, 4, 5}));
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit tight = before;
+    tight.rlim_cur = 60;
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
+    const MaybeIoError error = write_traffic_csv(directory.file(), matrix);
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+    std::signal(SIGXFSZ, handler);
+    REQUIRE(error);
+    CHECK(error->message() == "cannot write " + directory.file() + ": File too large");
+    CHECK(error->error_number == EFBIG);
+    CHECK(directory.files() == 0);
+}
