@@ -30,22 +30,24 @@ function(weir_find_catch)
     endif()
 endfunction()
 
-# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORY core] [MPI] [LONG])
-# The executable NAME from every .cpp file of DIRECTORY, which for unit_<library> is <library>. Nothing is
-# built while the directory has none. MPI: a test case may initialize MPI, as the only rank. LONG: its files begin
+# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORIES core ...] [MPI] [LONG])
+# The executable NAME from every .cpp file of DIRECTORIES, which for unit_<library> is <library>. Nothing is
+# built while they have none. MPI: a test case may initialize MPI, as the only rank. LONG: its files begin
 # before those that take a moment.
 # With WEIR_SANITIZED_TESTS the cases run under the sanitizers only: the time of tests/run is short, and the
 # optimized code is what the tests under mpirun run. The presets release and debug run them without.
 function(weir_add_catch_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI;LONG" "LABEL;DIRECTORY" "LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI;LONG" "LABEL" "DIRECTORIES;LINK")
     set(cost 0)
     if(arg_LONG)
         set(cost 300)
     endif()
-    if(NOT arg_DIRECTORY)
-        string(REGEX REPLACE "^unit_" "" arg_DIRECTORY "${name}")
+    if(NOT arg_DIRECTORIES)
+        string(REGEX REPLACE "^unit_" "" arg_DIRECTORIES "${name}")
     endif()
-    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_DIRECTORY}/*.cpp")
+    list(TRANSFORM arg_DIRECTORIES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    list(TRANSFORM arg_DIRECTORIES APPEND "/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS ${arg_DIRECTORIES})
     if(NOT sources)
         return()
     endif()

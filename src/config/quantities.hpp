@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "config/usage_error.hpp"
 #include "core/units.hpp"
@@ -20,8 +21,10 @@ namespace weir::config {
 /// A text that is no quantity, with one that is for the message; empty: none that can be parsed.
 class NoQuantity : public UsageError {
   public:
-    NoQuantity(const std::string& why, const std::string& example, const std::string& hint)
-        : UsageError(why + "; write for example " + hint), why_(why), example_(example) {}
+    NoQuantity(std::string why, std::string example, const std::string& hint)
+        : UsageError(why + "; write for example " + hint),
+          why_(std::move(why)),
+          example_(std::move(example)) {}
     NoQuantity(const std::string& why, const std::string& example) : NoQuantity(why, example, example) {}
     [[nodiscard]] const std::string& why() const { return why_; }
     [[nodiscard]] const std::string& example() const { return example_; }
