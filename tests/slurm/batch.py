@@ -38,7 +38,14 @@ class Job:
         self.number = done.stdout.strip()
 
     def wait(self, limit_s=120):
-        CLUSTER.wait(self.number, limit_s=limit_s)
+        """SLURM once kept a job of srun for minutes after its last process. What counts here is that weir leaves none."""
+        try:
+            CLUSTER.wait(self.number, limit_s=limit_s)
+        except Failed as kept:
+            check(self.launcher == "srun" and self.directory.exists() and not cluster.processes_of(self.directory), str(kept))
+            print(f"SLURM keeps job {self.number}, which has no process any more: {kept}", flush=True)
+            cluster.run("scancel", self.number)
+            CLUSTER.wait(self.number, limit_s=limit_s)
         if self._is_lost():
             self.submit()
             self.wait(limit_s)

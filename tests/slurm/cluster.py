@@ -68,6 +68,12 @@ def run_or_fail(*command, limit_s=30, **more):
     return done.stdout
 
 
+def processes_of(directory):
+    """Command lines of weir's processes: those that name the run directory, and keepers of a record."""
+    lines = run("ps", "-eo", "comm,args").stdout.splitlines()
+    return [line for line in lines if line.startswith(("weir ", "run-record ")) or (str(directory) in line and "sbatch" not in line)]
+
+
 def wait_until(holds, what, limit_s=30):
     """Also returns what `holds` found."""
     deadline = time.monotonic() + limit_s
@@ -170,7 +176,7 @@ class Cluster:
         wait_until(lambda: not Path(f"/proc/{process}").exists(), "the end of slurmctld")
 
     def _log(self):
-        parts = ["the cluster is not up: " + run("sinfo", "-N").stdout]
+        parts = [run("sinfo", "-N").stdout]
         for path in sorted(self.directory.glob("*.log")):
             parts.append(f"{path.name}: {path.read_text()[-1500:]}")
         return "\n".join(parts)
@@ -189,7 +195,13 @@ class Cluster:
 
     def wait(self, *jobs, limit_s=60):
         for job in jobs:
-            wait_until(lambda job=job: self.is_over(job), lambda job=job: f"the end of job {job}: {self.state(job)}", limit_s)
+            wait_until(lambda job=job: self.is_over(job), lambda job=job: self._still_there(job), limit_s)
+
+    def _still_there(self, job):
+        """Which processes and which words of SLURM a job that does not end leaves."""
+        alive = run("ps", "-eo", "pid,ppid,stat,etimes,wchan:20,comm,args").stdout.splitlines()
+        ours = [line[:160] for line in alive if re.search("weir|slurmstepd|srun|run-record|orted|prted", line)]
+        return f"the end of job {job}: {self.state(job)}\n" + "\n".join(ours) + "\n" + self._log()
 
     def queue(self):
         return run_or_fail("squeue", "--noheader", "--format=%i %T").split()
