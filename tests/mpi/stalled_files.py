@@ -18,6 +18,17 @@ STALLS_FOR_S = 10
 ENDS_WITHIN_S = 10
 
 
+def read_all(reader):
+    """What is in the pipe now."""
+    content = b""
+    try:
+        while part := os.read(reader, 65536):
+            content += part
+    except BlockingIOError:
+        pass
+    return content
+
+
 def stalled(name):
     run = Background(4, *OPTIONS)
     run.wait_for_seconds(1)
@@ -33,11 +44,9 @@ def stalled(name):
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         while run.process.poll() is None and time.monotonic() < begin + STALLS_FOR_S + 20:
-            try:
-                content += os.read(reader, 65536)
-            except BlockingIOError:
-                pass
+            content += read_all(reader)
             time.sleep(0.01)
+        content += read_all(reader)  # what was written just before the end
     finally:
         os.close(reader)
     # The pipe has the file's name by now.
