@@ -38,7 +38,7 @@ class Job:
         self.number = done.stdout.strip()
 
     def wait(self, limit_s=120):
-        """SLURM once kept a job of srun for minutes after its last process. What counts here is that weir leaves none."""
+        """SLURM once kept a job of srun for minutes after its run was complete. What counts here is that weir leaves no process."""
         try:
             CLUSTER.wait(self.number, limit_s=limit_s)
         except Failed as kept:

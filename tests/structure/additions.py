@@ -56,13 +56,13 @@ POLICY = {
         ('    PolicyRow{PolicyKind::random, "random", make_random_policy, ConsumerRule::none, false},\n',
          '    PolicyRow{PolicyKind::lowest, "lowest", make_lowest_policy, ConsumerRule::none, false},\n')],
     "src/core/policies/policy_table.cpp": [
-        ('#include "core/policies/balanced_policy.hpp"\n', '#include "core/lowest_policy.hpp"\n'),
+        ('#include "core/policies/balanced_policy.hpp"\n', '#include "core/policies/lowest_policy.hpp"\n'),
         ("    return std::make_unique<RoundRobinPolicy>(sources(plan), plan.consumers);\n}\n", """
 std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t /*seed*/) {
     return std::make_unique<LowestPolicy>(sources(plan), plan.consumers);
 }
 """)],
-    "src/core/lowest_policy.hpp": """\
+    "src/core/policies/lowest_policy.hpp": """\
 // The lowest of all that can: for a test.
 #pragma once
 
