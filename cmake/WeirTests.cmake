@@ -30,14 +30,14 @@ function(weir_find_catch)
     endif()
 endfunction()
 
-# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORIES core ...] [MPI] [LONG])
+# weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORIES core ...] [MPI] [LONG] [OPTIMIZED])
 # The executable NAME from every .cpp file of DIRECTORIES, which for unit_<library> is <library>. Nothing is
 # built while they have none. MPI: a test case may initialize MPI, as the only rank. LONG: its files begin
 # before those that take a moment.
 # With WEIR_SANITIZED_TESTS the cases run under the sanitizers only: the time of tests/run is short, and the
-# optimized code is what the tests under mpirun run. The presets release and debug run them without.
+# optimized code is what the tests under mpirun run. The presets release and debug run them without. OPTIMIZED: they never do.
 function(weir_add_catch_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI;LONG" "LABEL" "DIRECTORIES;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MPI;LONG;OPTIMIZED" "LABEL" "DIRECTORIES;LINK")
     set(cost 0)
     if(arg_LONG)
         set(cost 300)
@@ -62,7 +62,14 @@ function(weir_add_catch_tests name)
     if(WEIR_SANITIZE)
         set(environment "${sanitized_environment}")
     endif()
-    weir_add_executable("${name}" SOURCES ${sources} LINK ${arg_LINK} weir_catch ONLY_SANITIZED)
+    set(only ONLY_SANITIZED)
+    if(arg_OPTIMIZED)
+        set(only ONLY_OPTIMIZED)
+    endif()
+    weir_add_executable("${name}" SOURCES ${sources} LINK ${arg_LINK} weir_catch ${only})
+    if(arg_OPTIMIZED)
+        target_compile_options("${name}" PRIVATE -O0)  # the libraries are optimized; test cases compile sooner
+    endif()
     weir_precompile("${name}" "${PROJECT_SOURCE_DIR}/tests/catch.hpp")
     foreach(variant IN ITEMS "${name}" "${name}_sanitized")
         if(TARGET "${variant}")
@@ -70,7 +77,7 @@ function(weir_add_catch_tests name)
             set_target_properties("${variant}" PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
         endif()
     endforeach()
-    if(NOT WEIR_SANITIZED_TESTS)
+    if(NOT TARGET "${name}_sanitized")
         weir_add_catch_entries("${name}" "${name}" "${sources}" "${arg_LABEL}" "${environment}" "${cost}")
     else()
         set_target_properties("${name}_sanitized" PROPERTIES WEIR_TEST_CASES ON)

@@ -11,9 +11,9 @@
 
 #include "catch.hpp"
 #include "judge/network_advice.hpp"
-#include "ranks_in_order.hpp"
 #include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
+#include "unit/simulation/ranks_in_order.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
