@@ -211,7 +211,7 @@ std::string losses_text(const DatagramAccount& account) {
 }
 
 std::string wire_text(const DatagramAccount& account) {
-    const DatagramFlow& measured = account.measured;
+    const DatagramCounts& measured = account.measured;
     return fmt::format("{} of datagrams are {} on the wire in {:.0f} frames/s (MTU {} B)",
                        files::readable(bit_rate(measured.sent_bytes, account.time)),
                        files::readable(bit_rate(measured.wire_bytes, account.time)),
