@@ -24,7 +24,7 @@
 #include "job/mpi_job.hpp"
 #include "job/watchdog.hpp"
 #include "loop/make_transport.hpp"
-#include "loop/run_job.hpp"
+#include "loop/rank_run.hpp"
 #include "participant/exit_status.hpp"
 #include "transport/disturbing_transport.hpp"
 
@@ -115,7 +115,7 @@ int execute_run(const config::RunRequest& asked) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
         job->abort(participant::exit_failed);
     }
-    return loop::run_job(*job, started.communicator, watchdog, *settings);
+    return loop::run_rank(*job, started.communicator, watchdog, *settings);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "host/common_clock.hpp"
 #include "host/signals.hpp"
-#include "job/group_job.hpp"
+#include "job/grouped_runs.hpp"
 #include "job/record_keeper.hpp"
 #include "participant/exit_status.hpp"
 #include "show/final_summary.hpp"

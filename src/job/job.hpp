@@ -1,6 +1,6 @@
-// The job: its ranks, and what they exchange outside the measured time. What starts the ranks decides how:
-// over MPI (mpi_job.hpp), or without it (joined_job.hpp). Every wait is bounded and naps, so that neither a
-// missing rank nor 87 ranks on two cores stop it.
+// The job: its ranks, or those of one of its groups, and what they exchange outside the measured time. They
+// are started by MPI (mpi_job.hpp) or one by one (joined_job.hpp). Every wait is bounded and naps, so that
+// neither a missing rank nor 87 ranks on two cores stop it.
 #pragma once
 
 #include <cstddef>

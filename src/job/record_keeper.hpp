@@ -45,7 +45,7 @@ class RecordKeeper {
     void keep_run(const std::string& directory, const show::Failure& leader, const KeptProcess& launcher,
                   const std::vector<KeptProcess>& ranks);
     /// Keeps `directory`/run.json of a job of groups, whose directories are relative to it.
-    void keep_job(const std::string& directory, const std::vector<std::string>& groups);
+    void keep_groups(const std::string& directory, const std::vector<std::string>& groups);
 
     /// Tells the keeper why this process ends, if it is about to end without a record. Any thread. Without a
     /// keeper of a run this does nothing.

@@ -13,11 +13,11 @@
 
 namespace weir::show {
 
-struct JobRecord {
+struct GroupsRecord {
     using Json = nlohmann::ordered_json;
 
-    /// Nothing has come from any group. `group_directories` are relative to `job_directory`.
-    JobRecord(std::string job_directory, std::vector<std::string> group_directories);
+    /// Nothing has come from any group. `group_directories` are relative to `run_directory`.
+    GroupsRecord(std::string run_directory, std::vector<std::string> group_directories);
 
     std::string directory;
     std::vector<std::string> group_directories;
@@ -51,18 +51,18 @@ struct JobRecord {
     [[nodiscard]] std::string path_of(std::uint32_t group) const;
 };
 
-nlohmann::ordered_json to_json(const JobRecord& record);
+nlohmann::ordered_json to_json(const GroupsRecord& record);
 
 /// The worst of the groups' exit statuses: failed, then ended by a signal, then a requirement that does not
 /// hold.
-int exit_status_of(const JobRecord& record);
+int exit_status_of(const GroupsRecord& record);
 
 /// Numbers of the groups, the worst first: failed, not sustained, late, not judged; then by occupancy.
-std::vector<std::uint32_t> worst_first(const JobRecord& record);
+std::vector<std::uint32_t> worst_first(const GroupsRecord& record);
 
 /// What is printed at the end: the verdict, and a table of groups, at most 110 columns wide.
-std::string job_summary_text(const JobRecord& record, bool terminal);
+std::string groups_summary_text(const GroupsRecord& record, bool terminal);
 /// The same as one JSON object on one line, without line end; "type" is "summary".
-std::string job_summary_json(const JobRecord& record);
+std::string groups_summary_json(const GroupsRecord& record);
 
 }  // namespace weir::show
