@@ -34,11 +34,11 @@ constexpr auto result_limit = core::Duration::seconds(150);
 constexpr auto after_signal = core::Duration::milliseconds(400);
 /// Other ranks leave later than the leader of the job, which still writes.
 constexpr auto leave_after_signal = core::Duration::milliseconds(900);
-/// A group whose leader is not heard for so long may have left its record in a file.
+/// A group whose leader has sent nothing for so long may have left its record in a file.
 constexpr auto silent_for = core::Duration::seconds(3);
 /// How often the deputy looks for the record of the job: it takes less to write it.
 constexpr auto look_for_record_every = core::Duration::seconds(5);
-/// Likewise when a signal has come.
+/// The same after a signal.
 constexpr auto look_after_signal = core::Duration::milliseconds(600);
 constexpr auto clock_limit = core::Duration::seconds(10);
 constexpr auto look_pause = std::chrono::milliseconds(1);
@@ -241,7 +241,7 @@ void GroupedRuns::begin_to_wait(bool in_order) {
     }
 }
 
-/// Leaders: tells the leader of the job how the group has ended.
+/// Leaders: reports to the leader of the job how the group has ended.
 void GroupedRuns::send_result(bool in_order) {
     if (mine_.is_null()) {
         // This process stood still, and the deputy of the group has written how it ended.
@@ -293,7 +293,7 @@ void GroupedRuns::read_results_of_silent_groups(core::Duration for_so_long) {
     }
 }
 
-/// The leaders' clocks have drifted meanwhile: by how much says how far apart their seconds are.
+/// The leaders' clocks have drifted meanwhile: the drift is how far apart their seconds are.
 void GroupedRuns::measure_clocks_again() {
     MpiJob& leaders = *parts_.leaders;
     try {
@@ -308,7 +308,7 @@ void GroupedRuns::measure_clocks_again() {
                        });
         record_.clock_error_us = 1e-3 * static_cast<double>(worst_ns);
     } catch (const ExchangeTimeout&) {
-        // The record says that it is not known.
+        // In the record it is null.
     }
 }
 
@@ -326,7 +326,7 @@ void GroupedRuns::give_up(int exit_status) {
     parts_.world.abort(exit_status == participant::exit_ok ? participant::exit_failed : exit_status);
 }
 
-/// Until the leader of the job says that all groups have ended in order. Ends the job when that cannot be
+/// Until the leader of the job reports that all groups have ended in order. Ends the job when that cannot be
 /// expected any more, or after a signal.
 void GroupedRuns::wait_for_others(int exit_status) {
     std::int64_t leaves_ns = host::monotonic_ns() + parts_.world.exchange_limit().ns;

@@ -3,7 +3,7 @@
 // and writes the record of the job.
 //
 // A process that ends takes the job with it, so that a group which has ended waits for the others, and the
-// leader of the job ends them all. What it cannot learn from a group's leader it reads from the group's
+// leader of the job ends them all. What a group's leader does not send it reads from the group's
 // run.json, which the group's deputy may have written.
 #pragma once
 

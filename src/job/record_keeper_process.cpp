@@ -65,7 +65,7 @@ class ProcessEnds {
             all_.push_back(watch(rank, Who::rank));
         }
         for (std::size_t i = 0; i < all_.size(); ++i) {
-            // What is told once is not put into the queue again: that would change its order.
+            // What was reported once is not put into the queue again: that would change its order.
             epoll_event wanted{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = i}};
             if (epoll_ctl(queue_, EPOLL_CTL_ADD, all_[i].descriptor, &wanted) != 0) {
                 all_[i].descriptor = -1;
@@ -115,7 +115,7 @@ class ProcessEnds {
 
     int queue_;
     std::vector<Watched> all_;
-    bool looks_ = false;  ///< the kernel does not tell of all
+    bool looks_ = false;  ///< the kernel does not report all
 };
 
 /// Lines that the leader sends, until it ends.

@@ -285,7 +285,7 @@ void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
     verdict.causes = std::move(causes);
 }
 
-/// Datagrams from elsewhere take room in sockets and time of consumers: said where they are not few.
+/// Datagrams from elsewhere take room in sockets and time of consumers: reported where they are not few.
 void add_strays(std::span<const record::RankRecord> ranks, Verdict& verdict) {
     record::DatagramCounts all;
     for (const record::RankRecord& rank : ranks) {
@@ -302,7 +302,7 @@ void add_strays(std::span<const record::RankRecord> ranks, Verdict& verdict) {
         verdict.advice.empty() ? "" : "; ");
 }
 
-/// What the points of the producers say; complete runs only.
+/// What the points of the producers show; complete runs only.
 void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
     for (const Growing& growing : growths.producers) {
         verdict.growing_producers.push_back(growing.rank->summary.node.index);

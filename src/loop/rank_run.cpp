@@ -131,7 +131,7 @@ bool RankRun::outlives(int rank) const {
     return settings_.plan.outlives_consumers && settings_.roles.node(rank).role == core::Role::consumer;
 }
 
-/// A consumer that the run outlives begins again, unless it was told to leave.
+/// A consumer that the run outlives begins again, unless it was ordered to leave.
 void RankRun::end(const ending::RunEnd& end, RankLoop& loop) {
     const bool leaves = end.kind == ending::RunEnd::Kind::leave ||
                         end.kind == ending::RunEnd::Kind::interrupted || end.signal != 0;
@@ -151,7 +151,7 @@ ending::RunEnd RankRun::run_loop(RankLoop& loop, const host::CommonClock& clock,
     const core::Duration late = clock.now() - begin;
     // Less than this is the grain of sleeping, not a late rank.
     started_late_ = late > core::Duration::milliseconds(20) ? late : core::Duration{};
-    job_.set_silence_limit({});  // ranks hear each other in the loop
+    job_.set_silence_limit({});  // the loop has heartbeats
     watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
     return loop.run();
 }

@@ -34,7 +34,7 @@ DatagramLosses losses_on(const HostCounters& host) {
         if (column == "udp.receive_errors") {
             receive_errors = count;
         } else if (column == "udp.receive_buffer_errors") {
-            buffer_errors = count;  // sockets' own counts say whose
+            buffer_errors = count;  // sockets' own counts show whose
         } else if (column == "ip.reassembly_failures") {
             losses.reassembly += count;
         } else if (column == "softnet.dropped") {

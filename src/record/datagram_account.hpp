@@ -1,7 +1,7 @@
 // What became of the datagrams of a run: the sums of all pairs, and where the missing ones went, as far as
 // they were counted. A socket counts its own; the other places count the whole host, so they may count
 // more than the run's, and where a datagram travels in several frames, several for one that is missing. More
-// explained than missing is therefore possible, and said. What no host counted was lost between them.
+// explained than missing is therefore possible, and reported. What no host counted was lost between them.
 //
 // Not a loss, and not here: what the kernel refused to take, because a socket or a queue was full. It was
 // sent again.

@@ -143,7 +143,7 @@ struct RateMoments {
 
 /// Where work and room for it were, beside TimeUse, of which these are no part: times in which something was
 /// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
-/// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
+/// Together they show who had an event that was held up, or a slot that was not used: what
 /// consumers count as a free slot and the scheduler not as a credit is on its way, or unread.
 struct LoadTimes {
     core::Duration backlogged{};   ///< producer: something is there to send, or on its way
@@ -250,7 +250,7 @@ struct LiveState {
     std::uint64_t free_slots = 0;      ///< scheduler: credits not spent, at the second's end
 };
 
-/// Which columns say something; the others are empty in rows, and null in `totals`.
+/// Which columns have values; the others are empty in rows, and null in `totals`.
 struct Known {
     bool datagrams = false;  ///< there is a socket
     bool builds = false;     ///< pattern build

@@ -99,7 +99,7 @@ void GroupsLiveView::add(std::uint32_t group, const record::ClusterSecond& secon
     }
     const std::int64_t first = open_.empty() ? second.second : open_.front().second;
     if (second.second < first) {
-        return;  // a group that began earlier than the one that was first heard
+        return;  // a group that began earlier than the first that reported
     }
     while (open_.empty() || open_.back().second < second.second) {
         const std::int64_t next = open_.empty() ? second.second : open_.back().second + 1;

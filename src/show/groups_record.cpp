@@ -78,7 +78,7 @@ Json hosts_of(const Json& run) {
     return hosts;
 }
 
-/// What the entry of a group says, or the sum of all.
+/// Of the entry of a group, or the sum of all.
 struct Figures {
     std::string status;
     bool judged = false;
@@ -153,7 +153,7 @@ Sum sum_of(const GroupsRecord& record) {
             sum.worst_group = group;
         }
     }
-    // One group that is not sustained decides for all; otherwise every group must have been judged.
+    // One group that is not sustained is enough; otherwise every group must have been judged.
     sum.all.judged = sum.unjudged.empty();
     if (!sum.unsustained.empty() || sum.all.judged) {
         sum.all.sustained = sum.unsustained.empty();

@@ -1,5 +1,5 @@
 // The record of a job of several groups: what came of each, and of all together. Schema "weir-groups/1". It
-// is made from the groups' own run.json, so that both say the same, and so that it can be made when a group's
+// is made from the groups' own run.json, so that both agree, and so that it can be made when a group's
 // leader could not send anything.
 #pragma once
 
@@ -22,8 +22,8 @@ struct GroupsRecord {
     std::string directory;
     std::vector<std::string> group_directories;
     Json plan;                 ///< of group 0, as in its run.json
-    Json labels;               ///< likewise
-    Json environment;          ///< likewise
+    Json labels;               ///< of group 0, too
+    Json environment;          ///< of group 0, too
     std::string started_at;    ///< empty: a simulation
     bool ended = true;         ///< false: this is written before the groups begin
     std::vector<Json> groups;  ///< the entry of each group
@@ -33,9 +33,9 @@ struct GroupsRecord {
     /// Takes over plan, labels and environment from the run.json of group 0.
     void describe(const Json& run);
 
-    /// What the record says of a group with this run.json (to_json(RunRecord), or read from the file).
+    /// What the record has of a group with this run.json (to_json(RunRecord), or read from the file).
     [[nodiscard]] Json entry(std::uint32_t group, const Json& run, int exit_status) const;
-    /// The same from the group's file, if it says how the run ended.
+    /// The same from the group's file, if that has how the run ended.
     [[nodiscard]] std::optional<Json> entry_from_file(std::uint32_t group) const;
     /// Whether the files of all groups do.
     [[nodiscard]] bool groups_have_ended() const;
@@ -44,7 +44,7 @@ struct GroupsRecord {
 
     /// Writes run.json of the job.
     [[nodiscard]] files::MaybeIoError write() const;
-    /// Whether there is one that says how the job ended; and every group, unless `whole` is false.
+    /// Whether there is one with how the job ended; and every group, unless `whole` is false.
     [[nodiscard]] bool is_written(bool whole = true) const;
 
   private:

@@ -77,7 +77,7 @@ def write_metrics(options):
 
 
 def _write_lines(name, lines):
-    """Readers see the old file or the whole new one."""
+    """Readers find the old file or the whole new one."""
     if name == "-":
         sys.stdout.writelines(lines)
     else:

@@ -11,7 +11,7 @@ from .report_page import flat, sentence, short_verdict, verdict_text, what_was_r
 from .run_tiles import tile
 
 _CHARTS = (groups_charts.goodput, groups_charts.buffers, groups_charts.heat_map)
-# More groups than this have a line in the table and no section: nobody reads them, and they are not the worst.
+# More groups than this have a line in the table and no section: they are too many to read, and not the worst.
 SECTIONS_MAX = 100
 # Pages of single groups that are written when nothing else is asked for: the worst ones, which are looked at.
 GROUP_PAGES = 3

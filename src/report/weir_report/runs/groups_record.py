@@ -1,4 +1,4 @@
-"""What tells the record of a job with several groups from that of a run, for commands that read runs only."""
+"""Distinguishes the record of a job with several groups from that of a run, for commands that read runs only."""
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
