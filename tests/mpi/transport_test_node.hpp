@@ -165,7 +165,7 @@ class Node {
         bool waiting = false;  ///< for the event of `producer`
         std::uint32_t producer = 0;
         std::optional<core::EventId> event;
-        std::optional<core::EventId> sent;  ///< the producer says it has sent this one whole
+        std::optional<core::EventId> sent;  ///< the producer has reported that it sent this one whole
         core::EventId last{~std::uint64_t{0}};
         std::map<std::uint32_t, core::Bytes> chunks;
         core::Bytes bytes;
@@ -365,7 +365,7 @@ class Node {
     void on_chunk(const transport::ChunkArrived& arrived) {
         core::ChunkDescription chunk = arrived.chunk;
         if (lossy() && arrived.header_intact) {
-            // What a datagram does not say.
+            // What a datagram does not have.
             chunk.event_bytes = event_bytes(chunk.event);
             chunk.length = std::min(chunk.length, chunk.event_bytes - chunk.offset);
             chunk.generated_at = generated_at(chunk.event);

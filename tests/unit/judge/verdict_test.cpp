@@ -143,7 +143,7 @@ TEST_CASE("A run whose backlog grows is not sustained, however large its buffer"
     }
 }
 
-TEST_CASE("A run says how long it was, and what it was too short to show") {
+TEST_CASE("The verdict has how long a run was, and what it was too short to show") {
     Run run;
     run.plan.duration = Duration::milliseconds(200);
     run.plan.interval = Duration::milliseconds(100);
@@ -307,7 +307,7 @@ TEST_CASE("What is recorded after the end of a short run is no time in which pro
     CHECK(cause_name(run.judged()) == "not-told");
 }
 
-TEST_CASE("The closing check alone can say no") {
+TEST_CASE("The closing check alone can fail a run") {
     Run run;
     run.overflow(0, 1.0, 3, 10, 0, 0);
     run.producer(0).first_overflow_second = no_second;
@@ -538,7 +538,7 @@ TEST_CASE("Causes have stable names") {
     }
 }
 
-TEST_CASE("What was found by simulating again counts instead of what rows tell") {
+TEST_CASE("What was found by simulating again counts instead of what rows show") {
     Run run;
     run.overflow(0, 1.2, 3, 4, 1, 5);
     REQUIRE(cause_name(run.judged()) == "control-latency");

@@ -173,7 +173,7 @@ TEST_CASE("every missing datagram is explained by a counter or is said not to be
     CHECK(wire_text(bare) ==
           "5.888 Mb/s of datagrams are 6.152 Mb/s on the wire in 500 frames/s (MTU 1500 B)");
 
-    // Socket drops are in the errors of UDP as well; of the queue's drops, 7 were told to the sender.
+    // Socket drops are in the errors of UDP as well; of the queue's drops, 7 were reported to the sender.
     const auto full = account_of({host_with({{"udp.receive_errors", 0, 62},
                                              {"udp.receive_buffer_errors", 0, 60},
                                              {"ip.reassembly_failures", 0, 3},
@@ -205,7 +205,7 @@ TEST_CASE("datagrams from elsewhere are named in the summary, also few of them")
     CHECK(to_json(account)["stray"] == 82000);
 }
 
-TEST_CASE("a buffer that the kernel cut is told with the setting to raise") {
+TEST_CASE("a buffer that the kernel cut is named with the setting to raise") {
     CHECK(account_of({}).notes.empty());
     CHECK(account_of({}, {2000}).notes.empty());
     const auto cut = account_of({}, {3000});

@@ -81,7 +81,7 @@ TEST_CASE("The record of a job has the sums of its groups, and what each of them
           "Sustained in all 3 groups. No set of 90 was late. Worst occupancy 0.900, in group 1.");
 }
 
-TEST_CASE("One group that is not sustained decides for the job") {
+TEST_CASE("With one group that is not sustained the job is not") {
     const GroupsRecord record = groups_of({run(true, 0.5), run(true, 0.9), run(false, 1.4, 4)});
     const Json json = to_json(record);
     CHECK(json["verdict"]["sustained"] == false);
@@ -134,7 +134,7 @@ TEST_CASE("The worst exit status of the groups is that of the job") {
     CHECK(status(143, 1) == 1);
 }
 
-TEST_CASE("What groups' files say can stand in for their leaders") {
+TEST_CASE("Groups' files can stand in for reports of their leaders") {
     const auto directory = std::filesystem::temp_directory_path() / "weir-groups-record-test";
     GroupsRecord record(directory, {"group-00", "group-01"});
     const auto write = [&](const char* group, const Json& json) {

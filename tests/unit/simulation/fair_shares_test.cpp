@@ -212,7 +212,7 @@ TEST_CASE("a flow that is held back elsewhere leaves its part to the others") {
     CHECK(network.capacity({3}) == BitRate{20000});
 }
 
-TEST_CASE("a change is felt along a chain of full links") {
+TEST_CASE("a change has effects along a chain of full links") {
     // up 0 - down 3 - up 1 - down 4 - up 2: each link holds back what the one before leaves it.
     FairShares network = fluid_network({900, 2000, 10000, 1000, 3000});
     const FlowId a = begin_flow(network, 0, 3);
@@ -323,7 +323,7 @@ TEST_CASE("what has moved is exact over changes of the rate") {
     CHECK(network.next_end().ns == 1034 + (rest + 900000000) / 900000001);
 }
 
-TEST_CASE("of flows that end together the one with the lowest number is first, and none is forgotten") {
+TEST_CASE("of flows that end together the one with the lowest number is first, and none is left out") {
     FairShares network = fluid_network({3000, 1000, 1000, 1000});
     std::vector<FlowId> flows;
     for (std::uint32_t down = 1; down <= 3; ++down) {
@@ -370,7 +370,7 @@ TEST_CASE("a flow that ends before the network is settled was never there for th
     CHECK(flow_rate(network, stays) == 1000);
 }
 
-TEST_CASE("a link that its flows cannot fill couples nobody, until they can") {
+TEST_CASE("a link that its flows cannot fill couples none of them, until they can") {
     // Up links 0, 1, 2 of 1000 b/s into link 3, which carries just as much as all three.
     FairShares network = fluid_network({1000, 1000, 1000, 3000, 1000});
     std::vector<FlowId> flows;
@@ -631,7 +631,7 @@ TEST_CASE("a link that cannot fill takes no part in a tie of rounded shares") {
     CHECK(network.rate(second).bits_per_second == 4);
 }
 
-TEST_CASE("who watches rates hears of each that changes, while it is what it was") {
+TEST_CASE("each change of a watched rate is reported once") {
     FairShares network = fluid_network({1000, 600, 1000, 1000});
     std::vector<std::pair<std::uint32_t, std::int64_t>> heard;
     network.watch_rates(

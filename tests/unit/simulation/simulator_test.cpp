@@ -72,7 +72,7 @@ bool sustained(SimulatedRun& run) {
 
 }  // namespace
 
-TEST_CASE("A simulated run whose traffic cannot be written has failed, and the record says so") {
+TEST_CASE("A simulated run whose traffic cannot be written has failed, also in the record") {
     SimulatedRun run = one_to_one();
     const auto directory =
         std::filesystem::temp_directory_path() / ("weir-simulated-" + std::to_string(::getpid()));
@@ -244,7 +244,7 @@ TEST_CASE("An event of one chunk is received while it is on its way, and its byt
     }
 }
 
-TEST_CASE("A node that dies ends the run and is named") {
+TEST_CASE("A node that is lost ends the run and is named") {
     SimulatedRun run = one_to_one();
     run.disturbances.push_back(
         {.kind = Disturbance::Kind::die, .node = {Role::consumer, 0}, .at = {3000000000}});
@@ -481,7 +481,7 @@ TEST_CASE("What is on its way when the time is over breaks no rule") {
     CHECK(result.end.kind == SimulationEnd::Kind::regular);
 }
 
-TEST_CASE("A run can be stopped, and says so") {
+TEST_CASE("A run that was stopped is recorded as interrupted") {
     SimulatedRun run = one_to_one();
     weir::simulation::test::assign_ranks(run);
     const SimulationResult result = simulate(
