@@ -191,8 +191,6 @@ class Node {
         return {static_cast<std::int64_t>(event.value) - 5};
     }
 
-    bool lossy() const { return plan_.lossy(); }
-
     void warm_up() {
         inner_.expose_buffers();
         inner_.begin_warmup();
@@ -364,7 +362,7 @@ class Node {
 
     void on_chunk(const transport::ChunkArrived& arrived) {
         core::ChunkDescription chunk = arrived.chunk;
-        if (lossy() && arrived.header_intact) {
+        if (plan_.lossy() && arrived.header_intact) {
             // What a datagram does not have.
             chunk.event_bytes = event_bytes(chunk.event);
             chunk.length = std::min(chunk.length, chunk.event_bytes - chunk.offset);
@@ -454,7 +452,7 @@ class Node {
         };
         const std::string& name = scenario_.name;
         // A datagram has one checksum, which is always there.
-        const bool one_sum = lossy();
+        const bool one_sum = plan_.lossy();
         const bool bad_header =
             is(DisturbanceKind::corrupt_header) || (one_sum && full && is(DisturbanceKind::corrupt_payload));
         const bool lost = is(DisturbanceKind::lose) || bad_header;
