@@ -43,7 +43,7 @@ def launcher(major, words):
 
 
 def clean_environment():
-    """This process's environment without what would make mpirun spread its ranks over a batch job, and with leave for root."""
+    """This process's environment without what would make mpirun spread its ranks over a SLURM job, and with leave for root."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("SLURM_", "PBS_", "LSB_", "PMI_", "PMIX_"))}
     return environment | {name: "1" for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",

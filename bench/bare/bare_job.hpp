@@ -27,7 +27,7 @@ class Job {
     Job& operator=(const Job&) = delete;
 
     [[nodiscard]] int rank() const { return rank_; }
-    /// Whether it has the ranks for a rank 0, producers and consumers; otherwise its rank 0 says so.
+    /// Whether it has the ranks for a rank 0, producers and consumers; otherwise its rank 0 prints that.
     [[nodiscard]] bool is_of(const char* program, int producers, int consumers) const {
         const bool fits = ranks_ == 1 + producers + consumers;
         if (!fits && rank_ == 0) {

@@ -1,8 +1,8 @@
 // The least code that moves the same bytes between the same ranks: producers stream messages to all consumers
-// in turn, consumers have receives posted, nobody keeps an account, and no scheduler decides. Ranks as weir
+// in turn, consumers have receives posted, nothing is accounted for, and there is no scheduler. Ranks as weir
 // has them: rank 0 only waits, then producers, then consumers. Prints one JSON object.
 //
-// The buffers of a producer are used in turn, and as many bytes of them as --buffer says, because a benchmark
+// The buffers of a producer are used in turn, and as many bytes of them as --buffer has, because a benchmark
 // that sends the same buffer again and again measures a cache. So are those of a consumer.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -37,7 +37,7 @@ struct Options {
 };
 
 /// Messages under way between this rank and others, in buffers that are used in turn. With fewer buffers than
-/// messages some share one, as in IMB; nobody reads what arrives.
+/// messages some share one, as in IMB; what arrives is not read.
 class Ring {
   public:
     Ring(std::int64_t bytes, std::int64_t message_bytes, std::size_t window)
@@ -153,7 +153,7 @@ class Rank {
         while (Clock::now() < end_) {
             waiting_.after(poll());
         }
-        // Until nobody sends any more.
+        // Until all have sent their last.
         wait_for_all(poll);
         for (std::size_t entry = 0; entry < ring.window(); ++entry) {
             MPI_Cancel(&ring.request(entry));

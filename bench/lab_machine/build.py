@@ -28,7 +28,7 @@ def build_host(host, lab):
     ports.set_tcp(lab)
 
 
-# How often a host repeats what nobody acknowledges before it gives a connection up: some 13 s. With Linux's own 15 times it is a
+# How often a host repeats what is not acknowledged before it gives a connection up: some 13 s. With Linux's own 15 times it is a
 # quarter of an hour, and for as long mpirun, whose daemon on a lost host does not answer, may not end.
 RETRANSMISSIONS = 5
 
@@ -52,7 +52,7 @@ def build_switch(lab):
     ports.set_queues("".join(ports.port_lines(host, lab) for host in lab.hosts))
 
 
-# What mpirun calls instead of ssh: AGENT HOST COMMAND...; the host's own /sys says which interfaces it has.
+# What mpirun calls instead of ssh: AGENT HOST COMMAND...; the host's own /sys has its interfaces.
 AGENT = """#!/bin/sh
 host=$1
 shift

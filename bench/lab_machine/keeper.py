@@ -23,7 +23,7 @@ from soft_roce.problem import Problem
 
 
 def keep(lab, go_ahead, report, attached):
-    """The keeper, first process of the lab's PID namespace. Builds the lab, says so, and waits for its end."""
+    """The keeper, first process of the lab's PID namespace. Builds the lab, reports it, and waits for its end."""
     die_with_parent()
     os.setsid()
     if not os.read(go_ahead, 1):

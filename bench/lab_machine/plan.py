@@ -55,7 +55,7 @@ class Lab:
 
     @property
     def uses_ecn(self):
-        """Whether hosts ask for marks instead of losses."""
+        """Whether hosts request marks instead of losses."""
         return self.tcp == "dctcp" or any(host.mark_bytes for host in self.hosts)
 
     @property
@@ -116,7 +116,7 @@ def plan_lab(options):
 
 
 def port_buffer_bytes(text_or_bytes, link_bits_per_second):
-    """What --buffer asks for, for a port of that speed."""
+    """The bytes of --buffer, for a port of that speed."""
     return max(round(DEEP_S * link_bits_per_second / 8), SMALLEST_DEEP_BYTES) if text_or_bytes == "deep" else text_or_bytes
 
 

@@ -85,5 +85,5 @@ def set_tcp(lab):
         except OSError as error:
             raise Problem(f"--tcp {lab.tcp}: {error.strerror}; the kernel has no such congestion control, or does not leave it to network "
                           "namespaces (net.ipv4.tcp_allowed_congestion_control); right would be bench/lab with --kernel debian") from None
-    # 2, Linux's own setting, accepts ECN and does not ask for it.
+    # 2, Linux's own setting, accepts ECN and does not request it.
     set_sysctl("ipv4/tcp_ecn", 1 if lab.uses_ecn else 2)

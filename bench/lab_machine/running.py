@@ -24,7 +24,7 @@ EMULATED = "WEIR_LAB_EMULATED"  # set in virtual machines
 
 
 def set_timer_slack(lab):
-    """Makes naps longer, for this process and all that it starts. A rank that waits naps for 20 us, because weir sees it
+    """Makes naps longer, for this process and all that it starts. A rank that waits naps for 20 us, because weir finds it
     alone on its host. 87 ranks that look for news every 20 us take more time than two cores have; with this slack, some
     3 ms for them, they look some hundred times a second, and the kernel wakes several at once. It must stay far below the
     time that a window of chunks lasts: 4 chunks of 1 MiB last 67 ms on a link of 500 Mb/s."""
@@ -127,7 +127,7 @@ def mpirun_command(lab, pml, arguments):
     # By environment, so that it holds for every part of an mpirun line with several.
     environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
     if pml == "ucx":
-        # Open MPI takes UCX by itself only where it sees RDMA devices, and without this none for one-sided transfers.
+        # Open MPI takes UCX by itself only where it finds RDMA devices, and without this none for one-sided transfers.
         environment |= {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
         environment.setdefault("UCX_TLS", "tcp,self")
         environment.setdefault("UCX_NET_DEVICES", "eth0")
@@ -137,7 +137,7 @@ def mpirun_command(lab, pml, arguments):
 
 
 def rank_command(lab, words):
-    """`weir run` and `weir check` as they must be said here: which hosts play which part, and how ranks wait."""
+    """`weir run` and `weir check` as they must be called here: which hosts play which part, and how ranks wait."""
     program, *rest = words
     program = open_mpi.weir_program(program)
     if pathlib.Path(program).name != "weir" or rest[:1] not in (["run"], ["check"]):

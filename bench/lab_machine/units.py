@@ -27,7 +27,7 @@ def size(text):
 
 
 def port_buffer(text):
-    """Bytes, or the word that asks for time x link."""
+    """Bytes, or the word for time x link."""
     return text if text == "deep" else round(quantity(text, SIZE_UNITS, "256KiB, or deep"))
 
 

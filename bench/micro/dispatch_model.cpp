@@ -7,7 +7,7 @@
 //   deque  a model: an unbounded queue with constant-time ends (std::deque)
 //   weir   weir's own producer and scheduler with policy token, joined by their messages
 //
-// How the paper's program kept its queues is not known; the note says that its behaviour is under
+// How the paper's program kept its queues is not known; the note mentions that its behaviour is under
 // investigation. The list shows that a cost which grows with the length of a queue has the shape of the
 // note's table. Output: CSV.
 #include <fmt/format.h>

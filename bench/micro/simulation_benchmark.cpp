@@ -1,5 +1,5 @@
 // What the two innermost parts of the simulator cost: the queue of events and the network. The time of an
-// iteration is the time of one operation, as each benchmark's comment says what that is.
+// iteration is the time of one operation, which each benchmark's comment defines.
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
@@ -98,7 +98,7 @@ void network_end_and_begin(benchmark::State& state) {
     }
     state.SetItemsProcessed(state.iterations());
 }
-// The scenarios lhcb2021-1, lhcb2021-3 and lhcb2021-farm, and the farm with consumers that hold nobody back.
+// The scenarios lhcb2021-1, lhcb2021-3 and lhcb2021-farm, and the farm with consumers that hold nothing back.
 BENCHMARK(network_end_and_begin)
     ->Args({14, 72, 25})
     ->Args({18, 14, 100})

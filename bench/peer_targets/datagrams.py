@@ -134,7 +134,7 @@ def free_port():
 
 
 def wait_for(port):
-    """Until someone listens there. Not by connecting: iperf3 would take that for its one client."""
+    """Until a process listens there. Not by connecting: iperf3 would take that for its one client."""
     for _ in range(200):
         with open("/proc/net/tcp", encoding="ascii") as ipv4, open("/proc/net/tcp6", encoding="ascii") as ipv6:
             rows = [line.split() for line in [*ipv4, *ipv6]]

@@ -21,7 +21,7 @@ ENGINES = {"": [], UCX: ["--engine", "ucx"]}
 
 
 def program(words, timeout=600, **more):
-    """Standard output of a command; ends bench/peers with what it said if it fails or takes too long."""
+    """Standard output of a command; ends bench/peers with its output if it fails or takes too long."""
     line = [str(word) for word in words]
     try:
         done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=timeout, **more)
@@ -62,7 +62,7 @@ def started(words, **more):
 
 
 class Local:
-    """Ranks on this machine, which talk through its memory."""
+    """Ranks on this machine, which communicate through its memory."""
 
     def __init__(self, weir, bare):
         self.weir, self.bare = weir, bare
@@ -75,7 +75,7 @@ class Local:
 
 
 class Lab:
-    """Hosts as network namespaces, which talk TCP over shaped links."""
+    """Hosts as network namespaces, which use TCP over shaped links."""
 
     def __init__(self, weir, bare, producers, consumers):
         self.weir, self.bare = weir, bare

@@ -269,7 +269,7 @@ class Machine:
         return [line.decode(errors="replace").rstrip("\r") for line in lines]
 
     def tell(self, text):
-        """Says something to the first process."""
+        """Sends something to the first process."""
         try:
             self.channels["control"].sendall(f"{text}\n".encode())
         except OSError:
@@ -293,7 +293,7 @@ class Session:
 
     def __init__(self, task, console=None):
         self.task = task
-        self.console = console      # a file for all that the consoles say, or None
+        self.console = console      # a file for the output of the consoles, or None
         self.machines = []
         self.selector = selectors.DefaultSelector()
         self.status = None          # of the command
@@ -417,7 +417,7 @@ class Session:
         raise Problem(f"--limit: {shlex.join(self.task.words)[:200]} had not ended after {self.task.limit_s:g} s, and was killed")
 
     def lost(self, machine):
-        # The console and QEMU's own messages say why, if they have come.
+        # The console and QEMU's own messages have the reason, if they have come.
         end = time.monotonic() + 1
         while (keys := self.selector.select(max(0, end - time.monotonic()))):
             for key, _ in keys:

@@ -94,7 +94,7 @@ def ticks(frame_bytes, megabits):
 
 
 def frames(kilobytes):
-    """Bytes of the frames of a fragment: what the kernel's queue sees, without checksum and preamble."""
+    """Bytes of the frames of a fragment: what the kernel's queue counts, without checksum and preamble."""
     rest, found = 1000 * kilobytes + 8, []
     while rest > 0:
         found.append(14 + 20 + min(rest, 1480))

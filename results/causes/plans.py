@@ -83,7 +83,7 @@ class Plan:
     # One for each kind. `self.options` is changed so that this, more or less surely, is too little.
 
     def links_of_all(self, role, needed, speed, count):
-        """Slow by their nature, or hidden: interfaces that say more than the link carries."""
+        """Slow by their nature, or hidden: interfaces whose nominal speed is above the link's."""
         wanted = needed * self.scarce() * WIRE
         if self.draw.random() < 0.5:
             self.options[f"{role}-link"] = bits(wanted)

@@ -1,4 +1,4 @@
-"""Holds what a measured run says of its causes against its own rows: the files of its ranks, and nothing of what the verdict was made from."""
+"""Compares the causes that a measured run names with its own rows: the files of its ranks, and nothing of what the verdict was made from."""
 
 import csv
 import re
@@ -29,7 +29,7 @@ def quantity(text, unit):
 
 
 def refuted(record, directory):
-    """The first sentence that rows refute, with what they say; "" if there is none."""
+    """The first sentence that rows refute, with what they have; "" if there is none."""
     rows, verdict = rows_of(directory), record["verdict"]
     late = total(of_role(rows, "producer"), "late_sets", "")
     if verdict["on_time"] and late > 0:

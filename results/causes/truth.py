@@ -9,7 +9,7 @@ FAST_LINK = "1Tb/s"
 MANY = 64
 LIMIT_S = 120  # for a simulation
 OFF = ("--explain", "off")
-# Fields of run.json that say how a run went.
+# Fields of run.json with how a run went.
 Outcome = dict
 
 

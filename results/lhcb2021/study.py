@@ -38,7 +38,7 @@ CHEAP = {"event": ("8", "128MiB"), "generation": ("sets",), "slots": ("1",), "st
 
 
 def simulate(weir, row, seed, look=None):
-    """Simulates a row as its scenario has it. Returns its line; look(directory) sees the run before it goes."""
+    """Simulates a row as its scenario has it. Returns its line; look(directory) is called with the run before it is removed."""
     line = ["weir", "simulate", "--scenario", f"lhcb2021-{row}", "--seed", str(seed)]
     with studies.finished([weir, *line[1:]]) as (run, out):
         if look:

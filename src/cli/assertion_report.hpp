@@ -1,4 +1,4 @@
-// What is said when an internal invariant is broken.
+// The message when an internal invariant is broken.
 #pragma once
 
 namespace weir::cli {

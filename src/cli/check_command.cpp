@@ -106,7 +106,7 @@ int status_of(const CheckResult& result) {
     return host::any_serious(result.findings) ? participant::exit_requirement : participant::exit_ok;
 }
 
-/// What the plan asks of each host, in the order of their first ranks.
+/// What the plan needs of each host, in the order of their first ranks.
 std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
                                      const core::RoleMap& roles,
                                      const std::vector<host::RankLocation>& locations) {
@@ -167,7 +167,7 @@ int check_this_host(const Output& output, const std::string& root) {
     return status_of(result);
 }
 
-/// Whether this rank is the first one on its host, by what the launcher says.
+/// Whether this rank is the first one on its host, by the launcher's variables.
 bool first_on_host() {
     for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
         if (const char* value = std::getenv(name)) {

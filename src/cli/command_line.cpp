@@ -127,7 +127,7 @@ struct ExtraTexts {
 };
 
 void add_extra(CLI::App& command, const char* name, std::vector<std::string>& values) {
-    // Repetitions are refused below: CLI11 would say that a value is missing.
+    // Repetitions are refused below: CLI11 would report a missing value.
     command.add_option(name, values)
         ->expected(1)
         ->allow_extra_args(false)

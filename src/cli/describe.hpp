@@ -1,4 +1,4 @@
-// Copies what a request tells about a run, measured or simulated, into its description.
+// Copies what a request has about a run, measured or simulated, into its description.
 #pragma once
 
 #include "config/run_request.hpp"

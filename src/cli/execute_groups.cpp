@@ -14,8 +14,8 @@
 #include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 #include "host/host_facts.hpp"
-#include "job/group_job.hpp"
-#include "loop/run_job.hpp"
+#include "job/grouped_runs.hpp"
+#include "loop/rank_run.hpp"
 #include "participant/run_record_builder.hpp"
 #include "show/plan_text.hpp"
 
@@ -40,23 +40,23 @@ class Preparation {
         check_same("weir", this_build(), "install the same build on all hosts");
         check_same("options:", config::encode_options(asked_), "give all ranks the same options");
         group_ = own_group();
-        group_job_ = world_.split(static_cast<int>(group_), world_.rank());
+        ranks_of_group_ = world_.split(static_cast<int>(group_), world_.rank());
         request_ = config::request_of_group(asked_, group_);
         settings_ = settings_of_group();
-        const bool leads = group_job_->rank() == settings_.leader_rank();
+        const bool leads = ranks_of_group_->rank() == settings_.leader_rank();
         leaders_ = world_.split(leads ? 0 : -1, static_cast<int>(group_));
         job_leader_ = world_.largest(leads && group_ == 0 ? world_.rank() : -1, "introduction");
         directory_ = make_run_directory(world_, asked_, job_leader_, group_directories_);
         settings_.directory = directory_ + "/" + group_directories_[group_];
     }
 
-    MpiJob& group_job() { return *group_job_; }
+    MpiJob& ranks_of_group() { return *ranks_of_group_; }
     job::RunSettings& settings() { return settings_; }
     [[nodiscard]] bool leads_job() const { return world_.rank() == job_leader_; }
     [[nodiscard]] std::size_t groups() const { return group_directories_.size(); }
     [[nodiscard]] const std::string& directory() const { return directory_; }
 
-    [[nodiscard]] job::GroupJob::Parts parts(job::Watchdog& watchdog) const {
+    [[nodiscard]] job::GroupedRuns::Parts parts(job::Watchdog& watchdog) const {
         return {.world = world_,
                 .leaders = leaders_.get(),
                 .job_leader = job_leader_,
@@ -100,7 +100,7 @@ class Preparation {
         job::RunSettings settings;
         std::string refusal;
         try {
-            settings = prepare_run(*group_job_, request_);
+            settings = prepare_run(*ranks_of_group_, request_);
         } catch (const config::UsageError& error) {
             refusal = fmt::format("group {}: {}", group_, error.what());
         }
@@ -116,7 +116,7 @@ class Preparation {
     std::vector<std::string> group_directories_;
     std::uint32_t group_ = 0;
     RunRequest request_;
-    std::unique_ptr<MpiJob> group_job_;
+    std::unique_ptr<MpiJob> ranks_of_group_;
     std::unique_ptr<MpiJob> leaders_;  ///< on the groups' leaders
     job::RunSettings settings_;
     int job_leader_ = 0;
@@ -137,7 +137,7 @@ void print_beginning(const RunRequest& asked, const Preparation& prepared, const
 int execute_groups(MpiJob& world, const RunRequest& asked, job::Watchdog& watchdog) {
     Preparation prepared(world, asked);
     prepared.run();
-    job::GroupJob groups(prepared.parts(watchdog));
+    job::GroupedRuns groups(prepared.parts(watchdog));
     std::string refusal;
     if (prepared.leads_job()) {
         const participant::RunRecordBuilder builder(prepared.settings(),
@@ -149,9 +149,9 @@ int execute_groups(MpiJob& world, const RunRequest& asked, job::Watchdog& watchd
         throw config::UsageError(objection->text);
     }
     prepared.settings().groups = &groups;
-    MpiJob& job = prepared.group_job();
+    MpiJob& job = prepared.ranks_of_group();
     job.set_before_abort([&groups](int status) { groups.hold(status); });
-    return groups.end(loop::run_job(job, job.communicator(), watchdog, prepared.settings()));
+    return groups.end(loop::run_rank(job, job.communicator(), watchdog, prepared.settings()));
 }
 
 }  // namespace weir::cli

@@ -157,7 +157,7 @@ class Explaining {
         return both_known ? tried_[of_either] : is_near(of_both) ? tried_[of_both] : twin_;
     }
 
-    /// The twin that tells most, of those that are near, and the causes in it.
+    /// The most useful twin of those that are near, and the causes in it.
     void choose() {
         if (!simulation::needs_explanation(twin_.record)) {
             return;
@@ -172,7 +172,7 @@ class Explaining {
                 seen_links_ = &slowest() == &twin_ ? nullptr : &slowest().assumptions;
             }
         } else if (is_either()) {
-            // Whose they were is not told. Where both are as slow, what suffices does so whoever it was.
+            // Whose they were is not known. Where both are as slow, what suffices does so whoever it was.
             take(of_either);
             for (judge::NamedCause& cause : causes_) {
                 if (const auto end = cause.text.find("; one of them alone"); end != std::string::npos) {
@@ -263,7 +263,7 @@ class Explaining {
     std::uint32_t jobs_;
     twin::ShownRun run_;
     std::vector<Twin> tried_;
-    Twin twin_;  ///< that is told of
+    Twin twin_;  ///< that is reported
     /// Links of which nothing better is known than what they carried; nullptr: it does not matter.
     const twin::Assumptions* seen_links_ = nullptr;
     std::vector<judge::NamedCause> causes_;

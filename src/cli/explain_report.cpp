@@ -185,7 +185,7 @@ std::string largest_rate_text(const LargestRate& largest) {
                        : "; higher ones were not tried");
 }
 
-/// What is told of a run whose twin is near.
+/// The report on a run whose twin is near.
 std::string answer_text(const ExplainReport& report) {
     std::string text;
     if (was_good(*report.run)) {

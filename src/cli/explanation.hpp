@@ -1,5 +1,5 @@
 // `weir simulate --explain`: why a simulated run was late, found by simulating it again
-// (simulation/counterfactuals.hpp), with what it costs said and bounded.
+// (simulation/counterfactuals.hpp), with a cost that is printed and bounded.
 #pragma once
 
 #include <cstdint>

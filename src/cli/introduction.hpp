@@ -1,4 +1,4 @@
-// What the ranks of a job say of themselves before anything else, and the roles and plan that follow from it:
+// What the ranks of a job exchange before anything else, and the roles and plan that follow from it:
 // the same for a run and for a check before it.
 #pragma once
 

@@ -76,7 +76,7 @@ LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup) {
         }
         launched.applications = std::max(1U, applications);
     } else {
-        // prterun tells this to Open MPI only when it is called as mpirun.
+        // prterun passes this to Open MPI only when it is called as mpirun.
         launched.application_unknown = lookup("PRTE_LAUNCHED") != nullptr;
     }
     return launched;

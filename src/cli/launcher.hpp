@@ -1,4 +1,4 @@
-// What the launcher (mpirun, srun) tells a process through its environment, before MPI_Init: its rank and the
+// What the launcher (mpirun, srun) passes to a process in its environment, before MPI_Init: its rank and the
 // number of ranks; and the one careful way to refuse a command line that all ranks have parsed.
 #pragma once
 
@@ -20,7 +20,7 @@ struct LaunchedAs {
     std::uint32_t application = 0;
     bool first_of_application = false;
     std::uint32_t applications = 1;
-    /// The launcher may have started several applications, but does not say which one this rank belongs to.
+    /// The launcher may have started several applications, without naming the one of this rank.
     bool application_unknown = false;
     [[nodiscard]] bool is_first() const { return rank.value_or(0) == 0; }
 };

@@ -10,7 +10,7 @@
 
 namespace weir::cli {
 
-/// For a dry run; consumers are taken to share hosts as options say. Nothing while the layout is not known.
+/// For a dry run; consumers are taken to share hosts by the options. Nothing while the layout is not known.
 std::optional<core::Pressure> pressure_of(const config::RunRequest& request);
 
 /// For a run whose ranks have their hosts.

@@ -14,10 +14,10 @@
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
-#include "host/batch_job.hpp"
 #include "host/common_clock.hpp"
 #include "host/host_facts.hpp"
 #include "host/signals.hpp"
+#include "host/slurm_job.hpp"
 #include "participant/exit_status.hpp"
 #include "weir_version.hpp"
 
@@ -70,7 +70,7 @@ std::string environment_of(const config::RunRequest& request, const job::Job& jo
     environment["compiler"] = std::string(build_info::compiler);
     environment["build_type"] = std::string(build_info::build_type);
     environment["job_ranks"] = job.size();
-    environment["job"] = host::batch_job_facts();
+    environment["job"] = host::slurm_job_facts();
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }

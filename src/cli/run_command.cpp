@@ -24,7 +24,7 @@
 #include "job/mpi_job.hpp"
 #include "job/watchdog.hpp"
 #include "loop/make_transport.hpp"
-#include "loop/run_job.hpp"
+#include "loop/rank_run.hpp"
 #include "participant/exit_status.hpp"
 #include "transport/disturbing_transport.hpp"
 
@@ -51,7 +51,7 @@ void check_engine(const config::RunRequest& request) {
     }
 }
 
-/// Where the launcher gives the number of ranks and their order decides on roles, the layout is known before
+/// Where the launcher gives the number of ranks and their order gives the roles, the layout is known before
 /// MPI starts, and can be refused then. So can a run directory, if the first rank creates it. (Directories of
 /// other ranks' hosts may differ.)
 void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched) {
@@ -103,7 +103,7 @@ int execute_run(const config::RunRequest& asked) {
         settings = prepare_run(*job, request);
         settings->directory = make_run_directory(*job, request, settings->leader_rank());
     } catch (const config::UsageError& error) {
-        // Every rank has seen the same input and throws the same: one of them says it.
+        // Every rank has read the same input and throws the same: one of them prints it.
         if (job->rank() == 0) {
             fmt::print(stderr, "weir run: {}\n", error.what());
         }
@@ -115,7 +115,7 @@ int execute_run(const config::RunRequest& asked) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
         job->abort(participant::exit_failed);
     }
-    return loop::run_job(*job, started.communicator, watchdog, *settings);
+    return loop::run_rank(*job, started.communicator, watchdog, *settings);
 }
 
 }  // namespace

@@ -20,9 +20,9 @@
 #include "config/checks.hpp"
 #include "config/groups.hpp"
 #include "host/signals.hpp"
-#include "job/group_job.hpp"
+#include "job/grouped_runs.hpp"
 #include "participant/exit_status.hpp"
-#include "show/job_record.hpp"
+#include "show/groups_record.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace weir::cli {
@@ -32,12 +32,12 @@ namespace {
 using config::RunRequest;
 
 /// What the workers share. A group belongs to the worker that took its number.
-class SimulatedJob {
+class SimulatedGroups {
   public:
-    SimulatedJob(const RunRequest& job, std::uint32_t jobs, simulation::Explain explain)
-        : job_(job),
+    SimulatedGroups(const RunRequest& asked, std::uint32_t jobs, simulation::Explain explain)
+        : asked_(asked),
           explain_(explain),
-          groups_(config::number_of_groups(job)),
+          groups_(config::number_of_groups(asked)),
           record_({}, config::group_directories(groups_)),
           jobs_(std::min(jobs, groups_)),
           progress_(groups_),
@@ -45,10 +45,10 @@ class SimulatedJob {
 
     int run() {
         // Before anything is written: what one group refuses, all do.
-        RunRequest first = config::request_of_group(job_, 0);
+        RunRequest first = config::request_of_group(asked_, 0);
         const simulation::SimulatedRun checked = simulated_run(first);
         check_simulation_memory(checked.run.plan, jobs_);
-        record_ = {config::create_run_directory(job_.out, std::time(nullptr), record_.group_directories),
+        record_ = {config::create_run_directory(asked_.out, std::time(nullptr), record_.group_directories),
                    record_.group_directories};
         host::install_signal_handlers();
         simulation::work_on_threads(jobs_, [this] { work(); }, [this] { show_progress(); });
@@ -68,7 +68,7 @@ class SimulatedJob {
     }
 
     void simulate(std::uint32_t group) {
-        RunRequest request = config::request_of_group(job_, group);
+        RunRequest request = config::request_of_group(asked_, group);
         simulation::SimulatedRun simulated = simulated_run(request);
         simulated.run.directory = record_.directory + "/" + record_.group_directories[group];
         const core::Plan& plan = simulated.run.plan;
@@ -99,7 +99,7 @@ class SimulatedJob {
     }
 
     void show_progress() {
-        ProgressLine progress(job_.output == config::OutputForm::text);
+        ProgressLine progress(asked_.output == config::OutputForm::text);
         while (working_.load() > 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (const auto seconds = progress.due()) {
@@ -113,7 +113,7 @@ class SimulatedJob {
     }
 
     int report() {
-        const int status = job::publish(record_, live_form(job_.output), "weir simulate");
+        const int status = job::publish(record_, live_form(asked_.output), "weir simulate");
         for (std::uint32_t group = 0; group < groups_; ++group) {
             for (const std::string& line : errors_[group]) {
                 fmt::print(stderr, "weir simulate: group {}: {}\n", group, line);
@@ -122,10 +122,10 @@ class SimulatedJob {
         return host::caught_signal() != 0 ? participant::exit_signal_base + host::caught_signal() : status;
     }
 
-    const RunRequest& job_;
+    const RunRequest& asked_;
     simulation::Explain explain_;
     std::uint32_t groups_;
-    show::JobRecord record_;
+    show::GroupsRecord record_;
     std::uint32_t jobs_;
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> working_{jobs_};
@@ -135,8 +135,8 @@ class SimulatedJob {
 
 }  // namespace
 
-int simulate_groups(const RunRequest& job, std::uint32_t jobs, simulation::Explain explain) {
-    return SimulatedJob(job, jobs, explain).run();
+int simulate_groups(const RunRequest& asked, std::uint32_t jobs, simulation::Explain explain) {
+    return SimulatedGroups(asked, jobs, explain).run();
 }
 
 }  // namespace weir::cli

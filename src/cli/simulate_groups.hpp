@@ -10,6 +10,6 @@ namespace weir::cli {
 
 /// `jobs`: groups that are simulated at the same time; causes of a group are proved while it is. Returns the
 /// exit status. Throws config::UsageError.
-int simulate_groups(const config::RunRequest& job, std::uint32_t jobs, simulation::Explain explain);
+int simulate_groups(const config::RunRequest& asked, std::uint32_t jobs, simulation::Explain explain);
 
 }  // namespace weir::cli

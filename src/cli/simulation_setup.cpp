@@ -85,7 +85,7 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
     return disturbances;
 }
 
-/// All that the packet network was told, by sections, as a file would have it.
+/// All settings of the packet network, by sections, as a file would have them.
 nlohmann::ordered_json description_of_switch(const RunRequest& request) {
     nlohmann::ordered_json json{{"name", request.packets.switch_name}};
     for (const config::SwitchKey& key : config::switch_keys()) {

@@ -11,7 +11,7 @@ namespace weir::cli {
 
 namespace {
 
-/// MPICH says on many lines how it was built; the first one names it. Runs of spaces become one.
+/// MPICH's text has many lines on how it was built; the first one names it. Runs of spaces become one.
 std::string first_line(const std::string& text) {
     std::string line;
     for (const char character : text.substr(0, text.find('\n'))) {

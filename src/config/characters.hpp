@@ -1,4 +1,4 @@
-// Characters, whatever the locale says.
+// Characters, in any locale.
 #pragma once
 
 #include <string_view>

@@ -175,7 +175,7 @@ void derive_sizes(RunRequest& request) {
     derive_chunk_size(request);
 }
 
-// Options that contradict each other. What the command line says beats a scenario silently; two options of
+// Options that contradict each other. The command line overrides a scenario silently; two options of
 // the same origin, or a command line that asks for what its scenario cannot give, are refused.
 
 void check_busy(RunRequest& request) {

@@ -27,7 +27,7 @@ void refuse(std::string_view what) {
         fmt::format("--destination: addressed does not work with {}; leave one of them out", what));
 }
 
-/// A file says when and how much; options that say the same are refused.
+/// A file has times and bytes; options for the same are refused.
 void prepare_file(RunRequest& request) {
     TrafficDescription& traffic = request.traffic;
     core::Plan& plan = request.plan;

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t requests_limit = 1U << 20U;
 inline constexpr std::uint64_t outstanding_limit = 1U << 20U;
 inline constexpr std::uint64_t reasks_limit = 1000;
 inline constexpr std::uint64_t window_limit = 64;  ///< core::Producer::window_limit; a bit mask there
-/// Unless --chunk-size says otherwise, a slot is cut into about so many chunks, of 1 MiB or more.
+/// Without --chunk-size a slot is cut into about so many chunks, of 1 MiB or more.
 inline constexpr std::int64_t chunks_per_slot_default = 128;
 inline constexpr std::int64_t chunks_per_slot_limit = 65536;
 /// Receives that a consumer has posted: slots x chunks per slot.

@@ -63,7 +63,7 @@ core::RoleMap make_map(const Roles& roles) {
     return core::RoleMap(std::move(nodes));
 }
 
-/// Refuses roles that are not what --producers and --consumers say, or that leave a part without a rank.
+/// Refuses roles that contradict --producers and --consumers, or that leave a part without a rank.
 void check_numbers(const RoleRequest& request, const Roles& roles, std::string_view way) {
     struct Part {
         const char* name;
@@ -87,7 +87,7 @@ void check_numbers(const RoleRequest& request, const Roles& roles, std::string_v
     }
 }
 
-// --- Each rank was told.
+// --- Each rank has its own --role.
 
 Roles roles_by_option(std::span<const std::optional<Role>> told) {
     Roles roles;

@@ -1,4 +1,4 @@
-// Which rank plays which part: by rank order, by host lists, or as each rank was told (MPMD). Every rank
+// Which rank plays which part: by rank order, by host lists, or by each rank's --role (MPMD). Every rank
 // computes the same map from the same input.
 //
 // Counts and lists are claims that are checked, never silently adapted: a run on 13 hosts instead of 14 would

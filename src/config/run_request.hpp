@@ -56,7 +56,7 @@ struct JoinRequest {
     std::string host;  ///< where rank 0 listens; empty: MPI starts the job
     std::string port;
     std::string token_file;   ///< empty: the token is in the environment
-    std::uint32_t ranks = 0;  ///< 0: the launcher says how many there are, or rank 0
+    std::uint32_t ranks = 0;  ///< 0: the number comes from the launcher, or from rank 0
 };
 
 /// How the job is divided into groups, each with a scheduler of its own. Both empty: one group.
@@ -109,7 +109,7 @@ struct RunRequest {
 
     Requirements require;
     Idle idle = Idle::automatic;
-    core::Duration silence_timeout;  ///< a rank that is not heard for this long counts as dead
+    core::Duration silence_timeout;  ///< a rank that is silent for this long counts as lost
 
     std::string label;
     std::vector<std::pair<std::string, std::string>> tags;  ///< in the order given; keys are unique
@@ -123,7 +123,7 @@ struct RunRequest {
     std::map<std::string, Origin, std::less<>>
         origins;                            ///< option name -> where its value came from; absent: default
     std::vector<GivenOption> command_line;  ///< as given, for run.json and for MPMD starts
-    std::vector<std::string> notes;  ///< what resolve() decided that the user should hear of, one line each
+    std::vector<std::string> notes;         ///< choices of resolve() that the user should read, one line each
 
     [[nodiscard]] Origin origin(std::string_view option) const {
         const auto found = origins.find(option);

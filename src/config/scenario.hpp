@@ -1,6 +1,6 @@
 // Scenarios: named points in the space of options, as TOML. Those of bench/scenarios/ are compiled in, so
 // that an installed executable needs no files; a file of the user's is read the same way. The text is kept
-// with its comments: they say how a paper was read.
+// with its comments, which explain how a paper was read.
 #pragma once
 
 #include <string>

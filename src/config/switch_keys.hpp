@@ -1,4 +1,4 @@
-// The one table of what a file can say of a switch. Reader, `weir help json`, run.json and the list in
+// The one table of the keys of a switch file. Reader, `weir help json`, run.json and the list in
 // docs/simulating-a-switch.md are made from it.
 #pragma once
 

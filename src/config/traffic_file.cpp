@@ -281,7 +281,7 @@ void read_sequence(TrafficDescription& traffic) {
     }
 }
 
-/// Lines of a trace that say the same time and pair are one transfer.
+/// Lines of a trace with the same time and pair are one transfer.
 void join_equal(std::vector<Entry>& entries) {
     const auto key = [](const Entry& entry) {
         return std::tuple(entry.transfer.at, entry.transfer.phase, entry.from, entry.transfer.to);

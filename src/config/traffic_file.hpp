@@ -1,4 +1,4 @@
-// Files that say who sends how much to whom: a matrix, a sequence of matrices, or a trace. docs/traffic.md
+// Files of who sends how much to whom: a matrix, a sequence of matrices, or a trace. docs/traffic.md
 // describes the formats. Read completely, checked, and refused with file and line.
 #pragma once
 

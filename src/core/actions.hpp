@@ -1,4 +1,4 @@
-// What a core state machine asks its surroundings to do, and what it noticed. A core never acts: every
+// What a core state machine needs done by its surroundings, and what it found. A core never acts: every
 // input appends to an Actions, and the loop (or the simulator) carries it out in this order:
 // open_places, cancelled, chunks, results, messages. A slot is therefore open, and its result under way,
 // before the credit for it leaves.
@@ -93,7 +93,7 @@ struct Observation {
 };
 
 /// Something that must not happen, with all that is known about it. The run goes on where it can and fails at
-/// the end, or fails at once, as the loop decides by kind.
+/// the end, or fails at once; the loop chooses by kind.
 struct Fault {
     enum class Kind : std::uint8_t {
         corrupt_header,      ///< a chunk whose header does not verify
@@ -101,7 +101,7 @@ struct Fault {
         unexpected_chunk,    ///< a chunk of an event that its slot was not receiving, or out of bounds
         duplicate_chunk,     ///< a chunk that had already arrived
         incomplete_event,    ///< chunks of an event were still missing when the run closed
-        protocol_violation,  ///< a control message that cannot be right; `detail` says why
+        protocol_violation,  ///< a control message that cannot be right; `detail` has the reason
     };
     Kind kind = Kind::protocol_violation;
     NodeId source{};

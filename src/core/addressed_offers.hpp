@@ -1,4 +1,4 @@
-// What a producer has offered, by consumer, and which of it the scheduler has not been told yet.
+// What a producer has offered, by consumer, and which of it was not sent to the scheduler yet.
 #pragma once
 
 #include <cstdint>

@@ -20,5 +20,5 @@ void set_assertion_handler(AssertionHandler handler) noexcept;
     (static_cast<bool>(expression) ? static_cast<void>(0) \
                                    : ::weir::core::assertion_failed(#expression, __FILE__, __LINE__))
 
-/// Where no invariant lets the program come. `text`, a literal, says what would be wrong.
+/// Where no invariant lets the program come. `text`, a literal: what would be wrong.
 #define WEIR_UNREACHABLE(text) ::weir::core::assertion_failed(text, __FILE__, __LINE__)

@@ -1,5 +1,5 @@
 // Pattern `build`: what all producers have offered. An event is there when every one of them has offered its
-// fragment; generation is over when every one has said so.
+// fragment; generation is over when every one has reported it.
 #pragma once
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //
 // What only some runs need is in parts that exist only then: requests for fragments (initiation `pull`), lost
 // chunks, work on events, and the turns of producers (policy `none`). A transport that loses chunks
-// cannot tell what a fragment should have been, so the producer announces it (Sent) when all of it has left.
-// Chunks that cannot be used are counted then; they are no faults.
+// cannot derive what a fragment should have been, so the producer announces it (Sent) when all of it has
+// left. Chunks that cannot be used are counted then; they are no faults.
 //
 // With --on-failure continue a consumer has lives, each with an epoch that the scheduler gives (Admit). Each
 // begins with empty slots and an empty ledger; chunks that were sent to an earlier one are refused.
@@ -62,7 +62,7 @@ class Consumer {
     /// Opens all slots and gives their credits. Once, before any other input.
     void on_start(Instant now, Actions& out);
     void on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
-    /// Ends processing that is over and begins the next; asks again for what is overdue, or gives it up.
+    /// Ends processing that is over and begins the next; requests again what is overdue, or gives it up.
     void on_time(Instant now, Actions& out);
     void on_message(Instant now, NodeId from, const ControlMessage& message, Actions& out);
 
@@ -76,7 +76,7 @@ class Consumer {
     // --on-failure continue (consumer_lives.cpp).
     /// The process is gone, and with it all that the slots held. Nothing happens until begin_again().
     void die();
-    /// A new process in its place, which asks to be taken in.
+    /// A new process in its place, which requests to be taken in.
     void begin_again(Actions& out);
     /// Chunks that were sent to an earlier life and came in this one; over all lives.
     [[nodiscard]] Traffic stale() const { return stale_; }
@@ -102,7 +102,7 @@ class Consumer {
     enum class SlotState : std::uint8_t { closed, withheld, free, receiving, queued };
     struct Slot {
         SlotState state = SlotState::closed;
-        bool assigned = false;  ///< pull: the scheduler has said for which event it is
+        bool assigned = false;  ///< pull: the scheduler has named the event it is for
         /// Who sends the event, where that is known beforehand. Policy `none`: to whom the slot was granted;
         /// pull with pattern `distribute`: of whom it was assigned.
         std::optional<ProducerId> source;
@@ -128,7 +128,7 @@ class Consumer {
     // Fragments.
     /// Whether a fragment of this event belongs into this place now.
     [[nodiscard]] bool belongs(PlaceId place, EventId event) const;
-    /// Whether the chunks lie where their sequence numbers say, in an event of this size.
+    /// Whether the chunks lie where they must by their sequence numbers, in an event of this size.
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
     /// Of an event that can be, with the place and size that it has in it.
     [[nodiscard]] bool is_possible(const ArrivedChunk& arrived) const;

@@ -31,7 +31,7 @@ void observe(Observation::Kind kind, const ArrivedChunk& arrived, Actions& out) 
 
 void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out) {
     WEIR_ASSERT(place.value < places_.size());
-    // What a damaged header says of the consumer's life means nothing.
+    // The epoch in a damaged header means nothing.
     const bool stale = arrived.header_intact && (arrived.chunk.epoch != epoch_ || !admitted_);
     if (finished_ || (stale && refuse_stale(arrived, out))) {
         return;
@@ -235,7 +235,7 @@ bool Consumer::on(Instant now, NodeId from, const Sent& sent, Actions& out) {
         return false;
     }
     if (fragment.bytes() != Bytes{0} && fragment.bytes() != bytes) {
-        return false;  // it was said otherwise before
+        return false;  // this contradicts an earlier one
     }
     fragment.announce(bytes, plan_.chunk_size, generated_at);
     notice_transfer(now, place, begun_at, out);

@@ -11,7 +11,7 @@
 
 namespace weir::core {
 
-/// Largest mean / quantum of a poisson distribution: up to here double precision decides between neighbouring
+/// Largest mean / quantum of a poisson distribution: up to here double precision distinguishes neighbouring
 /// counts with an error far below what any run could notice.
 inline constexpr double maximum_poisson_mean = 1e9;
 

@@ -1,4 +1,4 @@
-// When a producer's next event exists and how large it is. A generator is asked, never waits: it says when it
+// When a producer's next event exists and how large it is. A generator never waits: it returns when it
 // is due next, and a caller that comes late takes all events that became due meanwhile, each with the time at
 // which it should have come. Pacing therefore never drifts: every time is computed from an anchor, never from
 // the previous one. Rejected: a timer per event, which loses time with every late wake-up.
@@ -6,7 +6,7 @@
 // sets: at every phase + k x interval (counted from instant 0, so k is negative in the warm-up) with
 //   start <= k x interval and phase + k x interval < end, events whose sizes sum to plan.set_bytes() exactly;
 //   the last event of a set is cut to what is left. Where rate x interval is no whole number of bytes, every
-//   set has the same rounded down size, up to one byte per interval less than the rate says. The other
+//   set has the same rounded down size, up to one byte per interval less than the rate gives. The other
 //   choice, a byte more in some sets, would let sets overflow a buffer of exactly one set.
 //   Addressed events: at k x interval + the time of each of the producer's transfers, events whose sizes sum
 //   to the transfer's; the last event of a transfer is cut to what is left.
@@ -46,7 +46,7 @@ class EventGenerator {
                    ProducerId id = {});
 
     /// When the next event exists; never() when generation is over. saturate: `start` until a take() at or
-    /// after `end` has closed generation, because only the caller's backlog says when an event is due: call
+    /// after `end` has closed generation, because then the caller's backlog counts: call
     /// take() whenever the backlog has shrunk, and once at `end`.
     [[nodiscard]] Instant next_due() const { return next_due_; }
 

@@ -1,5 +1,5 @@
 // A consumer's work on whole events: one after the other in the order in which they arrived, each for a time
-// that is drawn when it begins. Times are back to back: a rank that notices late that one is over does not
+// that is drawn when it begins. Times are back to back: a rank that finds late that one is over does not
 // make the next one longer.
 #pragma once
 

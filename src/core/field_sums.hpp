@@ -1,5 +1,5 @@
 // Structs of sums, combined field by field without a list of their fields: a field that is added is never
-// forgotten.
+// left out.
 #pragma once
 
 #include <cstddef>

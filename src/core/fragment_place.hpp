@@ -1,6 +1,6 @@
 // What has arrived of one fragment: which chunks, how many bytes. A place holds one fragment at a time
 // and keeps the number of the last one when it is free again, so that a late copy cannot pass for the
-// beginning of another. Chunks come in order but for a few, so a number says which ones have come, and marks
+// beginning of another. Chunks come in order but for a few, so a number shows which ones have come, and marks
 // only those that came ahead of others.
 #pragma once
 
@@ -23,7 +23,7 @@ class FragmentPlace {
 
     [[nodiscard]] State state() const { return state_; }
     [[nodiscard]] EventId event() const { return event_; }
-    /// Size of the fragment; 0 while it is not known (lossy transports, until the producer has said it).
+    /// Size of the fragment; 0 while it is not known (lossy transports, until the producer has sent it).
     [[nodiscard]] Bytes bytes() const { return bytes_; }
     [[nodiscard]] Instant generated_at() const { return generated_at_; }
     [[nodiscard]] bool corrupt() const { return corrupt_; }
@@ -42,7 +42,7 @@ class FragmentPlace {
     [[nodiscard]] std::uint32_t first_missing() const { return in_order_; }
 
     void set_free() { state_ = State::free; }
-    /// The fragment of `event` begins. `bytes` 0: its size will be told.
+    /// The fragment of `event` begins. `bytes` 0: its size comes later.
     void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at);
     /// The size of the fragment that is arriving.
     void announce(Bytes bytes, Bytes chunk_size, Instant generated_at);

@@ -1,4 +1,4 @@
-// Initiation `pull`: what a consumer asks producers for. A slot that it was assigned an event for needs all
+// Initiation `pull`: what a consumer requests. A slot that it was assigned an event for needs all
 // of the event's fragments, and no more than `requests` are asked for and not there at a time.
 #pragma once
 
@@ -19,7 +19,7 @@ class FragmentRequests {
     void add(const Plan& plan, const Assign& assign, Actions& out);
     /// Whether what belongs into this place was asked for and is not complete.
     [[nodiscard]] bool is_waiting(PlaceId place) const { return waiting_[place.value]; }
-    /// Nothing more will come into this place; asks for the next fragments.
+    /// Nothing more will come into this place; requests the next fragments.
     void complete(PlaceId place, Actions& out);
 
   private:

@@ -1,5 +1,5 @@
 // Names of things in a run. A producer, consumer, slot or stream has an index that starts at 0 within its
-// kind; distinct types keep one from being used as another. An event's id says who generated it and as which.
+// kind; distinct types keep one from being used as another. An event's id has who generated it and as which.
 #pragma once
 
 #include <compare>

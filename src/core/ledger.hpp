@@ -1,4 +1,4 @@
-// Ledgers: what each side says it has moved. At the end of every run the ledgers of producers, consumers and
+// Ledgers: what each side has moved. At the end of every run the ledgers of producers, consumers and
 // scheduler must agree, so a lost, doubled or exchanged event cannot hide behind equal totals.
 #pragma once
 

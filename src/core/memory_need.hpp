@@ -1,6 +1,6 @@
 // How much memory a producer and a consumer need for their chunk buffers. Pure arithmetic on the plan: config
-// asks it before anything is allocated, transport allocates by it, and both read the same lines. (Rejected:
-// letting transport tell config; config must not see transport.)
+// calls it before anything is allocated, transport allocates by it, and both read the same lines. (Rejected:
+// a function of transport: config must not include transport.)
 #pragma once
 
 #include <algorithm>

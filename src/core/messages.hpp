@@ -68,7 +68,7 @@ struct Assign {
 };
 
 /// producer -> scheduler; where a consumer waits for the answer (policy `none`, pattern `build`, initiation
-/// `pull`): -> that consumer. What the grant for this place asks for is not there.
+/// `pull`): -> that consumer. What the grant for this place requests is not there.
 struct Decline {
     ConsumerId consumer;
     PlaceId place;
@@ -87,7 +87,7 @@ struct Sent {
     bool operator==(const Sent&) const = default;
 };
 
-/// consumer -> producer (lossy transports that ask again). Not all of this event came into this place: send
+/// consumer -> producer (lossy transports with --reasks). Not all of this event came into this place: send
 /// it again.
 struct SendAgain {
     EventId event;
@@ -95,7 +95,7 @@ struct SendAgain {
     bool operator==(const SendAgain&) const = default;
 };
 
-/// consumer -> producer (lossy transports that ask again). This event will not be asked for any more.
+/// consumer -> producer (lossy transports with --reasks). This event will not be requested again.
 /// scheduler -> producer (--on-failure continue). This event is done: drop it.
 struct Taken {
     EventId event;
@@ -160,7 +160,7 @@ struct LedgerPart {
     bool operator==(const LedgerPart&) const = default;
 };
 
-/// any node -> scheduler and back, as often as core/heartbeat.hpp says: the sender is alive. Of the clocks of
+/// any node -> scheduler and back, at the rate of core/heartbeat.hpp: the sender is alive. Of the clocks of
 /// hosts only their difference has a meaning; 0: not given.
 struct Heartbeat {
     /// From the scheduler: time so far in which offers waited and no consumer had a credit.

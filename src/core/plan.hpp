@@ -36,7 +36,7 @@ enum class Verify : std::uint8_t { none, header, full };
 enum class TransportKind : std::uint8_t { send, put, get, datagram };
 /// What an event is: a block of one producer, or a fragment of every producer's.
 enum class Pattern : std::uint8_t { distribute, build };
-/// Who is told of an assignment: the producers, which send, or the consumer, which asks them.
+/// Who gets an assignment: the producers, which send, or the consumer, which requests from them.
 enum class Initiation : std::uint8_t { push, pull };
 /// In which order a producer serves consumers that it may send to (pull: a consumer asks producers): as
 /// they were assigned, or in turn, each rank beginning with another one.
@@ -188,9 +188,9 @@ struct Plan {
     }
     /// An event is a fragment of every producer's.
     [[nodiscard]] constexpr bool builds() const { return pattern == Pattern::build; }
-    /// Consumers are assigned events, and ask producers for them.
+    /// Consumers are assigned events, and request them from producers.
     [[nodiscard]] constexpr bool pulls() const { return initiation == Initiation::pull; }
-    /// Consumers hand out their own free slots, and the scheduler sees no events.
+    /// Consumers hand out their own free slots, and the scheduler gets no offers.
     [[nodiscard]] constexpr bool consumers_grant() const { return policy == PolicyKind::none; }
     /// Chunks may get lost on the way, and only the consumer can find out.
     [[nodiscard]] constexpr bool lossy() const { return transport == TransportKind::datagram; }

@@ -1,4 +1,4 @@
-// What a run of a plan can produce at most. Messages come from outside: what says more than this cannot be
+// What a run of a plan can produce at most. Messages come from outside: what has more than this cannot be
 // right and is refused, before sums of it leave the range of their numbers. The limits hold for a run of any
 // length, so they follow from the plan and from the sizes of ids, not from how much time has passed.
 #pragma once

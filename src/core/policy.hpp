@@ -1,5 +1,5 @@
-// Policies: who is paired with whom next. A policy sees standings and nothing else: no messages, no slots, no
-// time. The scheduler (mechanism) tells it about every change and asks it to choose.
+// Policies: who is paired with whom next. A policy gets standings and nothing else: no messages, no slots, no
+// time. The scheduler (mechanism) reports every change to it and calls it to choose.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +43,14 @@ class Policy {
     virtual void update(ConsumerId consumer, const ConsumerStanding& standing) = 0;
 
     /// Addressed events: what a producer has offered for a consumer and was not granted. Policies for other
-    /// events are never told.
+    /// events are never reported.
     virtual void update(ProducerId producer, ConsumerId consumer, const Traffic& waiting) {
         (void)producer, (void)consumer, (void)waiting;
         WEIR_UNREACHABLE("a policy for events without an address is told of addresses");
     }
 
     /// An eligible producer and a consumer with a free slot, or nothing. The scheduler grants the pair and
-    /// updates both standings before it asks again.
+    /// updates both standings before the next call.
     virtual std::optional<Pairing> choose() = 0;
 
     /// Whether choose() would find a producer (a consumer), the other side left aside.

@@ -50,7 +50,7 @@ struct Pressure {
         pause,
         mark,
         drop,
-        given  ///< what --acts-at says
+        given  ///< the value of --acts-at
     };
     struct Acting {
         Setting setting = Setting::given;

@@ -12,8 +12,8 @@
 // event for its consumer. With policy `none` consumers grant before there is an event, so a grant without an
 // event does not hold up those behind it.
 //
-// A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message tells the
-// consumer what should have come. If consumers ask again, a fragment counts as backlog until it is
+// A transport that loses chunks: when the last chunk of a fragment has left, a `sent` message informs the
+// consumer about what should have come. If consumers request again, a fragment counts as backlog until it is
 // `taken`. With --on-failure continue every event does, until the scheduler confirms it
 // (producer_recovery.cpp).
 #pragma once
@@ -107,7 +107,7 @@ class Producer {
     struct Transfer {
         bool active = false;
         bool again = false;  ///< was sent before
-        bool done = false;   ///< the scheduler said so before its last chunk was seen to leave
+        bool done = false;   ///< the scheduler reported it before its last chunk was known to have left
         Epoch epoch = 0;
         WaitingEvent event;
         ConsumerId consumer;
@@ -150,7 +150,7 @@ class Producer {
         return "a message that a producer does not take";
     }
     void decline(const Grant& grant, Actions& out) const;
-    /// Whether consumers ask again, and the sender is one, with such a place for an event of this producer.
+    /// Whether consumers request again, and the sender is one with such a place for an event of this one.
     [[nodiscard]] bool can_be_retained(NodeId from, EventId event, PlaceId place) const;
     void lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out);
     void abandon_waiting(Instant now, Actions& out);
@@ -196,7 +196,7 @@ class Producer {
     std::uint32_t first_idle_ = 0;  ///< all transfers before this one are active
     Bytes backlog_;
     Traffic offered_;
-    std::uint64_t announced_events_ = 0;  ///< of those offered: the scheduler was told of them
+    std::uint64_t announced_events_ = 0;  ///< of those offered: sent to the scheduler
     std::uint64_t granted_events_ = 0;
     Ledger ledger_;
     std::vector<LostRange> lost_ranges_;
@@ -204,7 +204,7 @@ class Producer {
     std::uint64_t doubtful_events_ = 0;
     std::vector<BrokenDelivery> broken_deliveries_;
     bool closed_account_ = false;
-    bool announced_last_ = false;  ///< build: the scheduler was told that generation is over here
+    bool announced_last_ = false;  ///< build: the scheduler was informed that generation is over here
     bool complete_ = false;        ///< build: as many events as the others have
     bool overflowed_at_close_ = false;
     bool gave_up_ = false;

@@ -54,7 +54,7 @@ constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t node)
 }
 
 /// For what belongs to two nodes, in this order: a link, a flow, the messages from one to the other.
-/// `number` tells several of them apart.
+/// `number` distinguishes several of them.
 constexpr std::uint64_t random_stream(RandomPurpose purpose, std::uint32_t from, std::uint32_t to,
                                       std::uint32_t number = 0) {
     const std::uint64_t mixed = SplitMix64(random_stream(purpose, from)).next();

@@ -23,7 +23,7 @@ struct Destination {
 
 class RetainedFragments {
   public:
-    /// Holds nothing, and takes no memory, unless the plan asks again.
+    /// Holds nothing, and takes no memory, unless consumers request again.
     explicit RetainedFragments(const Plan& plan);
 
     [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -37,7 +37,7 @@ class RetainedFragments {
     /// said that the last fragment in it was taken.
     std::optional<WaitingEvent> release(Destination to);
 
-    /// The consumer asks for it again. False if it is not kept, or is already to be sent again.
+    /// The consumer requests it again. False if it is not kept, or is already to be sent again.
     bool ask_again(Destination to, std::uint64_t sequence);
     struct Asked {
         Destination to;

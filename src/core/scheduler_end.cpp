@@ -1,4 +1,4 @@
-// The end of a run as the scheduler sees it: who has drained, how long transfers may still take, the ledgers.
+// The end of a run at the scheduler: who has drained, how long transfers may still take, the ledgers.
 #include <algorithm>
 
 #include "core/ledger_report.hpp"

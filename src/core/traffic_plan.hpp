@@ -48,7 +48,7 @@ class TrafficPlan {
         bool operator==(const Sender&) const = default;
     };
 
-    /// A transfer as its consumer sees it.
+    /// A transfer at its consumer.
     struct Incoming {
         ProducerId from;
         std::uint32_t phase = 0;

@@ -1,4 +1,4 @@
-// With --on-failure continue: what a producer has sent and the scheduler has not said is done, and what it
+// With --on-failure continue: what a producer has sent and the scheduler did not confirm, and what it
 // took back from a consumer that was lost. The scheduler lets a producer have no more than `streams` events
 // granted and not done, so both lists are short and are searched from end to end.
 #pragma once

@@ -120,7 +120,7 @@ show::Failure FailureDetector::cause_of_failed_transfer(int peer, const std::str
     if (peer < 0 || peer >= settings_.roles.ranks() || peer == self_) {
         return failure_of(settings_, self_, fmt::format("{}: {}", name_of(self_), why));
     }
-    // Only the leader hears all others, and only in the loop.
+    // Only the leader gets heartbeats of all others, and only in the loop.
     if (leads() && stage_ == Stage::loop) {
         const std::vector<int> silent = silent_for(missed_limit());
         if (hears_no_other_host(silent)) {
@@ -157,7 +157,7 @@ show::Failure FailureDetector::cause_of_timeout(const std::vector<int>& missing,
 }
 
 show::Failure FailureDetector::cause_of_no_answer() const {
-    // MPI itself may hang on the leader: Open MPI's TCP does when a rank on another host dies.
+    // MPI itself may hang on the leader: Open MPI's TCP does when a rank on another host ends.
     const std::string leader = name_of(leader_);
     return failure_of(
         settings_, leader_,
@@ -167,8 +167,8 @@ show::Failure FailureDetector::cause_of_no_answer() const {
                                    signal_text(signal_), leader));
 }
 
-/// Behind the signal: the own host, if no other one was heard for long, or a rank whose process is not
-/// watched and which was not heard after the signal although others were. Nothing: no rank's failure.
+/// Behind the signal: the own host, if all others were silent for long, or a rank whose process is not
+/// watched and which was silent after the signal although others were not. Nothing: no rank's failure.
 std::optional<show::Failure> FailureDetector::cause_of_signal() const {
     const std::string ended = signal_text(signal_) + " ended the run";
     if (const std::vector<int> missed = silent_for(missed_limit()); hears_no_other_host(missed)) {
@@ -178,7 +178,7 @@ std::optional<show::Failure> FailureDetector::cause_of_signal() const {
     const auto watched = [&](int rank) { return watched_[static_cast<std::size_t>(rank)]; };
     silent.erase(std::remove_if(silent.begin(), silent.end(), watched), silent.end());
     const auto unwatched = std::count(watched_.begin(), watched_.end(), false) - 1;  // this rank is, too
-    // If no rank is heard, the job is ending everywhere, and the others were quicker than this rank.
+    // If all ranks are silent, the job is ending everywhere, and the others were quicker than this rank.
     if (silent.empty() || std::ssize(silent) == unwatched) {
         return std::nullopt;
     }

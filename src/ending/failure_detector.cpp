@@ -73,7 +73,7 @@ void FailureDetector::begin_turn(core::Instant now) {
         stale_until_ = now + stale_after_stall;
     }
     if (now - now_ > core::Duration::seconds(1)) {
-        heard_.assign(heard_.size(), now);  // this rank did not listen
+        heard_.assign(heard_.size(), now);  // this rank did not receive
     }
     now_ = now;
 }
@@ -173,7 +173,7 @@ bool FailureDetector::outlives(const Evidence& evidence) const {
         evidence.rank == self_ || settings_.roles.node(evidence.rank).role != core::Role::consumer) {
         return false;
     }
-    // If no other host is heard, it is this one that is cut off.
+    // If all other hosts are silent, it is this one that is cut off.
     return evidence.kind != Evidence::Kind::silence ||
            !hears_no_other_host(silent_for({settings_.silence_timeout.ns / 2}));
 }
@@ -251,7 +251,7 @@ Decision FailureDetector::judge(const job::Notice& notice, int from, core::Insta
         case job::Notice::Kind::signal:
             return judge({.kind = Evidence::Kind::signal_reported, .signal = notice.detail}, at);
         case job::Notice::Kind::failure:
-            // What a consumer says of itself (its disk is full) ends the run; what others say of it need not.
+            // What a consumer reports of itself (its disk is full) ends the run; what others report need not.
             if (const Evidence about{.kind = Evidence::Kind::failure_reported,
                                      .rank = notice.rank,
                                      .text = job::text_of(notice)};

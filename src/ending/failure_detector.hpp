@@ -1,8 +1,8 @@
-// Decides when the run cannot go on, who is named as the cause, and what this rank does then, by the table of
+// When the run cannot go on, who is named as the cause, and what this rank does then, by the table of
 // failure_rules.hpp. Pure: no clock, no I/O, no MPI; the loop and the exchanges hand in what they find out,
 // and carry out the decisions.
 //
-// A rank that is not heard need not be the cause. A rank whose own host has lost its link hears no other; a
+// A silent rank need not be the cause. A rank whose own host has lost its link receives from no other; a
 // broken switch silences several hosts at once; and a launcher that ends a job because a rank died sends the
 // same signal as a user. So one rank is named as the cause, and its message lists what else was found.
 #pragma once
@@ -23,7 +23,7 @@ namespace weir::ending {
 struct Decision {
     std::optional<job::Notice> report = {};  ///< to be sent to the leader
     std::optional<RunEnd> end = {};          ///< of the run on this rank; no decision counts after it
-    std::optional<int> missed = {};  ///< leader: this rank begins to be missed; -1: all are heard again
+    std::optional<int> missed = {};  ///< leader: this rank begins to be missed; -1: none is missed any more
     std::optional<show::Failure> lost = {};  ///< leader: this rank is to be given up, and the run goes on
     bool signal_ends_run = false;  ///< leader: the signal will end the run, its cause is not certain yet
 };
@@ -45,7 +45,7 @@ class FailureDetector {
     /// others, and the rank that died may be found meanwhile. Open MPI 4.1 kills a second after its SIGTERM,
     /// Open MPI 5 a quarter of a second.
     static constexpr core::Duration signal_wait = core::Duration::milliseconds(100);
-    /// After that, the leader waits so long for heartbeats of ranks that were not heard since the signal;
+    /// After that, the leader waits so long for heartbeats of ranks that were silent since the signal;
     /// longer where heartbeats are further apart.
     static constexpr core::Duration signal_silence_wait = core::Duration::milliseconds(500);
     /// A rank that has not responded for this long, or half the silence time-out, is missed; longer where
@@ -62,7 +62,7 @@ class FailureDetector {
     /// `settings` outlives the detector. `watched`: ranks whose processes the caller watches.
     FailureDetector(const job::RunSettings& settings, int self, std::vector<int> watched);
 
-    /// The loop begins or ends. All ranks count as heard at its beginning.
+    /// The loop begins or ends. At its beginning no rank counts as silent.
     void begin_loop(core::Instant now);
     void end_loop() { stage_ = Stage::exchange; }
     /// At the beginning of each turn of the loop. Instants of the decisions in this turn are `now`.
@@ -77,7 +77,7 @@ class FailureDetector {
     /// Another process has taken its place, in its life of this number.
     void returned(int rank, std::uint32_t life);
     [[nodiscard]] bool is_given_up(int rank) const { return given_up_[static_cast<std::size_t>(rank)]; }
-    /// Since when nothing was heard of the rank.
+    /// Since when the rank is silent.
     [[nodiscard]] core::Instant last_heard(int rank) const { return heard_[static_cast<std::size_t>(rank)]; }
 
     /// This rank has found something out. `at`, in the loop: when, by a clock that is read after the evidence
@@ -137,7 +137,7 @@ class FailureDetector {
     std::vector<int> suspects_;
 
     std::vector<bool> given_up_;        ///< by rank
-    std::vector<bool> reported_lost_;   ///< by rank: not on the leader, which was told in this life
+    std::vector<bool> reported_lost_;   ///< by rank: not on the leader, which was informed in this life
     std::vector<std::uint32_t> lives_;  ///< by rank
     Stage stage_ = Stage::exchange;
     core::Instant now_;                 ///< beginning of the turn

@@ -8,7 +8,7 @@
 
 #include "host/common_clock.hpp"
 #include "host/signals.hpp"
-#include "job/group_job.hpp"
+#include "job/grouped_runs.hpp"
 #include "job/record_keeper.hpp"
 #include "participant/exit_status.hpp"
 #include "show/final_summary.hpp"
@@ -17,7 +17,7 @@ namespace weir::ending {
 
 namespace {
 
-/// How long the deputy looks whether the leader, which it cannot hear, has written run.json. As long as the
+/// How long the deputy looks whether the leader, which it cannot reach, has written run.json. As long as the
 /// news of a file takes over NFS, if that goes well; and mpirun kills a second after its SIGTERM.
 constexpr auto deputy_wait = core::Duration::milliseconds(700);
 /// What else a rank does at its end, if the loop was not reached.
@@ -37,7 +37,7 @@ std::string RunEnding::write_unfinished(const show::RunRecord& record) const {
 }
 
 std::string RunEnding::write_record(const show::RunRecord& record, int status) const {
-    // The others hear how the run failed after this, or the leader is still in its loop: a busy disk must not
+    // The others get the failure after this, or the leader is still in its loop: a busy disk must not
     // let it look lost.
     const std::string cannot_write = write(
         record, record.status == show::RunStatus::complete ? files::OnDisk::synced : files::OnDisk::later);

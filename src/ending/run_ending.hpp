@@ -45,7 +45,7 @@ class RunEnding {
     void print_summary(const show::RunRecord& record) const;
 
     /// Sets what is printed if a library calls abort(): that this rank was ended so, and that `missed` has
-    /// not been heard (-1: no rank is missed). On the leader that goes into run.json, too.
+    /// been silent (-1: no rank is missed). On the leader that goes into run.json, too.
     void prepare_for_abort(int missed);
     /// run.json is about to contain how the run ended: an abort() after that leaves it as it is.
     void remove_abort_message() { abort_message_.set({}); }
@@ -53,7 +53,7 @@ class RunEnding {
     /// Leader: a signal will end the run. Writes that to run.json, in case there is no time for more.
     void record_signal(int number) const;
 
-    /// Ends the run. `order_others`: tells all ranks to leave with that status; empty if the loop was not
+    /// Ends the run. `order_others`: orders all ranks to leave with that status; empty if the loop was not
     /// reached.
     [[noreturn]] void end(const RunEnd& end, const std::function<void(int status)>& order_others);
     /// The same for what was found out in an exchange.

@@ -61,7 +61,7 @@ std::string readable(core::Duration duration) {
     if (std::abs(ns) < 1e3) {
         return fmt::format("{} ns", duration.ns);
     }
-    // What three digits round up to the next unit is said in it.
+    // What three digits round up to the next unit is written in that unit.
     if (std::abs(ns) < 999.5e3) {
         return significant(ns * 1e-3, 3) + " us";
     }

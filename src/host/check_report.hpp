@@ -1,4 +1,4 @@
-// What a check says in the end: for people, and as JSON ("weir-check/1").
+// The report of a check: for people, and as JSON ("weir-check/1").
 #pragma once
 
 #include <functional>

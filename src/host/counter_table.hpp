@@ -14,7 +14,7 @@
 
 namespace weir::host {
 
-/// What was counted between two readings; nothing if that cannot be told.
+/// What was counted between two readings; nothing if that is not known.
 CounterValue difference(const Counter& counter, std::uint64_t before, std::uint64_t now);
 
 class CounterTable {

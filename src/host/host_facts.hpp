@@ -55,7 +55,7 @@ HostLoad load_of(const std::string& host, const std::vector<RankLocation>& locat
 /// launcher sets for each of its ranks.
 std::map<std::string, std::string> steering_variables();
 
-/// What `environment` in run.json says of this host and process: kernel, processor, MPI library, the UCX that
+/// What `environment` in run.json has of this host and process: kernel, processor, MPI library, the UCX that
 /// MPI loaded (null: none), the environment variables that steer MPI, UCX and SLURM. After MPI_Init.
 nlohmann::ordered_json environment_facts(const std::string& mpi_library);
 

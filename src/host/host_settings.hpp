@@ -1,4 +1,4 @@
-// What one host says of itself that matters to a run: its network devices and how they are set, its limits,
+// What one host has that matters to a run: its network devices and how they are set, its limits,
 // its processors and the variables that steer MPI. Read on each host (read_settings), compared by
 // one rank (comparison, rules), kept in run.json. Every number may be missing: a setting that cannot be read
 // is unknown, which is never a value.
@@ -61,10 +61,10 @@ struct Interface {
     std::optional<Priorities> pfc;        ///< priorities whose queues may be paused
     std::optional<bool> dscp_trusted;     ///< the priority of a packet follows from its DSCP
     std::map<int, int> priority_of_dscp;  ///< where it was set; others follow the default
-    std::optional<bool> pause_receiving;  ///< obeys pause frames for the whole link
+    std::optional<bool> pause_receiving;  ///< acts on pause frames for the whole link
     std::optional<bool> pause_sending;
     std::optional<Priorities> ecn_notification;  ///< RoCE receiver answers marks with CNPs
-    std::optional<Priorities> ecn_reaction;      ///< RoCE sender obeys CNPs
+    std::optional<Priorities> ecn_reaction;      ///< RoCE sender acts on CNPs
 };
 
 /// A limit of the kernel on a process.
@@ -79,7 +79,7 @@ struct HostSettings {
     std::string processor;
     int cores = 0;  ///< that are online
     std::optional<std::int64_t> memory_available_bytes;
-    bool locks_without_limit = false;           ///< the process may, whatever the limit says (CAP_IPC_LOCK)
+    bool locks_without_limit = false;           ///< the process may, whatever the limit is (CAP_IPC_LOCK)
     std::optional<KernelLimit> locked_memory;   ///< per process
     std::map<std::string, int> governors;       ///< "performance" -> number of cores
     std::map<int, std::string> cpus_of_node;    ///< NUMA node -> "0-15,32-47"

@@ -1,4 +1,4 @@
-// A host as a check sees it: its settings, the way that its data will take, and its part in the planned run.
+// A host for a check: its settings, the way that its data will take, and its part in the planned run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weir::host {
 
-/// What the plan asks of a host.
+/// What the plan needs of a host.
 struct HostPart {
     int producers = 0;
     int consumers = 0;

@@ -1,7 +1,7 @@
 // How a rank waits when a turn of its loop found nothing to do. Spinning gives the lowest latency and is
 // right where a rank has a core to itself. With more ranks than cores a spinning rank takes the time that the
-// others need to answer it, so it yields or sleeps instead. Not at once: in shared memory MPI copies data
-// while it is polled, and a rank that sleeps between two pieces of a message holds up the rest (1x1x1 on two
+// others need to answer it, so it yields or naps instead. Not at once: in shared memory MPI copies data
+// while it is polled, and a rank that naps between two pieces of a message holds up the rest (1x1x1 on two
 // cores, events of 1 MiB: 22 Gb/s with naps after four empty turns, 60 Gb/s after a millisecond). And naps
 // grow with the time for which nothing has come, to which they add less than half a percent: a rank that has
 // nothing to do for long leaves the cores to those that have. The turn after a nap is followed by another at

@@ -1,5 +1,5 @@
 // Settings that are no files: PFC (netlink), pause frames (ethtool's ioctl), MTU of RDMA packets
-// (libibverbs), addresses. Behind an interface, so that tests say what the kernel answers.
+// (libibverbs), addresses. Behind an interface, so that tests can set the kernel's answers.
 #pragma once
 
 #include <map>

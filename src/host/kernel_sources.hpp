@@ -1,5 +1,5 @@
 // The sources behind KernelCalls: of what a driver counts, which is hundreds to thousands of numbers, only
-// what tells of congestion and loss; and the drops of queueing disciplines.
+// signs of congestion and loss; and the drops of queueing disciplines.
 #pragma once
 
 #include <string>

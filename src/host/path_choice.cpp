@@ -179,11 +179,11 @@ PathChoice choose_paths(const HostSettings& host) {
             active.push_back(place);
         }
     }
-    // Without being told, Open MPI takes UCX only where there are RDMA devices.
+    // By default, Open MPI takes UCX only where there are RDMA devices.
     choice.uses_ucx = layer.empty() ? !active.empty() : layer == "ucx";
     if (!choice.uses_ucx) {
         const std::string included = variable(host, "OMPI_MCA_btl_tcp_if_include");
-        // It may also hold subnets, which say nothing about names.
+        // It may also hold subnets, which have nothing to do with names.
         if (!included.empty() && included.find('/') == std::string::npos) {
             choice.why = "btl_tcp_if_include";
             for (const std::string& name : words_of(included)) {

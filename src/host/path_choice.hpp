@@ -1,5 +1,5 @@
 // Which way MPI's data will take on a host: which device, which entry of its table of addresses, which
-// traffic class and which priority. Follows what UCX and Open MPI are told by their variables, and otherwise
+// traffic class and which priority. Follows the variables of UCX and Open MPI, and otherwise
 // what they do by themselves; it is a forecast. What they really did is measured by the probe
 // (probe_result.hpp).
 #pragma once
@@ -33,7 +33,7 @@ struct PathChoice {
 
 PathChoice choose_paths(const HostSettings& host);
 
-/// The entry that UCX takes if it is not told one: RoCE v2 before v1, IPv4 before IPv6, lowest index first.
+/// The entry that UCX takes by default: RoCE v2 before v1, IPv4 before IPv6, lowest index first.
 /// nullptr: the table is empty.
 const Gid* gid_chosen_by_ucx(const RdmaPort& port);
 

@@ -14,7 +14,7 @@ namespace weir::host {
 
 namespace {
 
-/// What /proc says; 0: nothing can be read now, and `error` says why.
+/// From /proc; 0: nothing can be read now, and `error` has the reason.
 std::size_t read_status(pid_t pid, std::array<char, 512>& text, int& error) {
     const int file = ::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC);
     error = file < 0 ? errno : 0;

@@ -13,7 +13,7 @@ namespace weir::host {
 
 namespace {
 
-/// Parameters that decide how TCP and UDP fill a link.
+/// Parameters on which it depends how TCP and UDP fill a link.
 constexpr std::array<std::string_view, 9> kernel_parameters{
     "net.core.rmem_max", "net.core.wmem_max",        "net.core.netdev_max_backlog",
     "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",        "net.ipv4.tcp_congestion_control",

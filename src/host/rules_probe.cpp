@@ -125,7 +125,7 @@ class ProbeRules {
     void check_counters(const HostProbe& host, std::string_view direction) {
         const HostView* view = view_of(host.host);
         const double bytes = crossed(host.host, direction);
-        // Less than this cannot be told from other traffic.
+        // Less than this cannot be distinguished from other traffic.
         constexpr double enough = 1e6;
         if (view == nullptr || bytes < enough) {
             return;

@@ -1,4 +1,4 @@
-// Which transports UCX really took, out of its own log at level `info`. It is the only place where UCX tells
+// Which transports UCX really took, out of its own log at level `info`. It is the only place where UCX writes
 // a program that does not hold its handles.
 #pragma once
 

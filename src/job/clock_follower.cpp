@@ -69,7 +69,7 @@ void ClockFollower::check() {
         learn_rate();
         return;
     }
-    // What was heard is certain, what followed from it rests on the rates.
+    // What was received is certain, what followed from it rests on the rates.
     forget_rate();
     now_.low_ns = last_low_.ns + rate_low_ * since(last_low_);
     now_.high_ns = last_high_.ns + rate_high_ * since(last_high_);

@@ -36,11 +36,11 @@ class ClockFollower {
     /// A message left there at `sent_there_ns` by that clock, and was received here at `now_ns`.
     void add_received(std::int64_t now_ns, std::int64_t sent_there_ns);
 
-    /// Now, or as it will be known at `now_ns` if nothing more is heard.
+    /// Now, or at `now_ns` if nothing more is received.
     [[nodiscard]] ClockOffset at(std::int64_t now_ns) const;
     /// How far from rate() the truth may be.
     [[nodiscard]] double rate_error() const { return (rate_high_ - rate_low_) / 2; }
-    /// By how much the offset grows, per time that passes, at best guess.
+    /// By how much the offset grows, per time that passes, as estimated.
     [[nodiscard]] double rate() const { return (rate_high_ + rate_low_) / 2; }
 
     /// Rates of two clocks differ by at most this: crystals, and the kernel's own estimate of its counter.

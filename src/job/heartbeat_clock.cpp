@@ -13,7 +13,7 @@ namespace {
 /// swing, and shorter than the followed rates take to change.
 constexpr double horizon_ns = 2e9;
 
-/// From one instant to another by the leader's clock. What a message says may be anything.
+/// From one instant to another by the leader's clock. A message may contain anything.
 core::Duration delay_between(std::int64_t left_ns, std::int64_t read_ns, std::int64_t offset_ns) {
     constexpr double most_ns = 1e18;
     const double delay_ns =
@@ -60,7 +60,7 @@ record::HeartbeatDelays HeartbeatClock::receive(const core::Heartbeat& heartbeat
     const std::int64_t offset_ns = follower_->at(local_ns).offset_ns;
     record::HeartbeatDelays delays;
     delays.from_leader.add(delay_between(heartbeat.left_ns, local_ns, -offset_ns));
-    // The leader tells of the same one until it has heard the next.
+    // The leader reports the same one until the next has arrived.
     if (heartbeat.other_left_ns != 0 &&
         std::exchange(answered_ns_, heartbeat.other_left_ns) != heartbeat.other_left_ns) {
         delays.to_leader.add(delay_between(heartbeat.other_left_ns, heartbeat.other_arrived_ns, offset_ns));

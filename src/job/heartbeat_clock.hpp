@@ -4,8 +4,8 @@
 //   leader -> rank   when it left, by the leader's clock; when the rank's last one left, and arrived, by the
 //                    clock of each
 //
-// The leader's own clock is the common one. What the others hear goes to a ClockFollower; the common clock
-// is steered towards its middle, so slowly that nothing notices.
+// The leader's own clock is the common one. What the others receive goes to a ClockFollower; the common clock
+// is steered towards its middle, slowly enough for all measurements.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class HeartbeatClock {
     /// A heartbeat to `rank` leaves now; `local_ns` is this host's clock at the last moment before.
     void stamp(core::Heartbeat& heartbeat, int rank, std::int64_t local_ns) const;
     /// One of `rank` arrived; `local_ns` is this host's clock at the first moment after. Returned: how long
-    /// it and the last one to the leader took, of a rank that follows, as far as its clock tells.
+    /// it and the last one to the leader took, of a rank that follows, by its own clock.
     record::HeartbeatDelays receive(const core::Heartbeat& heartbeat, int rank, std::int64_t local_ns);
 
     /// At most so far was the common clock here from that of the leader, since the start.
@@ -54,7 +54,7 @@ class HeartbeatClock {
     std::int64_t offset_at_start_ns_ = 0;
     std::int64_t steered_ns_ = 0;
     std::int64_t worst_error_ns_ = 0;
-    std::int64_t answered_ns_ = 0;  ///< when the last one left here that the leader told of
+    std::int64_t answered_ns_ = 0;  ///< when the last one left here that the leader reported
     std::optional<ClockFollower> follower_;
     std::vector<Heard> heard_;  ///< leader: by rank
 };

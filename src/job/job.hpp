@@ -1,6 +1,6 @@
-// The job: its ranks, and what they exchange outside the measured time. What starts the ranks decides how:
-// over MPI (mpi_job.hpp), or without it (joined_job.hpp). Every wait is bounded and naps, so that neither a
-// missing rank nor 87 ranks on two cores stop it.
+// The job: its ranks, or those of one of its groups, and what they exchange outside the measured time. They
+// are started by MPI (mpi_job.hpp) or one by one (joined_job.hpp). Every wait is bounded and naps, so that
+// neither a missing rank nor 87 ranks on two cores stop it.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ class RankGone : public RankFailed {
     using RankFailed::RankFailed;
 };
 
-/// A process that was given up reaches no rank any more: the others have said why.
+/// A process that was given up reaches no rank any more: the others have printed why.
 class JobOver : public JobError {
   public:
     using JobError::JobError;
@@ -89,7 +89,7 @@ struct JobEvent {
     std::string pids = {};                ///< back: RankLocation::pids()
 };
 
-/// What the loop of a rank is told of the processes of a job that started without MPI, and what it tells the
+/// What the loop of a rank gets of the processes of a job that started without MPI, and what it sends to the
 /// job:
 /// --on-failure continue.
 class JobNews {
@@ -105,7 +105,7 @@ class JobNews {
     [[nodiscard]] virtual bool is_awaited() const = 0;
     /// Leader: `rank` is given up. Returns its next life.
     virtual std::uint32_t take_out(int rank) = 0;
-    /// Other ranks: what look() has told of `rank` (back) has been carried out.
+    /// Other ranks: what look() has returned of `rank` (back) has been carried out.
     virtual void know(int rank) = 0;
 };
 
@@ -196,7 +196,7 @@ class Job : public transport::Meeting {
 
     // --on-failure continue.
 
-    /// For the loop; nullptr: the job ends with its first process that dies.
+    /// For the loop; nullptr: the job ends with its first process that ends early.
     [[nodiscard]] virtual JobNews* news() { return nullptr; }
     /// Before the loop: the run goes on without ranks of this job that are lost.
     virtual void outlive(std::vector<bool> /*outlived*/) {}
@@ -230,7 +230,7 @@ class Job : public transport::Meeting {
     /// never throws. After it, the job can only be ended.
     virtual Roll call_roll(core::Duration limit, const std::function<bool()>& stop) = 0;
 
-    /// What tells the leader that a library has ended this process by abort(): bytes for a descriptor,
+    /// Informs the leader that a library has ended this process by abort(): bytes for a descriptor,
     /// written by a signal handler. Who is lost next to it is then the cause, as a rule.
     struct LastWords {
         int descriptor = -1;
@@ -246,11 +246,11 @@ class Job : public transport::Meeting {
   protected:
     /// Ends all other processes of the job, as far as that can be done from here.
     virtual void end_others(int status) = 0;
-    /// While something waits: has another rank said that this cannot come to an end? Throws then.
+    /// While something waits: throws if another rank has reported that this cannot end.
     virtual void check_notices(const char* what) = 0;
     /// For RanksSilent.
     [[nodiscard]] static std::string silence_text(core::Duration limit, const char* what);
-    /// Throws what a notice that came says, to the leader from `source`.
+    /// Throws the error of a notice that came; to the leader from `source`.
     [[noreturn]] void throw_notice(const Notice& notice, int source, const char* what) const;
 
     int rank_ = 0;

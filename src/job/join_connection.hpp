@@ -83,7 +83,7 @@ class JoinConnection {
     }
     /// Moves what can be moved in both directions now; of what has come no more than some mebibytes.
     void pump();
-    /// Nothing more will be sent: the other side sees the end once it has all. When flushed().
+    /// Nothing more will be sent: the other side gets the end after all that was sent. When flushed().
     void finish_sending() const;
     /// Nothing more comes, and nothing can be sent.
     [[nodiscard]] bool closed() const { return closed_; }

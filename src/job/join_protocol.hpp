@@ -1,5 +1,5 @@
-// How a process joins a job that starts without MPI: what it says of itself, how both sides prove that they
-// have the token, and what it is told.
+// How a process joins a job that starts without MPI: how it describes itself, how both sides prove that they
+// have the token, and what it receives.
 //
 //     newcomer  --hello(nonce)-->       rank 0
 //     newcomer  <--challenge--          rank 0   a nonce
@@ -102,7 +102,7 @@ std::optional<T> number_in(std::string_view text) {
     return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
 }
 
-/// A text of the other side as it may be shown: cut, and without what a terminal could obey.
+/// A text of the other side as it may be shown: cut, and without control characters for a terminal.
 std::string shown(std::string_view text);
 
 }  // namespace weir::job

@@ -13,7 +13,7 @@ namespace weir::job {
 int listen_at(const JoinAddress& address);
 /// The next connection; -1: there is none now.
 int accept_one(int listening);
-/// A connection. Throws JobError if there is no such host; -1: it cannot be had now, and `why` says why;
+/// A connection. Throws JobError if there is no such host; -1: it cannot be had now, and `why` explains;
 /// `refused`: no process listens there.
 int connect_to(const JoinAddress& address, core::Duration limit, std::string& why, bool& refused);
 

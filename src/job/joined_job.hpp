@@ -111,7 +111,7 @@ class JoinLeader final : public Job, public JobNews {
     std::vector<std::string> hosts_;                            ///< by rank
     std::vector<Exchanged> history_;
     std::vector<bool> outlived_;            ///< by rank; empty before the loop
-    std::vector<bool> gone_;                ///< by rank: look() has told of it
+    std::vector<bool> gone_;                ///< by rank: look() has returned it
     std::vector<std::int64_t> aborted_ns_;  ///< by rank: when a library had ended it; 0: none has
     std::vector<std::uint32_t> lives_;      ///< by rank
     std::vector<Returning> returning_;
@@ -129,7 +129,7 @@ class JoinLeader final : public Job, public JobNews {
 /// Any other rank.
 class JoinMember final : public Job, public JobNews {
   public:
-    /// Connects, and tries again until rank 0 listens. Throws JobError: why it was refused, or that `limit`
+    /// Connects, and tries again until rank 0 accepts. Throws JobError: why it was refused, or that `limit`
     /// has passed.
     /// `report` gets a line if that takes long; may be empty.
     JoinMember(JoinTerms terms, Hello hello, core::Duration limit,

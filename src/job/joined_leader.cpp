@@ -17,7 +17,7 @@ namespace weir::job {
 
 namespace {
 
-/// Between two looks at those who want to join, who must not take time from the run.
+/// Between two looks for processes that want to join: they must not take time from the run.
 constexpr auto greeting_period = core::Duration::milliseconds(5);
 /// How long a newcomer waits for the loss of the process whose place it is to take.
 constexpr auto place_patience = core::Duration::seconds(20);

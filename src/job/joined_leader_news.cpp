@@ -12,7 +12,7 @@ namespace weir::job {
 
 namespace {
 
-/// Connections to processes that were given up, which may still live, are kept so that these hear of it.
+/// Connections to processes that were given up, which may still run, are kept so that they receive the news.
 constexpr std::size_t parting_max = 64;
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 constexpr auto between_attempts = std::chrono::milliseconds(50);
 /// A rank 0 that lives looks for newcomers ten times per second.
 constexpr auto noted_limit = core::Duration::seconds(5);
-/// Before a message says that rank 0 is not there.
+/// Before a message about rank 0 not being there.
 constexpr auto patience = core::Duration::seconds(3);
 constexpr auto attempt_limit = core::Duration::seconds(2);
 constexpr auto short_nap = std::chrono::microseconds(500);

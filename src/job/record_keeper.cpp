@@ -100,7 +100,7 @@ void RecordKeeper::keep_run(const std::string& directory, const show::Failure& l
     }
 }
 
-void RecordKeeper::keep_job(const std::string& directory, const std::vector<std::string>& groups) {
+void RecordKeeper::keep_groups(const std::string& directory, const std::vector<std::string>& groups) {
     start({{"directory", directory}, {"groups", groups}});
 }
 

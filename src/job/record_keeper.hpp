@@ -1,5 +1,5 @@
-// Writes how a run ended when the leader could not: a small process of its own beside the leader. It sees
-// which process of this host ends first, is told of signals, and when the leader has ended without a record
+// Writes how a run ended when the leader could not: a small process of its own beside the leader. It watches
+// which process of this host ends first, gets signals, and when the leader has ended without a record
 // it writes the cause into run.json.
 //
 // A process, because whoever ends a job may leave its ranks no instant: a launcher that is interrupted twice
@@ -45,7 +45,7 @@ class RecordKeeper {
     void keep_run(const std::string& directory, const show::Failure& leader, const KeptProcess& launcher,
                   const std::vector<KeptProcess>& ranks);
     /// Keeps `directory`/run.json of a job of groups, whose directories are relative to it.
-    void keep_job(const std::string& directory, const std::vector<std::string>& groups);
+    void keep_groups(const std::string& directory, const std::vector<std::string>& groups);
 
     /// Tells the keeper why this process ends, if it is about to end without a record. Any thread. Without a
     /// keeper of a run this does nothing.
@@ -63,7 +63,7 @@ class RecordKeeper {
 /// The keeper: until the leader has ended, and the record has an end. Returns the exit status.
 int keep_record();
 
-/// What the keeper concludes from what it sees. Pure.
+/// What the keeper concludes from what it has found. Pure.
 class EndWitness {
   public:
     explicit EndWitness(show::Failure leader) : leader_(std::move(leader)) {}
@@ -84,7 +84,7 @@ class EndWitness {
 
     /// If the leader goes on for so long after another process has ended, that was not what ended the run.
     static constexpr std::int64_t stale_after_ns = 10'000'000'000;
-    /// A launcher that ends all ranks because of one sees its connection close, long before the kernel tells
+    /// A launcher that ends all ranks because of one loses its connection, long before the kernel tells
     /// of its end where much memory is to be freed: among ends so near to each other, the first need not be
     /// the cause.
     static constexpr std::int64_t at_once_ns = 50'000'000;

@@ -20,7 +20,7 @@
 #include "host/process_watch.hpp"
 #include "host/signals.hpp"
 #include "job/record_keeper.hpp"
-#include "show/job_record.hpp"
+#include "show/groups_record.hpp"
 
 namespace weir::job {
 
@@ -65,7 +65,7 @@ class ProcessEnds {
             all_.push_back(watch(rank, Who::rank));
         }
         for (std::size_t i = 0; i < all_.size(); ++i) {
-            // What is told once is not put into the queue again: that would change its order.
+            // What was reported once is not put into the queue again: that would change its order.
             epoll_event wanted{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = i}};
             if (epoll_ctl(queue_, EPOLL_CTL_ADD, all_[i].descriptor, &wanted) != 0) {
                 all_[i].descriptor = -1;
@@ -115,7 +115,7 @@ class ProcessEnds {
 
     int queue_;
     std::vector<Watched> all_;
-    bool looks_ = false;  ///< the kernel does not tell of all
+    bool looks_ = false;  ///< the kernel does not report all
 };
 
 /// Lines that the leader sends, until it ends.
@@ -176,9 +176,9 @@ void keep_run(const Json& duty, LeaderLines& lines) {
     static_cast<void>(show::end_unfinished(path, end.status, end.failure));
 }
 
-void keep_job(const Json& duty, LeaderLines& lines) {
-    show::JobRecord record(duty.at("directory").get<std::string>(),
-                           duty.at("groups").get<std::vector<std::string>>());
+void keep_groups(const Json& duty, LeaderLines& lines) {
+    show::GroupsRecord record(duty.at("directory").get<std::string>(),
+                              duty.at("groups").get<std::vector<std::string>>());
     while (lines.read()) {
     }
     const auto deadline = std::chrono::steady_clock::now() + groups_wait;
@@ -279,7 +279,7 @@ int keep_record() {
         }
         const Json duty = files::parse_json(*first);
         if (duty.contains("groups")) {
-            keep_job(duty, lines);
+            keep_groups(duty, lines);
         } else {
             keep_run(duty, lines);
         }

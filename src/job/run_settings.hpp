@@ -18,7 +18,7 @@
 
 namespace weir::job {
 
-class GroupJob;
+class GroupedRuns;
 
 struct RunSettings : participant::RunDescription {
     std::vector<host::RankLocation> locations;  ///< by rank
@@ -34,10 +34,10 @@ struct RunSettings : participant::RunDescription {
     std::vector<transport::ChunkDisturbance> faults;  ///< to be injected, in tests
 
     std::string command = "weir run";  ///< how messages of this run begin
-    GroupJob* groups = nullptr;        ///< of this run's job; nullptr: it is the only one. Not owned
+    GroupedRuns* groups = nullptr;     ///< of this run's job; nullptr: it is the only one. Not owned
     int job_ranks_here = 0;            ///< of all groups on this rank's host; 0: of this group alone
 
-    /// The leader collects reports, keeps the clock, decides ends and writes the record. It is on the rank of
+    /// The leader collects reports, keeps the clock, ends the run and writes the record. It is on the rank of
     /// the scheduler, which grants: the rank whose host and process users call the scheduler's.
     [[nodiscard]] int leader_rank() const { return roles.scheduler_rank(); }
 

@@ -16,7 +16,7 @@
 // last quarter or half of the points, if it ends above all that was before, so that a queue that fills again
 // is none, and grows by 2 % of the rate or more.
 // Rejected: a line of least squares and its error, which take the points for independent of each other. A
-// backlog remembers; of stable queues near their limit such a test finds a trend in most short runs.
+// backlog is autocorrelated; of stable queues near their limit such a test finds a trend in most short runs.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ struct BacklogGrowth {
 /// For one producer. Nothing: its points are not known, or the run is too short.
 std::optional<BacklogGrowth> growth_of(const core::Plan& plan, const record::RankSummary& producer);
 
-/// For all producers together: shows a growth that is too small to be told at any of them. Nothing: not
+/// For all producers together: shows a growth that is too small to be found at any of them. Nothing: not
 /// all are known.
 std::optional<BacklogGrowth> growth_of_all(const core::Plan& plan, std::span<const record::RankRecord> ranks);
 

@@ -21,7 +21,7 @@ struct BusiestLink {
 };
 
 /// "the busiest interface, eth0 on eb01, received 8.20 Gb/s, 82 % of its speed"; where the speed is not
-/// known, this is said. None if no interface counts bytes.
+/// known, this is reported. None if no interface counts bytes.
 BusiestLink busiest_link(std::span<const record::HostCounters> hosts);
 
 /// "the busiest port, to consumer-0, was used 98 % of 10.00 Gb/s". None if nothing was sent.

@@ -21,7 +21,7 @@ namespace {
 constexpr double stalled_share_min = 0.10;
 constexpr double lost_share_min = 0.01;  ///< of the generated events, on the way
 
-// What the plan or an incident says by itself.
+// What follows from the plan or an incident alone.
 
 /// The part of all late sets that is alike for all producers: they share consumers. 1 without late sets.
 double common_lateness(const HeldRun& run) {

@@ -74,7 +74,7 @@ std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed
         std::string(look_at_link));
 }
 
-/// Heartbeats tell more than rates, which MPI or UCX hide where they copy what is sent.
+/// Heartbeats show more than rates, which MPI or UCX hide where they copy what is sent.
 std::optional<NamedCause> one_link(const LinkUse& use, Role role, double needed_bits, const HeldRun& run) {
     if (run.held.owners.network < run.enough()) {
         return std::nullopt;
@@ -119,7 +119,7 @@ FullLinks either(bool consumers, bool producers) {
                                   : FullLinks::none;
 }
 
-/// By the speed of interfaces: whose links carried all that they say while something was transferred.
+/// By the speed of interfaces: whose links were full while something was transferred.
 FullLinks full_by_interface(const HoldUp& held) {
     // Transfers that a rank interrupts, because it stands still, are no faster over faster links.
     const auto full = [&](const LinkUse& use) {
@@ -146,8 +146,8 @@ FullLinks fuller_interface(const HoldUp& held) {
 }
 
 /// Where what links of one role carried was always the same, and what those of the other did was not, the
-/// first are full. Where consumers tell nothing: that of producers depends on the transfers if consumers
-/// limit. Where all is always the same, only interfaces can tell.
+/// first are full. Where consumers show nothing: that of producers depends on the transfers if consumers
+/// limit. Where all is always the same, only interfaces show it.
 FullLinks full_by_rates(const HoldUp& held) {
     constexpr double alike = 0.03;
     constexpr double differ = 0.06;
@@ -170,7 +170,7 @@ FullLinks full_by_rates(const HoldUp& held) {
     return fuller_interface(held);
 }
 
-/// Data wait before links of one role: those are full. Nothing: heartbeats do not tell.
+/// Data wait before links of one role: those are full. Nothing: heartbeats do not show it.
 std::optional<FullLinks> full_by_queues(const HoldUp& held) {
     const LinkQueue& consumers = held.consumers.queue;
     const LinkQueue& producers = held.producers.queue;
@@ -279,7 +279,7 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
                               : "lower --rate, or use more producers or faster links");
 }
 
-/// What counters say of the network between the links.
+/// What counters show of the network between the links.
 std::optional<NamedCause> network_mechanism(const HeldRun& run) {
     const NetworkVerdict* const network = run.facts.network;
     if (network == nullptr || network->mechanisms.empty() || run.held.owners.network < run.enough()) {

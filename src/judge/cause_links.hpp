@@ -14,9 +14,9 @@ bool is_for_links(const HeldRun& run);
 std::optional<NamedCause> link_of_one(const HeldRun& run);
 /// The links of all consumers or producers; not_told, if they are full and it does not show whose.
 std::optional<NamedCause> links_of_all(const HeldRun& run);
-/// What counters say of the network between the links.
+/// What counters show of the network between the links.
 std::optional<NamedCause> network_mechanism(const HeldRun& run);
-/// That, where packets were lost, no interface carried what it says and no data wait before links.
+/// That, where packets were lost, no interface carried its nominal speed and no data wait before links.
 std::optional<NamedCause> losses_beside_open_links(const HeldRun& run);
 
 }  // namespace weir::judge

@@ -58,10 +58,10 @@ inline NamedCause cause_at(CauseKind what, const record::RankRecord& rank, doubl
 std::string owned_text(double share);
 /// "1.000 Gb/s"
 std::string rate_text(double bits_per_second);
-/// Where ranks did not run for long, the host was measured and not the network: a sentence that says so.
+/// Where ranks did not run for long, the host was measured and not the network: a sentence about that.
 std::string stall_hint(const HeldRun& run);
 
-/// What the plan or an incident says by itself: lost consumers, a buffer below a set, lost datagrams, a rank
+/// From the plan or an incident alone: lost consumers, a buffer below a set, lost datagrams, a rank
 /// that stood still, a producer that generated late. Nothing: none of these explains the run.
 std::optional<NamedCause> find_incident(const HeldRun& run);
 

@@ -37,7 +37,7 @@ enum class CauseKind : std::uint8_t {
     buffer,           ///< too small for a set
     event_size,       ///< whole events do not divide evenly
     integrity,        ///< no delay: what arrived is not what was sent
-    not_told,         ///< what the run shows does not tell
+    not_told,         ///< the run does not show it
 };
 
 inline constexpr std::array<std::string_view, 23> cause_kind_names{"consumer-links",

@@ -157,7 +157,7 @@ std::vector<RankLink> running(const std::vector<RankLink>& links) {
     return found;
 }
 
-/// The median of what the ranks but one say.
+/// The median of the ranks but one.
 Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile,
                   const record::RankRecord* but = nullptr) {
     std::vector<Duration> delays;

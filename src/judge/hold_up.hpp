@@ -1,4 +1,4 @@
-// What the ranks' sums tell of a run that was not on time: to whom the time of held-up events belongs, how
+// What the ranks' sums show of a run that was not on time: to whom the time of held-up events belongs, how
 // full links were, and who stood out. Nothing but what a measured run has goes in.
 //
 // An event is held up while its producer transfers it, or has a stream for it and no grant. Without a grant,
@@ -30,7 +30,7 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
     return fraction(static_cast<double>(part.ns), static_cast<double>(whole.ns));
 }
 
-/// What heartbeats tell of the queues before links, in the direction of the data: of producers what those to
+/// What heartbeats show of the queues before links, in the direction of the data: of producers what those to
 /// the leader took, of consumers those from it.
 struct LinkQueue {
     core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
@@ -68,7 +68,7 @@ struct LinkUse {
 
     LinkQueue queue;
 
-    // Over what the interfaces say of their speed; 0: not known of all. Headers take a part of it.
+    // Over the nominal speed of the interfaces; 0: not known of all. Headers take a part of it.
     double busy_of_interface = 0;  ///< rate while something was transferred
     double best_of_interface = 0;  ///< best 10 ms
 

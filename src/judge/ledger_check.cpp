@@ -139,7 +139,7 @@ std::vector<std::string> ledger_differences(const core::Plan& plan, std::span<co
         compare("sent by producers", sums.producers.sent, "received by consumers", sums.consumers.received,
                 differences);
     }
-    if (!plan.consumers_grant()) {  // where the scheduler is not told of events
+    if (!plan.consumers_grant()) {  // where the scheduler gets no offers
         compare("received by consumers", sums.consumers.received, "done according to the scheduler",
                 sums.scheduler.received, differences);
         compare("results sent by consumers", sums.consumers.results, "results that the scheduler received",

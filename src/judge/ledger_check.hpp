@@ -1,5 +1,5 @@
 // The integrity check of every run: what producers sent, what consumers received and what the scheduler was
-// told must be the same events, by count, bytes and hash.
+// informed about must be the same events, by count, bytes and hash.
 #pragma once
 
 #include <span>

@@ -67,7 +67,7 @@ std::uint64_t largest_sum(const record::HostCounters& host, record::CounterMeani
     return largest;
 }
 
-/// Whether no counter of losses sees the host's data: most of it went through an RDMA device that does not
+/// Whether no counter of losses covers the host's data: most of it went through an RDMA device that does not
 /// count them, and the kernel's protocols do not see RDMA.
 bool blind_to_losses(const std::map<std::string_view, Device>& devices, std::uint64_t host_bytes) {
     return std::any_of(devices.begin(), devices.end(), [&](const auto& named) {

@@ -17,7 +17,7 @@ using Meaning = record::CounterMeaning;
 
 /// At least one part in so many of the payload must have come through interfaces.
 constexpr std::uint64_t payload_parts = 100;
-/// The same where nothing is said to have happened. Ranks of both roles on each of two hosts exchange half of
+/// The same where nothing was reported. Ranks of both roles on each of two hosts exchange half of
 /// it through the network.
 constexpr std::uint64_t payload_parts_of_nothing = 4;
 

@@ -1,6 +1,6 @@
 // The mechanism by which the network affected the run, from the hosts' counters and the run's own losses:
 // senders stopped by pause frames, senders slowed down by marks and notifications, or lost packets. Where
-// none of these was counted, this is said, and how full the busiest link was: not that the network had room.
+// none of these was counted, it names none, and how full the busiest link was: not that the network had room.
 // It stands beside the verdict of the run: that one judges whether data was gone in time, this one explains
 // how the network behaved.
 //

@@ -285,24 +285,24 @@ void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
     verdict.causes = std::move(causes);
 }
 
-/// Datagrams from elsewhere take room in sockets and time of consumers: said where they are not few.
+/// Datagrams from elsewhere take room in sockets and time of consumers: reported where they are not few.
 void add_strays(std::span<const record::RankRecord> ranks, Verdict& verdict) {
-    record::DatagramFlow flow;
+    record::DatagramCounts all;
     for (const record::RankRecord& rank : ranks) {
-        flow += rank.summary.run.datagrams;
+        all += rank.summary.run.datagrams;
     }
     constexpr std::uint64_t many = 100;  // one in so many
-    if (flow.strays == 0 || flow.strays * many < flow.received) {
+    if (all.strays == 0 || all.strays * many < all.received) {
         return;
     }
-    verdict.text += fmt::format(" {} datagrams came into the run's sockets from elsewhere.", flow.strays);
+    verdict.text += fmt::format(" {} datagrams came into the run's sockets from elsewhere.", all.strays);
     verdict.advice += fmt::format(
         "{}find out who else sends to these hosts (tcpdump), or take another network "
         "(--datagram-network)",
         verdict.advice.empty() ? "" : "; ");
 }
 
-/// What the points of the producers say; complete runs only.
+/// What the points of the producers show; complete runs only.
 void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
     for (const Growing& growing : growths.producers) {
         verdict.growing_producers.push_back(growing.rank->summary.node.index);

@@ -38,7 +38,7 @@ struct Verdict {
     std::vector<std::uint32_t> growing_producers;
     /// All producers' backlogs together. Nothing: not known, as in a run that is too short or ended early.
     std::optional<double> growth_bytes_per_second;
-    /// What a growth of all together must exceed to be told from chance.
+    /// What a growth of all together must exceed to be more than chance.
     std::optional<double> growth_tolerance_bytes_per_second;
     /// If a backlog grew and no buffer overflowed yet: when the first is full, in seconds after second 0.
     std::optional<double> buffer_full_after_s;
@@ -54,7 +54,7 @@ struct Verdict {
     std::uint64_t lost_events = 0;  ///< wherever and whenever
 
     /// What caused overflow, late sets or losses, the worst first. Otherwise none, or `integrity` if what
-    /// arrived was not what was sent. What text and advice say of causes is made of these and of nothing
+    /// arrived was not what was sent. Text and advice on causes are made of these and of nothing
     /// else.
     std::vector<NamedCause> causes;
     std::string text;    ///< a few sentences, with numbers
@@ -73,10 +73,10 @@ struct RunFacts {
     const NetworkVerdict* network = nullptr;
     const record::SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
     const record::Recovery* recovery = nullptr;      ///< of a run that outlives consumers
-    /// What the interface of each rank's host says of its speed, shared evenly by the ranks of the same role
-    /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than it says.
+    /// The nominal speed of the interface of each rank's host, shared evenly by the ranks of the same role
+    /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than that.
     std::vector<core::BitRate> interface_rates{};
-    /// Causes that were found by simulating the run again, and then count instead of what rows tell; nullptr:
+    /// Causes that were found by simulating the run again, and then count instead of what rows show; nullptr:
     /// that was not tried.
     const std::vector<NamedCause>* proved = nullptr;
 };

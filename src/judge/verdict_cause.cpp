@@ -243,8 +243,8 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
     }
     struct Owner {
         double share;
-        double most;    ///< what it may own, with what it cannot be told from
-        double beside;  ///< of what transfers own it must own so much: else it is not told
+        double most;    ///< what it may own, with what it cannot be separated from
+        double beside;  ///< of what transfers own it must own so much: else it is not named
         Rule rule;
     };
     // An event takes three one-way delays; that of its first bytes counts as receiving: 3 / 2.

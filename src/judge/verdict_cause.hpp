@@ -1,10 +1,10 @@
-// What held a run up, told from what a measured run has: the ranks' sums, the hosts' counters, the plan,
+// What held a run up, concluded from what a measured run has: the ranks' sums, the hosts' counters, the plan,
 // stalls and losses of consumers. For simulations that were not explained by simulating again, and as their
 // check.
 //
-// Magnitudes decide and not an order of rules: each possible cause is given the share of the time of held-up
+// Magnitudes count and not an order of rules: each possible cause is given the share of the time of held-up
 // events that it owns (hold_up.hpp), and can be the cause only if that is as much as is missing. Where the
-// run does not tell two causes apart, neither is named (not_told).
+// run does not distinguish two causes, neither is named (not_told).
 #pragma once
 
 #include <span>

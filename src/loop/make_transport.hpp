@@ -1,4 +1,4 @@
-// Which transport a plan asks for.
+// Makes the transport of a plan.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ struct TransportOptions {
     core::EnginePlan engine;
 };
 
-/// Why `--engine ucx` is not possible here, in one sentence that says what would help; empty: it is. Loads
+/// Why `--engine ucx` is not possible here, in one sentence with what would help; empty: it is. Loads
 /// the library.
 [[nodiscard]] std::string why_no_ucx();
 

@@ -6,7 +6,7 @@ namespace weir::loop {
 
 namespace {
 
-/// A later offer says all that an earlier one said; of addressed events, if it is for the same consumer.
+/// A later offer contains all of an earlier one; of addressed events, if it is for the same consumer.
 bool replaces(const core::ControlMessage& later, const core::ControlMessage& earlier) {
     const auto* const new_offer = std::get_if<core::Offer>(&later);
     const auto* const old_offer = std::get_if<core::Offer>(&earlier);

@@ -283,7 +283,7 @@ void RankLoop::send_heartbeats(core::Instant now) {
         core::Heartbeat heartbeat{.no_credit = no_credit};
         parts_.clock.stamp(heartbeat, rank, host::monotonic_ns());
         outbox_.add({parts_.settings.roles.node(rank), heartbeat});
-        outbox_.flush();  // it leaves when its time stamp says
+        outbox_.flush();  // it leaves at the time of its stamp
     };
     if (!is_leader()) {
         send(parts_.settings.leader_rank());

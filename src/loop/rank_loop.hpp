@@ -1,5 +1,5 @@
-// The loop of one rank: polls the transport, feeds the node, carries out what it asks for. What it finds out
-// about ranks that cannot go on it hands to the FailureDetector, and carries out what that decides.
+// The loop of one rank: polls the transport, feeds the node, carries out its actions. What it finds out
+// about ranks that cannot go on it hands to the FailureDetector, and carries out what that returns.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,7 @@ class RankLoop {
         /// Leader: called when a signal will end the run, and the loop goes on for a moment to find out
         /// whether a rank's death was behind it. May be empty.
         std::function<void(int signal)> on_signal = {};
-        /// Leader: called when a rank begins to be missed, and with -1 when all are heard again. May be
+        /// Leader: called when a rank begins to be missed, and with -1 when none is missed any more. May be
         /// empty.
         std::function<void(int rank)> on_missed = {};
         /// Other ranks: called when the common clock was steered. May be empty.
@@ -74,7 +74,7 @@ class RankLoop {
 
     [[nodiscard]] const std::vector<show::FaultRecord>& faults() const { return faults_; }
     [[nodiscard]] std::uint64_t fault_count() const { return fault_count_; }
-    /// --on-failure continue, on the leader: of each rank that was given up, since when nothing was heard of
+    /// --on-failure continue, on the leader: of each rank that was given up, since when it was silent of
     /// it.
     [[nodiscard]] const std::vector<std::pair<core::NodeId, core::Instant>>& silences() const {
         return silences_;
@@ -101,7 +101,7 @@ class RankLoop {
     void receive_notice(int from, const job::Notice& notice);
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection
-    /// may show it before the watch has found it. What the rank `has_spoken` has said counts more than its
+    /// may show it before the watch has found it. What the rank `has_spoken` has sent counts more than its
     /// death.
     void look_for_dead_process(int has_spoken = -1);
     void transport_failed(const transport::TransportError& error);
@@ -110,7 +110,7 @@ class RankLoop {
     void follow(const job::JobEvent& event);
     /// A consumer is given up.
     void give_up(const show::Failure& cause);
-    /// The scheduler has told this producer that a consumer is lost.
+    /// The scheduler has informed this producer that a consumer is lost.
     void note_revoked(const core::ControlMessage& message);
 
     /// This rank cannot go on.

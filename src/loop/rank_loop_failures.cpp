@@ -14,7 +14,7 @@ void RankLoop::watch_for_failures() {
     if (const int signal = host::caught_signal(); signal != 0 && detector.signal() == 0) {
         judge({.kind = ending::Evidence::Kind::signal, .signal = signal});
     }
-    // After a signal, all at once: the job is being ended. Else at the second look: what the process said
+    // After a signal, all at once: the job is being ended. Else at the second look: what the process sent
     // of itself before it ended may still be under way.
     const bool at_once = detector.signal() != 0 || gone_seen_;
     const auto gone = at_once ? parts_.processes.gone() : parts_.processes.next_gone();

@@ -28,7 +28,7 @@ core::Duration round_period(int ranks) {
 /// More than in the measurement: connections are made here, and their first packets may be lost.
 constexpr auto extra_limit = core::Duration::seconds(10);
 
-/// What one rank tells the others in a round.
+/// What one rank sends the others in a round.
 struct WarmupPart {
     std::int64_t messages_done = 0;
     std::int64_t messages_total = 0;
@@ -83,7 +83,7 @@ core::Duration standstill_limit(const job::RunSettings& settings) {
 }
 
 /// Every rank's progress on every rank, again and again. All ranks see the same rounds with the same
-/// contents, so what they decide from them alone they decide alike.
+/// contents, so what follows from them alone is the same on all.
 class ProgressRounds {
   public:
     explicit ProgressRounds(job::Job& job)
@@ -119,7 +119,7 @@ class ProgressRounds {
     [[nodiscard]] const std::vector<WarmupPart>& all() const { return all_; }
 
     /// As of the last round: how long no message has arrived anywhere, by the clock of rank 0. One clock
-    /// decides: ranks see the end of a round at different times, and a rank that gave up one round before the
+    /// counts: a round ends at different times on ranks, and a rank that gave up one round before the
     /// others would leave them waiting for it.
     [[nodiscard]] core::Duration standstill() const { return core::Duration{all_.front().standstill_ns}; }
 

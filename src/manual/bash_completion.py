@@ -6,7 +6,7 @@ TEMPLATE = """# Completion of {name} for bash, made from its own help.
 
 {function}() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} option=${{COMP_WORDS[COMP_CWORD - 1]}} prefix="" command="" words="" files="" i
-    # bash takes --option=value apart at the equals sign, unless it was told not to.
+    # bash takes --option=value apart at the equals sign, unless that is switched off.
     if [[ $current == "=" ]]; then
         current=""
     elif [[ $option == "=" ]]; then

@@ -44,7 +44,7 @@ class Option:
 
     @property
     def file_ending(self):
-        """".toml", if the help says that only such files are taken; else nothing."""
+        """".toml", if the help allows such files only; else nothing."""
         found = re.search(r"\bfile(\.[a-z]+)\b|\bFILE(\.[a-z]+)\b", f"{self.help} {self.syntax}")
         return (found[1] or found[2]) if found else ""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the manual pages and the shell completions of all commands, from what the commands say of themselves: `weir --help
+"""Writes the manual pages and the shell completions of all commands, from what the commands print of themselves: `weir --help
 json`, and the parsers of the Python package's commands. Run by the build; needs no library, not even those of the package.
 
     write_manual.py --weir PROGRAM --report DIRECTORY --out DIRECTORY

@@ -123,7 +123,7 @@ def scenario_table(program):
 
 
 def key_table(program):
-    """What a file can say of a switch."""
+    """The keys of a switch file."""
     described = subprocess.run([program, "--help", "json"], check=True, capture_output=True, text=True).stdout
     lines = ["| key | what is written | default | meaning | source of the default |", "|---|---|---|---|---|"]
     section = None

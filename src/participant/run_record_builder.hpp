@@ -28,7 +28,7 @@ class RunRecordBuilder {
     /// `run` must outlive the report. `started_at`: wall time as text; empty in a simulation.
     RunRecordBuilder(const RunDescription& run, std::string started_at);
 
-    /// To be written before anything happens: if this stays, the run could not say how it ended.
+    /// To be written before anything happens: if this stays, the run could not write how it ended.
     [[nodiscard]] show::RunRecord at_start() const { return show::unfinished(base_); }
 
     /// Adds one rank's account; all ranks have one after a regular end.
@@ -48,7 +48,7 @@ class RunRecordBuilder {
 
     /// Writes traffic.csv, datagrams.csv where chunks are datagrams, phases.csv and transfers.csv where
     /// events are addressed, and completions.csv of a trace, to the run directory when all accounts are
-    /// there. If it cannot, the record of complete() says so too.
+    /// there. If it cannot, this is in the record of complete(), too.
     files::MaybeIoError write_traffic();
 
     /// After a regular end. `collector`: of the whole run.
@@ -85,7 +85,7 @@ class RunRecordBuilder {
     record::DatagramMatrix datagrams_;
     std::optional<record::PhaseTimes> phase_times_;  ///< addressed events
     std::optional<record::TraceTimes> trace_times_;  ///< those of a trace
-    record::Recovery recovery_;                      ///< what accounts told
+    record::Recovery recovery_;                      ///< from the accounts
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::map<std::string, std::set<std::string>> ucx_paths_;

@@ -23,7 +23,7 @@ PointsPlan points_of_sets(const core::Plan& plan, core::ProducerId producer) {
     }
     const std::int64_t sets = plan.next_set_at().ns / plan.interval.ns;
     const std::int64_t first = plan.addressed() && plan.warmup < plan.interval ? 1 : 0;
-    // Counted back from the last one, which tells most.
+    // Counted back from the last one, which matters most.
     const std::int64_t intervals = std::max<std::int64_t>(1, (sets - first + most_steps - 1) / most_steps);
     const std::int64_t steps = (sets - first) / intervals;
     if (steps < 1) {
@@ -37,7 +37,7 @@ PointsPlan points_of_sets(const core::Plan& plan, core::ProducerId producer) {
 
 PointsPlan points_of_events(const core::Plan& plan) {
     constexpr double least_events = 2;  // of a stretch
-    // Fewer stretches do not tell a growth from a start without data.
+    // With fewer stretches a growth looks like a start without data.
     constexpr double least_stretches = 4;
     const double event_ns =
         core::expected_mean(plan.event_size) * 8e9 / static_cast<double>(plan.rate.bits_per_second);

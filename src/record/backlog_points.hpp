@@ -1,5 +1,5 @@
 // A producer's backlog at a few points of the measured time that can be compared with each other: its trend
-// tells whether the run could go on for ever (backlog_growth.hpp).
+// shows whether the run could go on for ever (backlog_growth.hpp).
 //
 // Sets are generated at once and fade until the next one, so what can be compared is what is left of them
 // just before the next one: a point lies at the end of each interval, of a producer with a phase at the end

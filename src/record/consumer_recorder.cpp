@@ -75,7 +75,7 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
     });
 }
 
-/// Something has been on its way since then. What the second before was told as stays as it is.
+/// Something has been on its way since then. The second before keeps the state under which it was counted.
 void ConsumerRecorder::received_since(Instant since) {
     const Duration time = waits_.remove_after(since);
     current_.time.waiting_for_data -= time;

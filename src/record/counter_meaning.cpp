@@ -19,19 +19,19 @@ using M = CounterMeaning;
 // filters of an interface discard.
 constexpr CounterRow counter_rows[] = {
     {},
-    // Pauses are told by parts of their names: pause_row().
+    // Pauses are found by parts of their names: pause_row().
     {"pause_frames_received", M::pause_received, ""},
     {"pause_time_received_us", M::pause_received_us, ""},
     {"pause_transitions_received", M::pause_transitions, ""},
     {"pause_frames_sent", M::pause_sent, ""},
     {"pause_time_sent_us", M::pause_sent_us, ""},
     {"pause_transitions_sent", M::pause_transitions, ""},
-    // Marks and notifications are also told by a part of their name: marking_row().
+    // Marks and notifications are also found by a part of their name: marking_row().
     {"ecn_marked_packets", M::marked, "ip.received_ce_packets"},
     {"ecn_echoes", M::marked, "tcp.delivered_ce_segments"},
     {"cnp_sent", M::notified, ""},
     {"cnp_handled", M::notified, ""},
-    // Where data is read by its receiver, the reader asks again: lost data shows with the receiver only.
+    // Where data is read by its receiver, it is read again: lost data shows with the receiver only.
     // mlx5, bnxt_re, irdma, rxe, mana
     {"out_of_sequence", M::resent,
      "out_of_sequence oos_drop_count rcvd_out_of_order_packets out_of_seq_request responder_oos"},
@@ -53,7 +53,7 @@ constexpr CounterRow counter_rows[] = {
     // Segments sent again that were lost again are sent once more.
     {"tcp_retransmissions", M::resent, "tcp.retransmitted_segments tcp.lost_retransmits"},
     {"tcp_timeouts", M::resent_burst, "tcp.timeouts"},
-    // On the way in and on the way out; what a name with "discard" counts is told by discard_row().
+    // On the way in and on the way out; what a name with "discard" counts: discard_row().
     {"dropped_by_hosts", M::dropped,
      "out_of_buffer rx_out_of_buffer rx_drops rx_missed_errors rx_fifo_errors rx_over_errors"},
     {"dropped_by_hosts", M::dropped, "tx_discards"},
@@ -100,7 +100,7 @@ const CounterRow& first_of(std::string_view family) {
                          [&](const CounterRow& row) { return row.family == family; });
 }
 
-/// The parts of a name by which counters are told that have a number or a queue in it.
+/// The parts of a name by which counters are recognized that have a number or a queue in it.
 class NameParts {
   public:
     explicit NameParts(std::string_view name) : name_(name) {}

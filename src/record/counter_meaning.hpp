@@ -13,8 +13,8 @@ enum class CounterMeaning : std::uint8_t {
     dropped,            ///< packets that this host threw away: full buffers and queues, broken packets
     resent,             ///< packets that came out of order or were sent again: lost, or overtaken on the way
     resent_burst,       ///< the same, but a NAK, time-out or retry stands for any number of packets
-    pause_received,     ///< frames that told this host to stop sending
-    pause_sent,         ///< frames by which this host told the switch to stop
+    pause_received,     ///< frames that stopped this host's sending
+    pause_sent,         ///< frames by which this host stopped the switch
     pause_received_us,  ///< microseconds for which this host had to stop sending
     pause_sent_us,      ///< microseconds for which this host asked the switch to stop
     pause_transitions,  ///< how often sending was stopped; several frames can renew one pause

@@ -234,7 +234,7 @@ files::MaybeIoError CsvLog::put(std::string_view text) {
     while (!rest.empty()) {
         const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
         if (written >= 0) {
-            // Short only when the disk is full or a signal came: the next attempt tells which.
+            // Short only when the disk is full or a signal came: the next attempt shows which.
             rest.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno != EINTR) {
             const int error_number = errno;
@@ -247,7 +247,7 @@ files::MaybeIoError CsvLog::put(std::string_view text) {
 }
 
 void CsvLog::cut_to_whole_lines(std::string_view put) const {
-    // Half a line would be read as a row. If this fails too, the reader still sees a short last line.
+    // Half a line would be read as a row. If this fails too, the last line is short.
     const std::size_t line_end = put.rfind('\n');
     const std::size_t whole = line_end == std::string_view::npos ? 0 : line_end + 1;
     if (whole < put.size()) {

@@ -44,7 +44,7 @@ class CsvLog {
     CsvLog& operator=(const CsvLog&) = delete;
     CsvLog(CsvLog&& other) noexcept;
     CsvLog& operator=(CsvLog&& other) noexcept;
-    /// Closes the file and ignores errors; call close() to hear of them.
+    /// Closes the file and ignores errors; call close() to get them.
     ~CsvLog();
 
     /// `row_by_row_at_the_end`: after the rows that a file of this name has.

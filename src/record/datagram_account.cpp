@@ -34,7 +34,7 @@ DatagramLosses losses_on(const HostCounters& host) {
         if (column == "udp.receive_errors") {
             receive_errors = count;
         } else if (column == "udp.receive_buffer_errors") {
-            buffer_errors = count;  // sockets' own counts say whose
+            buffer_errors = count;  // sockets' own counts show whose
         } else if (column == "ip.reassembly_failures") {
             losses.reassembly += count;
         } else if (column == "softnet.dropped") {
@@ -211,7 +211,7 @@ std::string losses_text(const DatagramAccount& account) {
 }
 
 std::string wire_text(const DatagramAccount& account) {
-    const DatagramFlow& measured = account.measured;
+    const DatagramCounts& measured = account.measured;
     return fmt::format("{} of datagrams are {} on the wire in {:.0f} frames/s (MTU {} B)",
                        files::readable(bit_rate(measured.sent_bytes, account.time)),
                        files::readable(bit_rate(measured.wire_bytes, account.time)),

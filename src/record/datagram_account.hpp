@@ -1,7 +1,7 @@
 // What became of the datagrams of a run: the sums of all pairs, and where the missing ones went, as far as
 // they were counted. A socket counts its own; the other places count the whole host, so they may count
 // more than the run's, and where a datagram travels in several frames, several for one that is missing. More
-// explained than missing is therefore possible, and said. What no host counted was lost between them.
+// explained than missing is therefore possible, and reported. What no host counted was lost between them.
 //
 // Not a loss, and not here: what the kernel refused to take, because a socket or a queue was full. It was
 // sent again.
@@ -15,7 +15,7 @@
 
 #include "core/plan.hpp"
 #include "core/units.hpp"
-#include "record/datagram_flow.hpp"
+#include "record/datagram_counts.hpp"
 #include "record/datagram_matrix.hpp"
 #include "record/host_counters.hpp"
 #include "record/rank_summary.hpp"
@@ -42,9 +42,9 @@ struct DatagramAccount {
     std::size_t pairs = 0;
     DatagramLosses explained;
     std::size_t hosts_without_counters = 0;
-    DatagramFlow run;       ///< of all ranks
-    DatagramFlow measured;  ///< of all ranks, in the measured seconds
-    core::Duration time;    ///< measured
+    DatagramCounts run;       ///< of all ranks
+    DatagramCounts measured;  ///< of all ranks, in the measured seconds
+    core::Duration time;      ///< measured
     // The least of any rank.
     std::int64_t receive_buffer_bytes = 0;
     std::int64_t send_buffer_bytes = 0;

@@ -14,7 +14,7 @@ DatagramRecorder::DatagramRecorder(const core::Plan& plan, std::uint32_t peers) 
     }
 }
 
-void DatagramRecorder::count(const Observation& observation, DatagramFlow& second) {
+void DatagramRecorder::count(const Observation& observation, DatagramCounts& second) {
     if (observation.peer.index >= by_peer_.size()) {
         return;
     }
@@ -47,7 +47,7 @@ void DatagramRecorder::count(const Observation& observation, DatagramFlow& secon
     }
 }
 
-void DatagramRecorder::socket(const core::SocketState& state, DatagramFlow& second) {
+void DatagramRecorder::socket(const core::SocketState& state, DatagramCounts& second) {
     second.sent += state.sent_datagrams - seen_.sent_datagrams;
     second.sent_bytes += state.sent_bytes - seen_.sent_bytes;
     second.sent_frames += state.sent_frames - seen_.sent_frames;

@@ -8,7 +8,7 @@
 #include "core/actions.hpp"
 #include "core/plan.hpp"
 #include "core/socket_state.hpp"
-#include "record/datagram_flow.hpp"
+#include "record/datagram_counts.hpp"
 #include "record/datagram_matrix.hpp"
 
 namespace weir::record {
@@ -19,7 +19,7 @@ class DatagramRecorder {
     DatagramRecorder(const core::Plan& plan, std::uint32_t peers);
 
     /// Counts are added to `second`, that of the second at hand, and kept by peer.
-    void observe(const core::Observation& observation, DatagramFlow& second) {
+    void observe(const core::Observation& observation, DatagramCounts& second) {
         using Kind = core::Observation::Kind;
         const Kind kind = observation.kind;
         const bool counts = kind == Kind::chunk_sent || kind == Kind::chunk_sent_again ||
@@ -29,7 +29,7 @@ class DatagramRecorder {
         }
     }
     /// Adds what has come since the last call.
-    void socket(const core::SocketState& state, DatagramFlow& second);
+    void socket(const core::SocketState& state, DatagramCounts& second);
 
     /// As it was last, but for occupancy_bytes, which is the most that it was.
     [[nodiscard]] const core::SocketState& socket() const { return seen_; }
@@ -37,7 +37,7 @@ class DatagramRecorder {
     [[nodiscard]] std::vector<PeerDatagrams> entries() const;
 
   private:
-    void count(const core::Observation& observation, DatagramFlow& second);
+    void count(const core::Observation& observation, DatagramCounts& second);
 
     core::SocketState seen_;
     std::vector<PeerDatagrams> by_peer_;  ///< empty where chunks are not datagrams

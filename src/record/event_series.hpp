@@ -1,6 +1,6 @@
 // The course of a run by events instead of seconds: when the 1000th event was done, the 2000th, ... This is
 // how a dispatcher that slows down with the number of events shows it (LHCb note 2002-049: the time of every
-// further 100000 events). Bounded: when there are too many steps, ten become one, so a long run is told in
+// further 100000 events). Bounded: when there are too many steps, ten become one, so a long run is written in
 // steps of 10000, 100000, ... events.
 #pragma once
 

@@ -1,9 +1,9 @@
 // How long heartbeats were on their way between a rank and the leader, from when they left to when they were
 // read. They wait where the data do: before a full link there is a queue. So a producer whose link is full is
-// heard late, and a consumer whose link is full hears late, while the other direction is as fast as ever.
+// late, and to a consumer whose link is full all come late, while the other direction is as fast as ever.
 //
 // Counts by powers of two of a microsecond, so that sums of rows are exact, and a rank that stood still once
-// does not hide what it was like otherwise. Rejected: means, which one long stall decides.
+// does not hide what it was like otherwise. Rejected: means, which depend on one long stall.
 #pragma once
 
 #include <algorithm>

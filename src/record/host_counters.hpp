@@ -74,7 +74,7 @@ std::string encode_host(const HostCounters& host);
 /// Nothing if the text is none of encode_host.
 std::optional<HostCounters> decode_host(std::string_view text);
 
-/// What the interface or RDMA port that received most says of its speed; 0: it is not known, or is none.
+/// Speed of the interface or RDMA port that received most; 0: it is not known, or is none.
 core::BitRate interface_rate(const HostCounters& host);
 
 /// As run.json lists it: sums that are not 0, the sources, and sums by family.

@@ -1,5 +1,5 @@
 // Over how many seconds rates of single ranks are compared. In a second a rank may get one large event or
-// none, and a set every ten seconds leaves most seconds empty: then its lowest second says how events fall
+// none, and a set every ten seconds leaves most seconds empty: then its lowest second shows how events fall
 // into seconds, and nothing about the run.
 #pragma once
 
@@ -32,7 +32,7 @@ class LowestRate {
   public:
     explicit LowestRate(const core::Plan& plan) : bytes_(static_cast<std::size_t>(kept_window_s(plan))) {}
 
-    /// Rows in order, of which `summary` is told.
+    /// Rows in order, to be entered in `summary`.
     void add(RankSummary& summary, const Row& row);
 
   private:

@@ -2,7 +2,7 @@
 // rate of all consumers together sank meanwhile, and which deliveries were broken off.
 //
 // Rates are those of whole seconds, from the ranks' rows: with sets that come once in an interval nothing
-// shorter means anything. Rejected: a finer clock of its own for the scheduler, which sees events and not
+// shorter means anything. Rejected: a finer clock of its own for the scheduler, which counts events and not
 // bytes.
 #pragma once
 

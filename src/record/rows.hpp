@@ -24,7 +24,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/burst_rows.hpp"
-#include "record/datagram_flow.hpp"
+#include "record/datagram_counts.hpp"
 #include "record/heartbeat_delays.hpp"
 
 namespace weir::record {
@@ -78,7 +78,7 @@ struct Counts {
     std::uint64_t control_packets = 0;        ///< with control messages, either way
     std::uint64_t events_without_credit = 0;  ///< offered when no consumer had a credit for them
     core::Traffic results;                    ///< of events, as they arrived at the scheduler
-    DatagramFlow datagrams;
+    DatagramCounts datagrams;
 
     Counts& operator+=(const Counts& other) { return core::combine_fields(*this, other, std::plus{}); }
     Counts& operator-=(const Counts& other) { return core::combine_fields(*this, other, std::minus{}); }
@@ -143,7 +143,7 @@ struct RateMoments {
 
 /// Where work and room for it were, beside TimeUse, of which these are no part: times in which something was
 /// so, and integrals of a number over time (two slots for one second are 2 s). Each role fills its own.
-/// Together they tell of an event that was held up, and of a slot that was not used, who had it: what
+/// Together they show who had an event that was held up, or a slot that was not used: what
 /// consumers count as a free slot and the scheduler not as a credit is on its way, or unread.
 struct LoadTimes {
     core::Duration backlogged{};   ///< producer: something is there to send, or on its way
@@ -250,7 +250,7 @@ struct LiveState {
     std::uint64_t free_slots = 0;      ///< scheduler: credits not spent, at the second's end
 };
 
-/// Which columns say something; the others are empty in rows, and null in `totals`.
+/// Which columns have values; the others are empty in rows, and null in `totals`.
 struct Known {
     bool datagrams = false;  ///< there is a socket
     bool builds = false;     ///< pattern build
@@ -346,12 +346,13 @@ inline constexpr auto producer_columns = std::to_array<Column>({
     {"waiting_for_grant_s", "s", at<&Row::time, &TimeUse::waiting_for_grant>, SumsIn::time},
     {"waiting_for_data_s", "s", at<&Row::time, &TimeUse::waiting_for_data>, SumsIn::time},
     {"poll_gap_max_us", "us", at<&Row::poll_gaps, &PollGaps::largest>},
-    {"sent_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::sent>, SumsIn::none,
+    {"sent_datagrams", "datagrams", at<&Row::datagrams, &DatagramCounts::sent>, SumsIn::none,
      &Known::datagrams},
-    {"sent_frames", "frames", at<&Row::datagrams, &DatagramFlow::sent_frames>, SumsIn::none,
+    {"sent_frames", "frames", at<&Row::datagrams, &DatagramCounts::sent_frames>, SumsIn::none,
      &Known::datagrams},
-    {"wire_bytes", "bytes", at<&Row::datagrams, &DatagramFlow::wire_bytes>, SumsIn::none, &Known::datagrams},
-    {"send_retries", "attempts", at<&Row::datagrams, &DatagramFlow::send_retries>, SumsIn::none,
+    {"wire_bytes", "bytes", at<&Row::datagrams, &DatagramCounts::wire_bytes>, SumsIn::none,
+     &Known::datagrams},
+    {"send_retries", "attempts", at<&Row::datagrams, &DatagramCounts::send_retries>, SumsIn::none,
      &Known::datagrams},
     {"late_sets", "sets", at<&Row::late_sets>},
     {"backlogged_s", "s", at<&Row::load, &Load::backlogged>, SumsIn::load},
@@ -373,15 +374,15 @@ inline constexpr auto consumer_columns = std::to_array<Column>({
     {"corrupt_events", "events", at<&Row::corrupt_events>, SumsIn::totals_and_live},
     {"duplicate_events", "events", at<&Row::duplicate_events>, SumsIn::totals_and_live},
     {"poll_gap_max_us", "us", at<&Row::poll_gaps, &PollGaps::largest>},
-    {"received_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::received>, SumsIn::none,
+    {"received_datagrams", "datagrams", at<&Row::datagrams, &DatagramCounts::received>, SumsIn::none,
      &Known::datagrams},
-    {"duplicate_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::duplicate>, SumsIn::none,
+    {"duplicate_datagrams", "datagrams", at<&Row::datagrams, &DatagramCounts::duplicate>, SumsIn::none,
      &Known::datagrams},
-    {"late_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::late>, SumsIn::none,
+    {"late_datagrams", "datagrams", at<&Row::datagrams, &DatagramCounts::late>, SumsIn::none,
      &Known::datagrams},
-    {"corrupt_datagrams", "datagrams", at<&Row::datagrams, &DatagramFlow::corrupt>, SumsIn::none,
+    {"corrupt_datagrams", "datagrams", at<&Row::datagrams, &DatagramCounts::corrupt>, SumsIn::none,
      &Known::datagrams},
-    {"socket_drops", "datagrams", at<&Row::datagrams, &DatagramFlow::socket_drops>, SumsIn::none,
+    {"socket_drops", "datagrams", at<&Row::datagrams, &DatagramCounts::socket_drops>, SumsIn::none,
      &Known::datagrams},
     {"socket_buffer_max_bytes", "bytes", at<&Row::socket_buffer_max_bytes>, SumsIn::none, &Known::datagrams},
     {"finished_events", "events", at<&Row::finished_events>, SumsIn::totals, &Known::builds},

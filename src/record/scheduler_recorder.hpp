@@ -3,7 +3,7 @@
 //
 // The scheduler's four times show what it waited for: data (free slots, no events), slots (events, no free
 // slot), streams (both, but every producer with events has all its streams in use, so the network is the
-// limit), or nobody (idle). How long it is busy with messages is counted beside them (Load::handling); it
+// limit), or nothing (idle). How long it is busy with messages is counted beside them (Load::handling); it
 // does nothing at all where the rank is late to poll: poll_gap_max.
 #pragma once
 

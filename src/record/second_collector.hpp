@@ -41,7 +41,7 @@ struct ClusterSecond {
     double max_occupancy = 0;           ///< NaN with generation saturate
     std::uint32_t fullest_producer = 0;
     bool overflowed = false;
-    std::uint64_t late_sets = 0;                  ///< since the start, as last heard from every rank
+    std::uint64_t late_sets = 0;                  ///< since the start, as last reported by every rank
     Counts counts;                                ///< since the start
     std::optional<std::uint64_t> waiting_events;  ///< at the scheduler
     std::optional<std::uint64_t> free_slots;      ///< at the scheduler

@@ -4,7 +4,7 @@
 // events all come at the beginning of the interval, that is to say that something of the set was left when
 // the next one was generated.
 //
-// The buffer has no part in it: occupancy tells whether data would have been lost, lateness whether the next
+// The buffer has no part in it: occupancy shows whether data would have been lost, lateness whether the next
 // set had to share the network with this one.
 //
 // Counted are sets that were generated in [0, duration). Chosen: the few youngest sets are remembered,

@@ -3,7 +3,7 @@
 // by producer.
 //
 // Chosen: consumers count, and hand in their part with their account at the end. Rejected: counting on the
-// scheduler, which sees no events with policy `none`, and whose memory is to stay that of its ranks, not of
+// scheduler, which gets no offers with policy `none`, and whose memory is to stay that of its ranks, not of
 // their pairs.
 #pragma once
 

@@ -1,4 +1,4 @@
-// When in the current second a consumer waited for data, as far as it knew. When the first chunk of a
+// When in the current second a consumer waited for data, by its own account. When the first chunk of a
 // transfer shows that a transfer was under way, that time is removed again, from the end. Bounded: beyond a
 // number of stretches the oldest two are kept as one with the sum of their lengths, of which a part is then
 // removed in proportion.

@@ -337,7 +337,7 @@ void add_integrity(Page& page, const RunRecord& record) {
     if (!record.ledger_checked) {
         page.line("integrity check", "not made");
     } else if (record.ledger_differences.empty()) {
-        // It says that both sides agree, also on what is missing.
+        // It means that both sides agree, also on what is missing.
         const record::Counts totals = totals_of(record);
         const bool whole = totals.received.events >= totals.generated.events;
         page.line("integrity check", "passed (count, bytes and hash of all events{})",

@@ -9,7 +9,7 @@
 
 namespace weir::show {
 
-/// "pfc", "ecn", "drop"; "switch": what --acts-at says.
+/// "pfc", "ecn", "drop"; "switch": the value of --acts-at.
 const char* setting_name(core::Pressure::Setting setting);
 
 /// "at most 4.194 MB under way into a consumer's port: 4 transfers of 1.049 MB, as --slots allows"

@@ -123,7 +123,7 @@ Json totals_json(const RunRecord& record) {
     return json;
 }
 
-/// Columns, because there may be 200 rows; null where the scheduler is not told of events, or they were too
+/// Columns, because there may be 200 rows; null where the scheduler gets no offers, or they were too
 /// few.
 Json event_series_json(const std::vector<record::EventMark>& marks) {
     if (marks.empty()) {

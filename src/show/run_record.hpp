@@ -117,7 +117,7 @@ nlohmann::ordered_json json_of(const Failure& failure);
 /// What is missing, or not of its type, is left empty.
 Failure failure_from(const nlohmann::ordered_json& json);
 
-/// What `failure` says of a run that has not written how it ended.
+/// `failure` of a run that has not written how it ended.
 inline constexpr std::string_view has_not_ended = "the run has not ended";
 
 /// A record to be written before anything happens: status failed, "the run has not ended". A run that is

@@ -1,5 +1,5 @@
 // Watches a simulation and objects when a rule of the protocol is broken. Written from the rules
-// (src/README.md, "The protocol as built"; core/messages.hpp), not from the scheduler's code: it sees
+// (src/README.md, "The protocol as built"; core/messages.hpp), not from the scheduler's code: it gets
 // messages, chunks and observations, and keeps accounts of its own.
 //
 //   events      generated in order; sent to one slot of one consumer, granted to their producer; every byte

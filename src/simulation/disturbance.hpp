@@ -20,7 +20,7 @@ struct Disturbance {
         degrade,  ///< a node's links carry a `factor` of what they should
         delay,    ///< control messages take up to `extra` longer, at random, in order between any two nodes
         drift,    ///< a producer's clock is fast by `ppm`; it paces by it (shaping `in_step`)
-        flood,    ///< the switch has forgotten a consumer's port, and sends what is for it to all others too
+        flood,    ///< the switch has lost a consumer's port, and sends what is for it to all others too
     };
     Kind kind = Kind::pause;
     core::NodeId node{};

@@ -186,7 +186,7 @@ class Network {
 
     // For networks that report late.
 
-    /// How late a producer may hear, outside of its turns, that chunks have left; 0: never late.
+    /// How late the notice that chunks have left may come to a producer, outside of its turns; 0: never late.
     [[nodiscard]] virtual core::Duration report_period() const { return {}; }
     /// Brings the node's rows and the node up to now. Before each of its turns.
     virtual void catch_up(FlatNode /*node*/) {}

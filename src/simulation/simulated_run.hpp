@@ -39,7 +39,7 @@ struct Watchers {
     /// Asked as often, with what has happened so far: false ends the run.
     std::function<bool(const Simulator&)> worth_going_on{};
     /// Asked once with the record of a run that reached its end, before it is written: causes that take the
-    /// place of what the rows tell (counterfactuals.hpp); nothing: the rows' stay.
+    /// place of what the rows show (counterfactuals.hpp); nothing: the rows' stay.
     std::function<std::optional<std::vector<judge::NamedCause>>(const show::RunRecord&)> causes{};
 };
 

@@ -1,5 +1,5 @@
-// What a chunk that lies in a slot says of itself, checked at the level that the run asks for. The same for
-// all transports: by whichever way the bytes came, nothing in them is believed before it is checked.
+// The header of a chunk that lies in a slot, checked at the run's level of verification. The same for
+// all transports: by whichever way the bytes came, nothing in them is used before it is checked.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace weir::transport {
 
-/// `message` is header and payload, all bytes that are said to have arrived.
+/// `message` is header and payload, all bytes that have arrived by the transport's account.
 [[nodiscard]] ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId place, Rank source,
                                          const ChunkBounds& bounds, core::Verify verify);
 

@@ -1,5 +1,5 @@
 // The 64 bytes in front of every chunk on the wire. They describe the chunk completely, so a receiver needs
-// no state to check one, and nothing in them is believed before it is checked against what really arrived.
+// no state to check one, and nothing in them is used before it is checked against what really arrived.
 //
 // Little endian whatever the host is; written and read field by field. (Rejected: sending a C++ struct as it
 // lies in memory, whose layout belongs to the compiler, and MPI datatypes, which other transports do not
@@ -55,7 +55,7 @@ enum class HeaderState : std::uint8_t {
 struct DecodedHeader {
     HeaderState state = HeaderState::truncated;
     core::ChunkDescription
-        chunk;  ///< what the bytes say, also when state is not intact; empty when truncated
+        chunk;  ///< what the bytes contain, also when state is not intact; empty when truncated
     std::uint64_t payload_checksum = 0;
 };
 

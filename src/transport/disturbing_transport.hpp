@@ -1,5 +1,5 @@
 // Disturbances on purpose, for tests: a Transport that passes everything on to another one, and damages,
-// doubles or loses the chunks that it was told to. It works on the sending side, so what the receiver finds
+// doubles or loses the chunks that were chosen. It works on the sending side, so what the receiver finds
 // is what a faulty network would have given it. A run without disturbances does not have this object at all.
 #pragma once
 
@@ -22,13 +22,13 @@ struct ChunkDisturbance {
 };
 
 /// Parses `KIND:producer=N,event=N,chunk=N` with KIND one of corrupt-header, corrupt-payload, duplicate,
-/// lose; fields in any order, those left out are 0. Throws std::invalid_argument with one line that says what
+/// lose; fields in any order, those left out are 0. Throws std::invalid_argument with one line on what
 /// is wrong.
 ChunkDisturbance parse_disturbance(std::string_view text);
 
 class DisturbingTransport final : public Transport {
   public:
-    /// `inner` moves everything, and damages what it is told to; it must outlive this one.
+    /// `inner` moves everything, and damages the chosen chunks; it must outlive this one.
     DisturbingTransport(Transport& inner, std::vector<ChunkDisturbance> disturbances);
 
     [[nodiscard]] std::size_t packet_limit() const override { return inner_.packet_limit(); }

@@ -48,7 +48,7 @@ inline std::uint32_t successive(std::span<const ChunkSent> sent) {
 struct ChunkArrived {
     core::PlaceId place;
     Rank source;
-    bool header_intact = true;   ///< false: `chunk` is what the bytes say, not to be believed
+    bool header_intact = true;   ///< false: `chunk` is what the bytes contain, not to be relied on
     bool payload_intact = true;  ///< always true when payloads are not verified
     core::ChunkDescription chunk;
 };

@@ -89,7 +89,7 @@ void TransportBase::poll(Polled& found) {
 }
 
 void TransportBase::close_places() {
-    // What is stuck here is tried again at the end: shut_down() says whether it worked.
+    // What is stuck here is tried again at the end: shut_down() returns whether it worked.
     static_cast<void>(stop_receiving(std::chrono::steady_clock::now() + close_limit, late_));
 }
 

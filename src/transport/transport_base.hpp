@@ -5,7 +5,7 @@
 // Life of an object, on every rank: construct (collective) - expose_buffers (collective) - begin_warmup,
 // warmup_step until true - the contract - shut_down (collective) - destroy - MPI_Finalize. After an error:
 // destroy and MPI_Abort; the destructor waits for no rank. (Rejected: exposing in the constructor. Then a
-// rank that finds its memory too small could not say so before the others wait for it.)
+// rank that finds its memory too small could not report it before the others wait for it.)
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class TransportBase : public Transport {
     /// How other ranks reach this one; empty where the transport does without.
     [[nodiscard]] virtual PeerAddress address() const { return {}; }
     /// What the network library has chosen for this rank's connections: network ("control", "data") and path,
-    /// each once. Empty where it does not say.
+    /// each once. Empty where it is not known.
     [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> paths() const { return {}; }
     /// --on-failure continue, before expose_buffers(): this process takes the place of one that was lost, and
     /// there is no warm-up.

@@ -20,7 +20,7 @@ class TransportError : public std::runtime_error {
           operation_(operation),
           peer_(peer) {}
 
-    /// Control packets still go: only data for this peer does not. The transport says so once per peer.
+    /// Control packets still go: only data for this peer does not. The transport reports it once per peer.
     [[nodiscard]] bool control_works() const { return control_works_; }
     TransportError&& that_leaves_control() && {
         control_works_ = true;
@@ -36,7 +36,7 @@ class TransportError : public std::runtime_error {
     bool control_works_ = false;
 };
 
-/// Buffers could not be allocated, or the plan asks for more than the transport can do. The message names the
+/// Buffers could not be allocated, or the plan needs more than the transport can do. The message names the
 /// sizes and the options to change.
 class CapacityError : public std::runtime_error {
   public:

@@ -1,4 +1,4 @@
-// The exchange before second 0: every pair of ranks that will talk has talked, and every chunk buffer has
+// The exchange before second 0: every pair that will communicate has done so, and every chunk buffer has
 // been sent from or received into, so that connections, memory pages and RDMA registrations (which may be per
 // buffer) exist before anything is measured. It goes through the contract of transports, so there is one for
 // all that have places. Both sides compute the same numbers of messages from the plan; there is nothing to
@@ -9,7 +9,7 @@
 //   consumer   opens its places, and greets every producer: leave to send so many chunks; and again as they
 //   come producer   chunks on all streams, to all consumers that have greeted it in turn
 //
-// (Rejected: real events, which leave it to the policy who talks to whom. And chunks without leave: small
+// (Rejected: real events, of which the policy chooses the pairs. And chunks without leave: small
 // ones go without their receiver, and a network library would have to keep all that a slow one has not looked
 // at.)
 #pragma once

@@ -1,6 +1,6 @@
 // What a twin assumes of hosts and network, read from what the run showed.
 //
-// What rows say directly is taken as it is: the scheduler's time for a message, times of processing, stalls.
+// What rows hold directly is taken as it is: the scheduler's time for a message, times of processing, stalls.
 // Speeds of links and the latency of control messages are not in the rows: of a link only what it carried
 // while something was on its way, which is less than its speed where the other end was the limit. So the twin
 // begins with that, the least that the links can have, and is simulated; where it moved data more slowly than

@@ -340,7 +340,7 @@ class DryRun(CommandTest):
         self.assertEqual(warnings("--scenario", "lhcb2021-2", "--buffer", "100TB"), [])
         said = warnings("--scenario", "lhcb2021-2", "--buffer", "100TB", "--consumers", "36", command="run")
         self.assertRegex("\n".join(said), "consumers' links cannot(.|\n)*memory does not suffice .* one producer needs 100.4 TB")
-        self.assertEqual(warnings("--rate", "200Gb/s", "--interval", "10ms", command="run"), [])  # whose links nobody has said
+        self.assertEqual(warnings("--rate", "200Gb/s", "--interval", "10ms", command="run"), [])  # whose links are not given
         self.assertRegex(warnings("--producers", "1000000", "--consumers", "1000000")[0], "memory does not suffice: the simulation")
 
     def test_a_ceiling_has_no_rate(self):
@@ -361,7 +361,7 @@ class DryRun(CommandTest):
 
 
 class OneVoice(CommandTest):
-    """Which ranks speak when all find the same error, judged by what a launcher sets. With mpirun: refused_jobs.py."""
+    """Which ranks print when all find the same error, judged by what a launcher sets. With mpirun: refused_jobs.py."""
 
     def test_who_speaks(self):
         open_mpi = {"OMPI_COMM_WORLD_SIZE": "8"}

@@ -1,4 +1,4 @@
-"""What weir says that it is: `weir --version`, and where the version comes from, in clones, archives and bare copies.
+"""The version that weir prints: `weir --version`, and where the version comes from, in clones, archives and bare copies.
 The first argument is a directory that holds a libucp.so.0 that says 98.7.6, the second one is cmake."""
 
 import os
@@ -87,7 +87,7 @@ class Origin(unittest.TestCase):
                         "-P", str(SOURCE / "cmake" / "WriteVersion.cmake")], check=True, capture_output=True)
         header = (out / "weir_version.hpp").read_text()
         values = [re.search(rf'{name} = "(.*?)"', header)[1] for name in ("version", "git_commit", "commit_date")]
-        # The other files say the same.
+        # The other files have the same.
         self.assertEqual((out / "version.txt").read_text(), values[0] + "\n")
         self.assertIn(f'VERSION = "{values[0]}"\n', (out / "version.py").read_text())
         return values

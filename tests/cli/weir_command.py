@@ -25,7 +25,7 @@ def weir(*arguments, **variables):
 
 class CommandTest(unittest.TestCase):
     def succeeds(self, *arguments, **variables):
-        """Standard output of a command that must succeed and say nothing on stderr."""
+        """Standard output of a command that must succeed and print nothing on stderr."""
         done = weir(*arguments, **variables)
         self.assertEqual((done.returncode, done.stderr), (0, ""), f"{arguments}: {done}")
         return done.stdout

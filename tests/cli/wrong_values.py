@@ -15,7 +15,7 @@ TEXTS = {"--label", "--out", "--producer-hosts", "--consumer-hosts", "--schedule
 RIGHT = {"--scheduler-rank": {"0"}, "--seed": {"0"}, "--warmup": {"0s"}, "--drain": {"0s"}, "--latency": {"0s"}, "--scheduler-time": {"0s"},
          "--probe": {"0s"}, "--reasks": {"0"}, "--low-water": {"0"}, "--busy-consumers": {"0"}, "--control-priority": {"0"}}
 WHAT_IS_RIGHT = re.compile(r"write |there are: |there are pause|is not one of: |built in are: ")
-# Without these, an option means nothing, and that would be said of any value.
+# Without these, an option means nothing, and that would be reported of any value.
 COMPANIONS = {"--jobs": ("--explain", "fast"), "--low-water": ("--high-water", "3"),
               "--outstanding": ("--pattern", "build"), "--requests": ("--initiation", "pull"), "--reasks": ("--transport", "datagram"),
               "--fragment-timeout": ("--transport", "datagram"), "--socket-buffer": ("--transport", "datagram"),

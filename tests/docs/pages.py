@@ -1,4 +1,4 @@
-"""The documents as a whole: links and anchors resolve, and every page has the form that CONTRIBUTING.md asks for."""
+"""The documents as a whole: links and anchors resolve, and every page has the form that CONTRIBUTING.md requires."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""results/switch-settings-lab: the lines are complete. That the page is what they give, results.switch-settings-lab.replay sees."""
+"""results/switch-settings-lab: the lines are complete. That the page is what they give, results.switch-settings-lab.replay checks."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-// What speaks against a cause: statements about a run that its own rows refute may not be made.
+// What refutes a cause: statements about a run that its own rows refute may not be made.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace weir::explorer {
 
-/// What plan and ranks' sums say against the cause, as a sentence; empty: nothing does. For causes of any
+/// What in plan and ranks' sums refutes the cause, as a sentence; empty: nothing does. For causes of any
 /// evidence: asked is only for what must be there if the cause is one, and for what the text states.
 std::string refutation_of(const judge::NamedCause& cause, const core::Plan& plan,
                           std::span<const record::RankRecord> ranks, const judge::RunFacts& facts);

@@ -102,7 +102,7 @@ class Shrinker {
         }
         ++best_.tried;
         const TrialResult result = trial_(candidate);
-        // Another failure is a failure too, unless the smaller scenario is one that nobody could ask for.
+        // Another failure is a failure too, unless the smaller scenario is one that options cannot express.
         if (result.failure.empty() || (is_usage(result.failure) && !is_usage(best_.what))) {
             return false;
         }

@@ -117,7 +117,7 @@ bool draw_traffic(RandomDraw& draw, const FaultRange& range, std::int64_t set, c
     const bool none = policy == "none" && !pulls && draw.value("result-size").empty();
     draw.add("policy", "{}", none ? "none" : policy == "none" ? "oldest" : policy);
     if (!none && draw.one_in(3)) {
-        // Many events for each stream, or nobody has to wait long enough to show who comes first.
+        // Many events for each stream, or waits are too short to show who comes first.
         draw.remove("event-size");
         draw.add("event-size", "fixed:{}B", std::max<std::int64_t>(64, set / draw.number(30, 200)));
         draw.remove("streams");

@@ -1,4 +1,4 @@
-// Metamorphic relations of whole simulations: scenarios that say the same in other words have the same
+// Metamorphic relations of whole simulations: scenarios that mean the same in other words have the same
 // record.
 #pragma once
 

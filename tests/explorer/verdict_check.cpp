@@ -33,7 +33,7 @@ MeasuredSums measured_sums(const show::RunRecord& record) {
 /// By how much what was generated in the measured rows may be more than what was received although the run
 /// is sustained: the growth that the verdict takes for chance, what is under way at either end, and what the
 /// points, which the verdict was made from, do not cover. Nothing: rows and intervals do not end together, or
-/// a consumer that was lost received more than its rows say.
+/// a consumer that was lost received more than its rows have.
 std::optional<double> allowed_difference(const show::RunRecord& record) {
     const core::Plan& plan = record.plan;
     const record::PointsPlan points = record::points_of(plan, {});

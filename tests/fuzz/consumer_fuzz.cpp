@@ -1,5 +1,5 @@
 // A consumer against arbitrary messages and chunks. Its transport gives it chunks only in places that it has,
-// and tells from which producer they came.
+// and gives the producer from which they came.
 #include "core/consumer.hpp"
 
 #include <optional>

@@ -42,7 +42,7 @@ class FuzzInput {
     std::span<const std::uint8_t> rest_;
 };
 
-/// Ends the process, so that the fuzzer keeps the input: what `otherwise` says has happened.
+/// Ends the process, so that the fuzzer keeps the input: `otherwise` has happened.
 void demand(bool holds, const char* otherwise);
 
 }  // namespace weir::fuzz

@@ -1,4 +1,4 @@
-// A producer against arbitrary messages. What its transport tells is right: chunks leave once each, in any
+// A producer against arbitrary messages. What its transport reports is right: chunks leave once each, in any
 // order.
 #include "core/producer.hpp"
 

@@ -1,5 +1,5 @@
 // What happens to a node of the protocol, as the fuzzers' inputs write it: a plan, then steps, each a byte
-// that says which one and what belongs to it. Read by the harnesses, written by write_corpus.cpp.
+// with its kind and what belongs to it. Read by the harnesses, written by write_corpus.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace weir::fuzz {
 
 enum class Step : std::uint8_t { message, time, chunk, chunks_left, result, finish, loss };
 inline constexpr std::uint32_t step_count = 7;
-/// More of them tell nothing new, and take long.
+/// More of them show nothing new, and take long.
 inline constexpr int steps_max = 400;
 
 inline core::NodeId take_node(FuzzInput& input) {

@@ -71,7 +71,7 @@ core::Plan plan_of(const PlanBytes& bytes) {
     return fuzz::small_plan(input);
 }
 
-/// All nodes of a run; what the first of each kind is told is written down.
+/// All nodes of a run; what the first of each kind receives is written down.
 class World {
   public:
     explicit World(const PlanBytes& bytes)

@@ -68,7 +68,7 @@ class MovedTree(unittest.TestCase):
         self.assertLessEqual({Path("weir.sbatch"), Path("switch-readers/sonic"), Path("switch-readers/reader.py")}, set(installed))
         dashboard = "grafana/weir.json"
         self.assertEqual((self.share / "weir" / dashboard).read_bytes(), (SOURCE / "packaging" / dashboard).read_bytes())
-        if (BUILD / "share").is_dir():  # else the build has said that it leaves them out
+        if (BUILD / "share").is_dir():  # else the build has printed that it leaves them out
             pages = {"weir", *(f"weir-{command['name']}" for command in self.help()["commands"]), *declared}
             self.assertEqual({path.stem for path in (self.tree / "share/man/man1").iterdir()}, pages)
             for completions in ("bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish"):

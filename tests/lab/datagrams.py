@@ -8,7 +8,7 @@ from weir_run import WEIR, check, main
 
 RUN = ["run", "--transport", "datagram", "--event-size", "64KiB", "--duration", "2s", "--warmup", "1s", "--out"]
 OPTIONS = ["--", "weir", *RUN]
-# For `weir run` alone the lab tells which hosts are producers.
+# For `weir run` alone the lab passes which hosts are producers.
 WITH_ONE_NAME = ["--", "bash", "-c", 'hostname same && exec "$@"', "bash", WEIR, RUN[0], "--producers", "2", *RUN[1:]]
 
 

@@ -1,4 +1,4 @@
-"""Three groups of 3 x 4 on hosts of their own: the lists of hosts decide, and every group is measured by itself."""
+"""Three groups of 3 x 4 on hosts of their own: by lists of hosts, and every group is measured by itself."""
 
 import json
 from pathlib import Path

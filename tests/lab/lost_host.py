@@ -24,7 +24,7 @@ def cut():
 def cut_and_stop():
     cut()
     send(signal.SIGSTOP)
-    time.sleep(1.5)  # after more than a second without its turn, a rank begins to listen anew
+    time.sleep(1.5)  # after more than a second without its turn, a rank begins to wait anew
     send(signal.SIGCONT)
 
 

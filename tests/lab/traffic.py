@@ -1,4 +1,4 @@
-"""Addressed events between hosts: a permutation and an incast take about as long as their closed form and the simulations say, and every
+"""Addressed events between hosts: a permutation and an incast take about as long as by their closed form and in the simulations, and every
 pair receives exactly its bytes."""
 
 import csv
@@ -18,7 +18,7 @@ SLOWER_MAX = 2.0
 
 
 def ideal_s(matrix):
-    """The busiest link decides."""
+    """It is that of the busiest link."""
     consumers = {consumer: sum(size for (_, to), size in matrix.items() if to == consumer) for _, consumer in matrix}
     return max(consumers.values()) * 8 / LINK_BITS_PER_SECOND
 

@@ -31,7 +31,7 @@ RUNS = [
      ["--initiation", "pull", "--shaping", "bucket:30Mb/s,burst=16KiB", "--chunk-size", "8KiB"]),
     ("random", "datagram", "steady", "none", "full", "20kB",
      ["--pattern", "build", "--outstanding", "4", "--reasks", "20", "--shaping", "in-step:200us"]),
-    # With re-asks nothing is lost, however small the sockets and however busy the machine.
+    # With repeated requests nothing is lost, however small the sockets and however busy the machine.
     ("balanced", "datagram", "sets", "poisson:2ms,quantum=1ms", "full", "64KiB", ["--reasks", "20", "--socket-buffer", "1MiB"]),
     # The last datagram is filled up, and rows count what it carries.
     ("none", "datagram", "steady", "none", "header", "18001B", ["--reasks", "20", "--chunk-size", "9000B"]),

@@ -135,7 +135,7 @@ void warm_up(MpiJob& job) {
     check(job, through(), "the warm-up has ended before its time");
 }
 
-/// Nothing arrives any more at one rank: all ranks are told which, although all answer. So do ranks
+/// Nothing arrives any more at one rank: all ranks learn which, although all answer. So do ranks
 /// that see a round end later than the others, and whose clocks therefore differ.
 void stuck_warm_up(MpiJob& job) {
     const RunSettings settings = settings_of(job);

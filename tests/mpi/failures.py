@@ -1,4 +1,4 @@
-"""What must happen when a run cannot go on: it ends within 10 s, says what happened and where, leaves whole rows and a
+"""What must happen when a run cannot go on: it ends within 10 s, reports what happened and where, leaves whole rows and a
 run.json with the right status, and no processes (the test launcher looks for those)."""
 
 import os
@@ -27,7 +27,7 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
     for word in expect_words:
         check(word in what, f"'{word}' is not in run.json's failure: {what}")
     if expect_status == "failed":
-        # On a busy machine the deputy may say the same as the leader. Of a killed rank the launcher speaks itself, and
+        # On a busy machine the deputy may report the same as the leader. On a killed rank the launcher prints its own message, and
         # Open MPI 5 may then pass on nothing more.
         said = {line.strip("\0") for line in ended.stderr.splitlines() if "weir run:" in line}
         by_launcher = ended.status == 128 + signal.SIGKILL and re.search(rf"\brank {ended.json['failure']['rank']} .*signal 9", ended.stderr.replace("\n", " "))

@@ -65,7 +65,7 @@ def disturbed(group, role, number, limit_s, *options):
 
 
 def killed_consumer():
-    """mpirun ends the job with the first process that dies: the other groups are interrupted, and say so."""
+    """mpirun ends the job with the first process that ends early: the other groups are interrupted, also in their records."""
     ended = disturbed(1, "consumer", signal.SIGKILL, 10, "--duration", "60s")
     check("gone" in ended.json["failure"]["what"], f"{ended.json['failure']}")
     entry = ended.json["groups"][0]

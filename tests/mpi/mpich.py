@@ -95,7 +95,7 @@ def groups():
 
 
 def killed():
-    """Hydra ends all other processes at once, and may see an end before the kernel tells of it: nobody else is named without a doubt."""
+    """Hydra ends all other processes at once, and may find an end before the kernel shows it: nobody else is named without a doubt."""
     for rank, role in enumerate(("scheduler", "producer 0", "consumer 0", "consumer 1")):
         going = Background(RANKS, command=command(RANKS, "--duration", "60s"))
         going.wait_for_seconds(1)

@@ -121,7 +121,7 @@ def none_left():
 
 
 def under_a_launcher():
-    """Open MPI's mpirun leaves the other ranks alone if it is told so; weir calls no MPI."""
+    """Open MPI's mpirun leaves the other ranks alone with the right option; weir calls no MPI."""
     command = [MPIRUN, "--enable-recovery", "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}", "--out", "run", *LOAD,
                "--producers", "2", "--duration", "5s"]
     with open("out.txt", "w+", encoding="utf-8") as out, subprocess.Popen(command, stdout=out, stderr=out, env=ENVIRONMENT) as process:

@@ -71,7 +71,7 @@ def record_stalls():
 
 
 def slow_disk(rank, number, status, words):
-    """What ends a run early is written and told at once, whatever the disk has to write for others."""
+    """What ends a run early is written and printed at once, whatever the disk has to write for others."""
     run = Background(4, *OPTIONS[:-1], "60s", "--silence-timeout", "2s", environment={"LD_PRELOAD": sys.argv[1]})
     run.wait_for_seconds(1)
     run.send(rank, number)

@@ -45,7 +45,7 @@ ATTACKS = {
     "only greetings": GREETING,
     "a length that never comes": frame(TEXTS)[:12] + struct.pack("<I", 1 << 30),
 }
-# Those who wait for an answer: what they send, and what they are told.
+# Those that wait for an answer: what they send, and what they receive.
 REFUSED = {NO_GREETING: [frame(HELLO, b"hello")], NO_TOKEN: [GREETING, frame(PROOF, b"p" * 32)]}
 
 

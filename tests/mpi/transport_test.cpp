@@ -165,7 +165,7 @@ void close_under_way(const core::RoleMap& roles) {
     check(net->chunks_under_way() == 0, "nothing is under way after shut_down");
 }
 
-/// A rank that destroys its transport in the middle of everything waits for nobody.
+/// A rank that destroys its transport in the middle of everything waits for no other.
 void destroy_in_the_middle(const core::RoleMap& roles) {
     const core::Plan plan = make_plan(roles, 1000, core::Verify::full);
     const auto begin = Clock::now();

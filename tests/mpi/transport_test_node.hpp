@@ -165,7 +165,7 @@ class Node {
         bool waiting = false;  ///< for the event of `producer`
         std::uint32_t producer = 0;
         std::optional<core::EventId> event;
-        std::optional<core::EventId> sent;  ///< the producer says it has sent this one whole
+        std::optional<core::EventId> sent;  ///< the producer has reported that it sent this one whole
         core::EventId last{~std::uint64_t{0}};
         std::map<std::uint32_t, core::Bytes> chunks;
         core::Bytes bytes;
@@ -190,8 +190,6 @@ class Node {
     static core::Instant generated_at(core::EventId event) {
         return {static_cast<std::int64_t>(event.value) - 5};
     }
-
-    bool lossy() const { return plan_.lossy(); }
 
     void warm_up() {
         inner_.expose_buffers();
@@ -364,8 +362,8 @@ class Node {
 
     void on_chunk(const transport::ChunkArrived& arrived) {
         core::ChunkDescription chunk = arrived.chunk;
-        if (lossy() && arrived.header_intact) {
-            // What a datagram does not say.
+        if (plan_.lossy() && arrived.header_intact) {
+            // What a datagram does not have.
             chunk.event_bytes = event_bytes(chunk.event);
             chunk.length = std::min(chunk.length, chunk.event_bytes - chunk.offset);
             chunk.generated_at = generated_at(chunk.event);
@@ -454,7 +452,7 @@ class Node {
         };
         const std::string& name = scenario_.name;
         // A datagram has one checksum, which is always there.
-        const bool one_sum = lossy();
+        const bool one_sum = plan_.lossy();
         const bool bad_header =
             is(DisturbanceKind::corrupt_header) || (one_sum && full && is(DisturbanceKind::corrupt_payload));
         const bool lost = is(DisturbanceKind::lose) || bad_header;

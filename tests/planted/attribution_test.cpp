@@ -1,4 +1,4 @@
-// What weir says held a run up, where the truth is known by hand: only rows and plan are looked at.
+// What held a run up by weir's verdict, where the truth is known by hand: only rows and plan are looked at.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ struct Example {
     const char* name;
     Given options;
     std::vector<std::string_view> true_causes;  ///< each of them would do
-    const char* where = "";                     ///< "consumer 0"; empty: a whole role, or nobody
+    const char* where = "";                     ///< "consumer 0"; empty: a whole role, or none
 };
 
 const Given common{{"producers", "4"}, {"consumers", "4"}, {"duration", "4s"}, {"warmup", "1s"}};
@@ -121,7 +121,7 @@ const std::vector<Example>& examples() {
     return all;
 }
 
-/// What the interfaces of simulated hosts say, whatever a disturbance makes of their links.
+/// The nominal speed of simulated hosts, whatever a disturbance makes of their links.
 std::vector<core::BitRate> interface_rates(const simulation::SimulatedRun& run,
                                            const std::vector<record::RankRecord>& ranks) {
     std::vector<core::BitRate> rates;
@@ -140,7 +140,7 @@ std::string where_of(const judge::NamedCause& cause) {
 
 }  // namespace
 
-TEST_CASE("What held a run up is told from its rows, where it is known by hand") {
+TEST_CASE("What held a run up is found from its rows, where it is known by hand") {
     for (const Example& example : examples()) {
         INFO(example.name);
         config::RunRequest request = config::resolve(example.options, true);

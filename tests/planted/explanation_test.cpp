@@ -125,7 +125,7 @@ TEST_CASE("What suffices is all named, the cheapest remedy first") {
     CHECK_FALSE(names(explained.causes, CauseKind::producer_links));
 }
 
-TEST_CASE("A remedy is as small as a few more simulations can tell") {
+TEST_CASE("A remedy is as small as a few more simulations can show") {
     // 4 Gb/s of payload are 4.08 Gb/s of packets, with headers a little more; an event more or less for a
     // consumer is 1 %.
     const Explained explained =

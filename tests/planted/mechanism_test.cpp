@@ -196,7 +196,7 @@ TEST_CASE("ECN alone: marks and notifications, neither pauses nor losses") {
     const auto sum = record.switches->sum();
     CHECK(sum.dropped_packets == 0);
     CHECK(sum.pauses_sent == 0);
-    // The receiver sees what the switch marked, and notifies at most once in 50 us for each of 8 producers.
+    // The receiver gets what the switch marked, and notifies at most once in 50 us for each of 8 producers.
     const std::uint64_t seen = counted(record, "np_ecn_marked_roce_packets");
     CHECK(seen > 1000);
     CHECK(seen <= sum.marked_packets);

@@ -95,7 +95,7 @@ Options options_of(const Case& wanted, const TraceFile& trace) {
     return options;
 }
 
-/// What the verdict says of the load of a run.
+/// The verdict on the load of a run.
 struct Said {
     bool sustained = false;
     double growth_share = 0;     ///< of the rate
@@ -196,7 +196,7 @@ TEST_CASE(
             shown += fmt::format("--{} {} ", option.name, option.value);
         }
         CAPTURE(plan, load, shown, said.growth_share, said.tolerance_share, said.text);
-        // What it says that it cannot show is not wrong. The tolerance is some three standard deviations.
+        // What it reports as not shown is not wrong. The tolerance is some three standard deviations.
         const double growth_share = 1 - 1 / load;
         const bool told = !over || 1.5 * said.tolerance_share < growth_share;
         untold += told ? 0 : 1;

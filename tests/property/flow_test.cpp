@@ -1,5 +1,5 @@
 // Connections over a network that loses, delays and swaps packets: every message arrives exactly once and in
-// order, and the sender is told of each of them, whatever happens on the way.
+// order, and the sender is informed of each of them, whatever happens on the way.
 #include <algorithm>
 #include <memory>
 #include <vector>

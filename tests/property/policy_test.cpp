@@ -198,7 +198,7 @@ std::unique_ptr<Model> make_model(const Plan& plan) {
 
 // ---- The traffic ----
 
-/// A farm without time: random things happen to it, and every change of standing is told to the policy and
+/// A farm without time: random things happen to it, and every change of standing goes to the policy and
 /// its model.
 class Farm {
   public:

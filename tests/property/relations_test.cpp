@@ -53,7 +53,7 @@ struct Scenario {
     Picoseconds begin{};
 };
 
-/// When each message arrived (never(): it did not), and when its sender was told.
+/// When each message arrived (never(): it did not), and when its sender was informed.
 struct Outcome {
     std::vector<std::pair<Picoseconds, Picoseconds>> messages;
     std::uint64_t dropped = 0;

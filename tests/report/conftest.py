@@ -30,7 +30,7 @@ def no_pictures(monkeypatch):
 
 @pytest.fixture(scope="session")
 def weir():
-    """The program; tests that need fresh runs are skipped where ctest does not say where it is."""
+    """The program; tests that need fresh runs are skipped where ctest does not pass its path."""
     program = os.environ.get("WEIR")
     if not program:
         pytest.skip("WEIR does not name the program")

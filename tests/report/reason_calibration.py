@@ -93,7 +93,7 @@ def compared(runs, weir, prove, package=None):
 
 
 def reason(headline):
-    """What the headline says after '(certain)': 'because ...', 'with ...', 'where ...'; '' if nothing."""
+    """What the headline has after '(certain)': 'because ...', 'with ...', 'where ...'; '' if nothing."""
     found = re.search(r"certain\)(?:,)? ?((?:because|with|where|\().*?)\.(?: |$)", headline)
     return found[1] if found else ""
 

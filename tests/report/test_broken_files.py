@@ -1,4 +1,4 @@
-"""Broken files: whatever happened to a run directory, its readers say a sentence that names the file, or read it. Never
+"""Broken files: whatever happened to a run directory, its readers print a sentence that names the file, or read it. Never
 another exception. Seeded, so that a failure comes again: the seed is in the test's name."""
 
 import json

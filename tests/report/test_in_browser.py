@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import jobs
+import grouped
 import pytest
 from comparing import capacity_of
 
@@ -78,7 +78,7 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
 
 
 def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, tmp_path):
-    directory = jobs.make_job(simulate, tmp_path / "farm", [(), jobs.TOO_BUSY, None, (), ()])
+    directory = grouped.make_groups(simulate, tmp_path / "farm", [(), grouped.TOO_BUSY, None, (), ()])
     assert report_command.main([str(directory), "--quiet", "--group-pages", "1"]) == 0
     assert check_drawn(in_browser(directory / "report.html"), 3) == ["goodput", "buffers", "heat-map"]
     check_layout(layout(directory / "report.html"))

@@ -42,7 +42,7 @@ def test_the_farm(simulate, tmp_path):
     subprocess.run([sys.executable, "-m", "weir_report.report_command", "--quiet", str(farm)], check=True, timeout=120,
                    env={**os.environ, "PYTHONPATH": str(source)})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Time of one core: how long it takes beside other work says nothing.
+    # Time of one core: how long it takes beside other work shows nothing.
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     largest = after.ru_maxrss * 1024
     print(f"{seconds:.1f} s of one core in {time.monotonic() - begin:.1f} s, {largest / 1e6:.0f} MB")

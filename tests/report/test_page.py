@@ -19,7 +19,7 @@ FIGURES = ("buffers", "over-time", "heat-map", "where-the-time-went")
 
 
 def values_of(page):
-    """{path in run.json: value} of the numbers on a page that say where they come from."""
+    """{path in run.json: value} of the numbers on a page that have their source beside them."""
     found = re.findall(r'data-path="([^"]*)" data-value="([^"]*)"', page)
     assert found
     return dict(found)

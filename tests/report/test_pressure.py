@@ -1,4 +1,4 @@
-"""Settings of a switch that cannot act in the plan: a comparison says so, and calls nothing the same."""
+"""Settings of a switch that cannot act in the plan: a comparison reports that, and calls nothing the same."""
 
 import json
 import re

@@ -60,7 +60,7 @@ def test_no_difference_is_rarely_said_of_a_relevant_change_and_often_of_none(gen
         for percent in (0.5, 1.0):
             assert calibration.no_difference(size, 2.0, percent, generator, DRAWS) <= 0.04
     assert calibration.no_difference(5, 0.0, 0.5, generator, DRAWS) >= 0.9
-    # Too noisy to say: neither called nor cleared.
+    # Too noisy: neither shown nor excluded.
     assert calibration.no_difference(3, 0.0, 2.0, generator, DRAWS) <= 0.05
 
 

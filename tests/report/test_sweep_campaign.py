@@ -19,7 +19,7 @@ from weir_report.basics import whole_file
 from weir_report.sweep import claim_files, slurm_jobs
 from weir_report.sweep.campaign import Campaign
 
-# Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory say what is to go wrong.
+# Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory select what is to go wrong.
 LAUNCHER = """#!/bin/sh
 echo begun >>begun
 while test -e hold; do sleep 0.05; done
@@ -350,7 +350,7 @@ def test_slurms_words():
 
 
 def test_slurm_that_refuses_an_account(sweep):
-    """SLURM asks its database about accounts, which the tests' own SLURM does not have."""
+    """SLURM reads accounts from its database, which the tests' own SLURM does not have."""
     tools = sweep.directory / "tools"
     tools.mkdir()
     said = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified"

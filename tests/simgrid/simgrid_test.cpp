@@ -7,7 +7,7 @@
 // speed, and flows between random pairs, several per pair among them, that all begin at 0 and run until they
 // are through. So each set is solved again at every end, and what is compared, the mean throughput of each
 // flow (its bytes / the time of its end), depends on all the solutions before. No flow may differ by more
-// than 1 %. SimGrid has no schedulers, slots or chunks: this says nothing about weir's protocol, only about
+// than 1 %. SimGrid has no schedulers, slots or chunks: this shows nothing of weir's protocol, only about
 // how the network is shared.
 //
 // The program also checks itself: with one side's links changed by 3 %, all of them or only the slow or fast

@@ -62,7 +62,7 @@ class Job:
         return any(path.read_text().count(",measure,") >= 2 for path in self.directory.glob("ranks/*-producer.csv"))
 
     def _is_lost(self):
-        """Open MPI 4.1.4 with PMIx 4.2.2 under srun, several nodes on one address, dies in MPI_Init about once in a hundred
+        """Open MPI 4.1.4 with PMIx 4.2.2 under srun, several nodes on one address, ends in MPI_Init about once in a hundred
         times, also in a program that calls nothing else. That is no concern of this test: the job is made again."""
         return self.launcher == "srun" and self.tries < 3 and "Process received signal" in self.output.read_text()
 

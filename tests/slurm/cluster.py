@@ -99,7 +99,7 @@ class Cluster:
         self._munge()
         self.configuration = self.directory / "slurm.conf"
         self.configuration.write_text(self._configuration())
-        # SLURM 23 and later look for control groups even if nothing asks for them.
+        # SLURM 23 and later look for control groups even if nothing needs them.
         (self.directory / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.version() >= CONTROL_GROUPS_OPTIONAL_FROM else "")
         for node in self.nodes:
             for kind in ("spool", "tmp"):

@@ -43,7 +43,7 @@ def write(name, keys="", tables="", directory=".", number=1):
 
 
 def states(path):
-    """State by point, of the runs in SLURM; the exit status says whether any failed."""
+    """State by point, of the runs in SLURM; the exit status is whether any failed."""
     done = run(SWEEP, "status", path, "--json")
     check(done.stderr == "", f"weir-sweep status: {done.stderr}")
     points = next(world for world in json.loads(done.stdout)["worlds"] if world["world"] == "slurm")["points"]
@@ -55,7 +55,7 @@ def number_of(path, state):
 
 
 def everything(path):
-    """For messages: what SLURM, the jobs and the runs say."""
+    """For messages: the output of SLURM, the jobs and the runs."""
     directory = path.with_suffix("")
     texts = [run("squeue", "--states=all").stdout, run(SWEEP, "status", path, "--all").stdout]
     for file in [*directory.glob("slurm/submissions/*.txt"), *directory.glob("slurm/output/*.txt")]:
@@ -114,7 +114,7 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
         check(part in said, said)
     check("submitted 12 runs" in sweep("submit", path), "not submitted")
 
-    # The controller dies while a job is between two runs; the job waits for it.
+    # The controller is killed while a job is between two runs; the job waits for it.
     wait_for_runs(path, 2)
     wait_until(lambda: len(Path("switch-log").read_text().split()) == 2, "the second call of set-switch")
     job = json.loads((path.with_suffix("") / "slurm/submissions/submission-1.end.json").read_text())["jobs"][0]

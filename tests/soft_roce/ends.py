@@ -63,7 +63,7 @@ def refusals():
 
 
 def interrupted():
-    """weir hears of it, and its files are whole."""
+    """weir gets the signal, and its files are whole."""
     started = start("run", *RUN)
     started.wait_for_seconds(2, limit_s=300)
     started.process.send_signal(signal.SIGTERM)
@@ -81,7 +81,7 @@ def too_long():
 
 
 def machine_lost():
-    """A virtual machine that dies ends the command, with words."""
+    """A virtual machine that ends early ends the command, with a message."""
     started = start("run", "--machines", "2", *RUN)
     started.wait_for_seconds(1, limit_s=300)
     os.kill(max(emulators()), signal.SIGKILL)

@@ -80,7 +80,7 @@ def check_verbs(run, ranks, hosts):
 
 
 def check_transports_of_ucx(run, ranks):
-    """What UCX says that it chose (UCX_LOG_LEVEL=info)."""
+    """What UCX chose, by its log (UCX_LOG_LEVEL=info)."""
     text = run.stdout + run.stderr
     chosen = re.findall(r"(?:ep_cfg\[\d+\]|cfg#\d+).*?tag\(([^)]*)\)", text)
     check(len(chosen) >= ranks, f"UCX names {len(chosen)} choices, {ranks} ranks" + report(run))
@@ -102,7 +102,7 @@ CHECKS = {
 
 
 def one_machine():
-    """Transports, proof that damage would be found, and what `weir check` says of right and wrong settings."""
+    """Transports, proof that damage would be found, and what `weir check` finds in right and wrong settings."""
     transports = tuple(transport for transport in TRANSPORTS if LONG or transport == "put")
     cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "1s", *transport_options(transport)) for transport in transports}
     if LONG:
@@ -173,7 +173,7 @@ def two_machines():
 
 
 def lossy_link():
-    """What the link loses is sent again, and the word on the network says so."""
+    """What the link loses is sent again, and the verdict on the network has it."""
     run, _ = over_the_link("send", "--loss", "1%", seconds=10)
     network = run.json["network"]
     check(network["mechanism"] == "lossy", network)

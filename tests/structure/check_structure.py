@@ -75,7 +75,7 @@ CORE_CALLS = (
     "abort exit _Exit quick_exit atexit getenv system rand srand random drand48 arc4random time clock gettimeofday "
     "clock_gettime nanosleep usleep sleep printf fprintf puts putchar fputs fwrite fopen open read write perror"
 ).split()
-# In this one file of the core: a broken invariant ends the process, and says which one it was.
+# In this one file of the core: a broken invariant ends the process, and prints which one it was.
 CORE_EXEMPT_FILE = "core/assertion.cpp"
 CORE_EXEMPT_NAMES = {"cstdio", "cstdlib", "abort", "fprintf", "fputs"}
 
@@ -172,7 +172,7 @@ def check_type_names(root):
 
 
 def room_of(path):
-    """The room of a path below src: the longest that MAY_INCLUDE knows, or the first directory."""
+    """The room of a path below src: the longest that MAY_INCLUDE has, or the first directory."""
     first, *rest = path.split("/")
     return f"{first}/{rest[0]}" if rest and f"{first}/{rest[0]}" in MAY_INCLUDE else first
 
@@ -274,7 +274,7 @@ def imports_of(package, file):
 
 
 def check_package(package):
-    """Rooms import as MAY_IMPORT says, and modules import each other in no circle."""
+    """Rooms import what MAY_IMPORT allows, and modules import each other in no circle."""
     graph = {}
     for file in sorted(package.rglob("*.py")):
         path = file.relative_to(package).as_posix()

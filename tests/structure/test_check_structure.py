@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The structure check itself: small trees, good and bad, and what it says about them."""
+"""The structure check itself: small trees, good and bad, and what it finds in them."""
 
 import pathlib
 import sys

@@ -19,7 +19,7 @@ std::uint32_t BalancedPolicy::Candidates::choose(std::uint64_t choices) {
     const std::uint32_t oldest = by_age_.front();
     const bool overdue = choices - since_[oldest] >= patience_;
     const std::uint32_t chosen = overdue ? oldest : by_preference_.top();
-    // Whether it stays a candidate is for the next update to say.
+    // Whether it stays a candidate follows from the next update.
     by_age_.erase(chosen);
     by_age_.push_back(chosen);
     since_[chosen] = choices + 1;

@@ -174,7 +174,7 @@ void MatchingPolicy::begin_to_wait(std::uint32_t producer, std::uint32_t consume
     waits_.insert(producer, consumer);
     ++producers_.share[producer].waiting;
     ++consumers_.share[consumer].waiting;
-    // What a pair did not ask for it does not get later.
+    // What a pair did not request it does not get later.
     PairAge& age = ages_[index];
     age.producer_share = std::max(age.producer_share, producers_.share[producer].served);
     age.consumer_share = std::max(age.consumer_share, consumers_.share[consumer].served);

@@ -10,11 +10,11 @@ from .basics import whole_file
 from .basics.errors import ReportError, status_of
 from .basics.units import counted
 from .figures.files import formats_of
-from .pages.job_page import GROUP_PAGES, group_verdict, write_job
+from .pages.groups_page import GROUP_PAGES, group_verdict, write_groups_page
 from .pages.report_page import short_verdict, write_report
 from .runs import metrics as run_metrics, openmetrics, switch_counters
-from .runs.job import job_of, worst_first
-from .runs.job_record import first_group, is_job
+from .runs.grouped_runs import grouped_runs_of, worst_first
+from .runs.groups_record import first_group, is_groups_record
 from .runs.run import read_record, run_of
 from .version import VERSION
 
@@ -77,7 +77,7 @@ def write_metrics(options):
 
 
 def _write_lines(name, lines):
-    """Readers see the old file or the whole new one."""
+    """Readers find the old file or the whole new one."""
     if name == "-":
         sys.stdout.writelines(lines)
     else:
@@ -110,22 +110,22 @@ def report_runs(records, options, formats):
     return [*lines, f"page     {page}", *_about_figures(page, written)]
 
 
-def report_job(record, options, formats):
+def report_groups(record, options, formats):
     """The page of a job with several groups. Lines for the terminal."""
-    job = job_of(*record)
-    page = page_path(options, job.directory)
-    pages = group_pages(options.group_pages, len(job.groups))
-    written, drawn = write_job(job, page, page.parent / "figures", formats, f"Written by weir-report {VERSION}.", pages)
-    lines = [f"{job.name}: {short_verdict(job)[0]}", *(f"  {remark}" for remark in job.remarks)]
-    bad = [group for group in worst_first(job) if group.problems or group_verdict(group)[1] == "bad"]
+    grouped = grouped_runs_of(*record)
+    page = page_path(options, grouped.directory)
+    pages = group_pages(options.group_pages, len(grouped.groups))
+    written, drawn = write_groups_page(grouped, page, page.parent / "figures", formats, f"Written by weir-report {VERSION}.", pages)
+    lines = [f"{grouped.name}: {short_verdict(grouped)[0]}", *(f"  {remark}" for remark in grouped.remarks)]
+    bad = [group for group in worst_first(grouped) if group.problems or group_verdict(group)[1] == "bad"]
     for group in bad[:GROUPS_NAMED]:
         lines += [f"  {group.name}: {group_verdict(group)[0]}", *(f"    {problem}" for problem in group.problems)]
     if len(bad) > GROUPS_NAMED:
         lines.append(f"  and {counted(len(bad) - GROUPS_NAMED, 'group')} more that failed, were not sustained or cannot be read")
     lines.append(f"page     {page}")
     if drawn:
-        lines.append(f"groups   {counted(len(drawn), 'page')} of {len(job.groups)}: {', '.join(group.directory.name for group in drawn)}"
-                     + ("" if len(drawn) == len(job.groups) else " (--group-pages all writes all)"))
+        lines.append(f"groups   {counted(len(drawn), 'page')} of {len(grouped.groups)}: {', '.join(group.directory.name for group in drawn)}"
+                     + ("" if len(drawn) == len(grouped.groups) else " (--group-pages all writes all)"))
     return lines + _about_figures(page, written)
 
 
@@ -138,10 +138,10 @@ def write_pages(options):
     formats = formats_of(options.figures)
     group_pages(options.group_pages, 0)
     records = [read_record(path) for path in options.runs]
-    if len(records) == 1 and is_job(records[0][1]):
-        return report_job(records[0], options, formats)
+    if len(records) == 1 and is_groups_record(records[0][1]):
+        return report_groups(records[0], options, formats)
     for directory, record in records:
-        if is_job(record):
+        if is_groups_record(record):
             raise ReportError(f"{directory / 'run.json'}: it is the record of a job with several groups, which has a page of its own: give it "
                               f"alone, or directories of groups, as {directory / first_group(record)}")
     return report_runs(records, options, formats)

@@ -30,7 +30,7 @@ std::uint32_t address_in(const sockaddr* socket_address) {
     return ntohl(internet.sin_addr.s_addr);
 }
 
-/// To ask the kernel about interfaces.
+/// For requests to the kernel about interfaces.
 struct AnySocket {
     AnySocket() = default;
     AnySocket(const AnySocket&) = delete;

@@ -1,5 +1,5 @@
 // The 16 bytes in front of every datagram. Most of a chunk header (chunk_header.hpp) is left out, because a
-// datagram may be 18 bytes in all: the size of an event and when it was generated are told once per fragment
+// datagram may be 18 bytes in all: the size of an event and when it was generated are sent once per fragment
 // by a control message, and a chunk's offset follows from its sequence.
 //
 // The length of a datagram is the chunk's, header included: what the literature on datagrams calls user data
@@ -34,7 +34,7 @@ inline constexpr std::uint32_t datagram_index_limit = 65536;
 inline constexpr std::uint64_t datagram_events_limit = std::uint64_t{1} << 40;
 inline constexpr std::uint32_t datagram_chunks_limit = std::uint32_t{1} << 24;
 
-/// What a datagram of a chunk says of it.
+/// What a datagram has of its chunk.
 struct DatagramContent {
     core::PlaceId place;
     core::ChunkDescription chunk;  ///< without event_bytes and generated_at

@@ -2,7 +2,7 @@
 // many equal ones for one consumer as one message that it or the network card cuts up (UDP_SEGMENT).
 //
 // It is not connected: a producer sends to all consumers from one socket, so that one send buffer is what it
-// has, as --socket-buffer says. IP_RECVERR is on, for two things: the kernel tells when no socket is at the
+// has, by --socket-buffer. IP_RECVERR is on, for two things: the kernel reports when no socket is at the
 // other end, and when a queue of this host dropped what was sent, which it else conceals; such a datagram is
 // sent again and not counted as sent.
 //
@@ -49,7 +49,7 @@ class DatagramSocket {
     enum class Outcome : std::uint8_t {
         all_taken,
         no_room,      ///< in the socket or in a queue of this host: try again later
-        unreachable,  ///< `where` does not take datagrams; `why` says why
+        unreachable,  ///< `where` does not take datagrams; `why` has the reason
     };
     struct SendOutcome {
         std::size_t taken = 0;  ///< of the datagrams, the first so many

@@ -178,7 +178,7 @@ void DatagramTransport::poll_data(Polled& found) {
         return;
     }
     look_at_socket();
-    // Whatever waits is charged to the socket: when nothing is, there is no need to ask.
+    // Whatever waits is charged to the socket: when nothing is, it need not be read.
     for (int call = 0; state_.occupancy_bytes > 0 && call < receives_per_poll && receive_datagrams(found);
          ++call) {
     }

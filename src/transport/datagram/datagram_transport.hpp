@@ -67,7 +67,7 @@ class DatagramTransport final : public MpiTransport {
     DatagramOptions options_;
     std::vector<HostAddress> addresses_;
     DatagramPeers peers_;
-    std::vector<bool> unreachable_;  ///< producer: consumers whose host said that no socket is there
+    std::vector<bool> unreachable_;  ///< producer: consumers whose host reported that no socket is there
     DatagramForm form_;
     std::unique_ptr<DatagramSocket> socket_;  ///< none on the scheduler's rank
     core::SocketState state_;

@@ -37,7 +37,7 @@ DatagramWarmup::DatagramWarmup(const Warmup::Parts& parts, const Setup& network)
       pause_us_(first_pause_us) {
     static_assert(std::is_trivially_copyable_v<Card>);
     if (parts_.self.role == core::Role::scheduler) {
-        // Not for anything random in the run: only to tell its datagrams from another run's.
+        // Not for anything random in the run: only to distinguish its datagrams from another run's.
         mine_.run = std::random_device{}() | (std::uint64_t{std::random_device{}()} << 32U);
     } else {
         through_.assign(

@@ -1,5 +1,5 @@
 // Warm-up of the transport `datagram`: all ranks exchange their addresses over MPI, and every producer sends
-// datagrams, as long as those of the run, to every consumer until that one has said over MPI that one
+// datagrams, as long as those of the run, to every consumer until that one has reported over MPI that one
 // arrived. So a firewall, or a path that does not take datagrams of this length, is found before anything is
 // measured, and addresses of neighbours are resolved.
 #pragma once
@@ -44,7 +44,7 @@ class DatagramWarmup final : public Warmup {
     bool cancel(Deadline /*deadline*/) override { return exchanged_ && sends_.empty(); }
 
   private:
-    /// What a rank tells of itself. Trivially copyable.
+    /// What a rank sends about itself. Trivially copyable.
     struct Card {
         static constexpr std::size_t addresses_max = 8;
         std::uint64_t run = 0;

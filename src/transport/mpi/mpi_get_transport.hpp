@@ -1,5 +1,5 @@
-// Transport `get`: one-sided reads. The producers' chunk buffers are a window; a producer tells the consumer
-// where each chunk for it lies, the consumer reads it into its place and says so, and only then is the
+// Transport `get`: one-sided reads. The producers' chunk buffers are a window; a producer gives a consumer
+// where each chunk for it lies, the consumer reads it into its place and sends `taken`, and only then is the
 // buffer used again. A chunk is read into a buffer of the place that open_place() made available, so data
 // moves into open places only, as with `send`; a chunk that finds none waits. Chunks are reported as sent
 // when the consumer's word is here. Nothing here blocks: a request of MPI_Rget completes when the data has

@@ -1,11 +1,11 @@
 // Transport `put`: one-sided writes. The consumers' slots are a window; a producer writes each chunk to its
-// place in the slot that it was granted, and tells the consumer when it lies there.
+// place in the slot that it was granted, and informs the consumer when it lies there.
 //
-// MPI has no request for that: MPI_Rput's says that the producer's buffer is free, MPI_Win_flush that
+// MPI has no request for that: MPI_Rput's shows that the producer's buffer is free, MPI_Win_flush that
 // everything has arrived, and it blocks. So a consumer is flushed only when all requests of writes to it have
 // completed. There is then nothing left to wait for but, with some networks, the target's answer; and because
 // a stream has at most `window` chunks under way until they were flushed, that moment always comes. Chunks
-// are reported as sent, and their consumer is told, after the flush. (Rejected: a flush for each chunk, which
+// are reported as sent, and to the consumer, after the flush. (Rejected: a flush for each chunk, which
 // stalls all other streams of the producer for the time of a transfer; a thread for flushes, because one
 // thread per rank does it all; telling the consumer by a write of its own, because writes are not ordered.)
 #pragma once

@@ -1,4 +1,4 @@
-// The words that go with one-sided transfers: an operation moves bytes and tells its target nothing. Small
+// The messages that go with one-sided transfers: an operation moves bytes without notice to its target. Small
 // structs, gathered by rank and sent as packets on a communicator of their own; those between two ranks
 // arrive in order.
 #pragma once

@@ -38,7 +38,7 @@ class RmaWindow {
     [[nodiscard]] std::byte* memory() const { return memory_; }
 
     /// Start an operation on `target`'s memory from byte `displacement` on. `request` completes when `from`
-    /// may be written to again, which says nothing about `target`; and when the data lies in `into`.
+    /// may be written to again, which has no meaning for `target`; and when the data lies in `into`.
     void put(std::span<const std::byte> from, int target, std::int64_t displacement, MPI_Request& request);
     void get(std::span<std::byte> into, int target, std::int64_t displacement, MPI_Request& request);
 
@@ -54,7 +54,7 @@ class RmaWindow {
     /// Collective, no operation under way: ends the lock and gives window and memory back.
     void free();
 
-    /// The target of a flush that has not returned, or -1. Any thread may ask.
+    /// The target of a flush that has not returned, or -1. Any thread may read it.
     [[nodiscard]] int waits_for() const { return waits_for_.load(std::memory_order_relaxed); }
 
   private:

@@ -1,5 +1,5 @@
-// Transport `get` over the engine `ucx`: a producer tells the consumer in which of its buffers a message
-// lies, the consumer reads it when it has a buffer for it, and says so. Then the message has left.
+// Transport `get` over the engine `ucx`: a producer informs the consumer in which of its buffers a message
+// lies, the consumer reads it when it has a buffer for it, and sends a message. Then the message has left.
 #pragma once
 
 #include "transport/ucx/ucx_remote_data.hpp"

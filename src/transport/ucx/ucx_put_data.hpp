@@ -1,8 +1,8 @@
 // Transport `put` over the engine `ucx`: a producer writes a message into the buffer of the place that it was
-// granted, waits until it lies there (a flush of the endpoint, which does not block), and tells the consumer.
+// granted, waits until it lies there (a flush of the endpoint, which does not block), and notifies it.
 //
 // (Rejected: a fence instead of the flush. It orders writes and atomic operations, and not the active message
-// that tells the consumer.)
+// that informs the consumer.)
 #pragma once
 
 #include "transport/ucx/ucx_remote_data.hpp"

@@ -10,7 +10,7 @@ namespace weir::transport {
 
 namespace {
 
-/// What a rank tells of its chunk buffers, in front of the key and of the address of its worker.
+/// What a rank sends about its chunk buffers, in front of the key and of the address of its worker.
 struct AddressHead {
     std::uint64_t base = 0;
     std::uint32_t stride = 0;

@@ -1,6 +1,6 @@
-// What the transports `put` and `get` have in common over the engine `ucx`: every rank is told where the
+// What the transports `put` and `get` have in common over the engine `ucx`: every rank learns where the
 // chunk buffers of the others are and how they are reached, once, and small active messages go with the
-// transfers, which tell their target nothing.
+// transfers, which give their target no notice.
 #pragma once
 
 #include <deque>

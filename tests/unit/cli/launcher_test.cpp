@@ -31,7 +31,7 @@ LaunchedAs by_prterun(int rank) {
 
 }  // namespace
 
-TEST_CASE("a process that no launcher started speaks at once") {
+TEST_CASE("a process that no launcher started prints at once") {
     const LaunchedAs alone = with({});
     CHECK_FALSE(alone.rank);
     CHECK(alone.is_first());
@@ -39,7 +39,7 @@ TEST_CASE("a process that no launcher started speaks at once") {
     CHECK(report_of(alone, Reach::every_rank).wait.count() == 0);
 }
 
-TEST_CASE("rank, size and application as mpirun tells them") {
+TEST_CASE("rank, size and application as mpirun passes them") {
     const LaunchedAs fourth = by_mpirun(3);
     CHECK(fourth.rank == 3);
     CHECK(fourth.size == 5);
@@ -50,7 +50,7 @@ TEST_CASE("rank, size and application as mpirun tells them") {
     CHECK_FALSE(fourth.application_unknown);
 }
 
-TEST_CASE("mpirun inside a SLURM job is believed before SLURM") {
+TEST_CASE("mpirun inside a SLURM job takes precedence over SLURM") {
     const LaunchedAs launched = with({{"OMPI_COMM_WORLD_RANK", "2"},
                                       {"OMPI_COMM_WORLD_SIZE", "8"},
                                       {"SLURM_PROCID", "0"},
@@ -59,7 +59,7 @@ TEST_CASE("mpirun inside a SLURM job is believed before SLURM") {
     CHECK(launched.size == 8);
 }
 
-TEST_CASE("one rank of each application speaks in its turn, the others wait longer than all turns") {
+TEST_CASE("one rank of each application prints in its turn, the others wait longer than all turns") {
     const auto first = report_of(by_mpirun(0), Reach::every_rank);
     const auto second = report_of(by_mpirun(1), Reach::every_rank);
     const auto third = report_of(by_mpirun(3), Reach::every_rank);
@@ -72,7 +72,7 @@ TEST_CASE("one rank of each application speaks in its turn, the others wait long
     CHECK(silent.wait > third.wait + third.linger);
 }
 
-TEST_CASE("where no application is known, every rank speaks if those before it have not ended the job") {
+TEST_CASE("where no application is known, every rank prints if those before it have not ended the job") {
     CHECK(by_prterun(4).application_unknown);
     auto earlier = report_of(by_prterun(0), Reach::every_rank);
     for (int rank = 1; rank < 5; ++rank) {

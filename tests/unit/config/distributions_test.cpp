@@ -103,7 +103,7 @@ TEST_CASE("wrong distributions are refused with what would be right") {
     CHECK(contains(busy(""), "nothing is given"));
 }
 
-TEST_CASE("a comma in a number is told from one between parameters") {
+TEST_CASE("a comma in a number is not one between parameters") {
     CHECK(contains(refusal_of([] { parse_busy("poisson:1,2s,quantum=50ms"); }),
                    "'poisson:1,2s,quantum=50ms' has a comma in a number; the decimal separator is a point: "
                    "poisson:1.2s,quantum=50ms"));

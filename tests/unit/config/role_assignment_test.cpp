@@ -82,7 +82,7 @@ TEST_CASE("the scheduler's rank can be chosen") {
     CHECK(contains(refused(request, {"a1", "a2", "a3", "a3"}), "no rank runs on x; ranks run on a[1-3]"));
 }
 
-TEST_CASE("host lists decide") {
+TEST_CASE("roles by host lists") {
     CHECK(assigned(lists({"p1", "p2"}, {"c1"}), {"s", "c1", "p1", "p2", "c1"}) == "SCPPC");
     CHECK(assigned(lists({"p1"}, {"c1"}), {"p1", "p1", "c1", "c1.x"}) == "SPCC");
     CHECK(assigned(lists({"p1"}, {}), {"a", "p1", "b"}) == "SPC");
@@ -92,7 +92,7 @@ TEST_CASE("host lists decide") {
     CHECK(assigned(request, {"p1", "c1", "c1"}) == "PSC");
 }
 
-TEST_CASE("the scheduler goes where nobody else is") {
+TEST_CASE("the scheduler goes to a host of its own") {
     CHECK(assigned(lists({"p1"}, {"c1"}), {"p1", "c1", "s"}) == "PCS");
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("host lists that do not fit are refused") {
                    "--producers: 14 asked for, but the host lists give 1 of the 3"));
 }
 
-TEST_CASE("each rank can be told") {
+TEST_CASE("roles by each rank's --role") {
     const Told told{Role::consumer, Role::scheduler, Role::producer, Role::consumer};
     CHECK(assigned({}, Hosts(4, "h"), told) == "CSPC");
     CHECK(

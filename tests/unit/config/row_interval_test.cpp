@@ -45,7 +45,7 @@ TEST_CASE("A run of less than 20 s has 20 to 100 rows, as far as rows of 10 ms a
     CHECK(interval_ms("1h") == 0);
 }
 
-TEST_CASE("What an option says stays, and is told from what a short run has by itself") {
+TEST_CASE("The value of an option stays, and differs from the default of a short run") {
     const RunRequest asked = resolved({{"duration", "1s"}, {"row-interval", "100ms"}});
     CHECK(asked.plan.row_interval == Duration::milliseconds(100));
     CHECK(asked.plan.row_interval_asked_for);

@@ -43,7 +43,7 @@ std::string other_value(const SwitchKey& key) {
 
 }  // namespace
 
-TEST_CASE("every built-in switch loads, and says where its numbers come from") {
+TEST_CASE("every built-in switch loads, with the source of its numbers") {
     const auto names = switch_names();
     CHECK(std::is_sorted(names.begin(), names.end()));
     for (const char* expected : {"shallow", "deep", "plain", "dcqcn-tuned", "gigabit"}) {

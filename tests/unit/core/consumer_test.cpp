@@ -39,7 +39,7 @@ TEST_CASE("Chunks in a row count as if they had come one by one") {
     CHECK(consumer->ledger().received.bytes == Bytes{100});
 }
 
-TEST_CASE("The first chunk that arrives says for how long its transfer has been under way") {
+TEST_CASE("The first chunk that arrives has how long its transfer has been under way") {
     Driven consumer(small_plan());
     consumer.start();
     const auto noticed = [&](Instant now, std::uint32_t slot, EventId event, std::uint32_t number,
@@ -56,7 +56,7 @@ TEST_CASE("The first chunk that arrives says for how long its transfer has been 
     };
     CHECK(noticed(at_ms(9), 1, event_a, 1, at_ms(2)) == std::vector{Duration::milliseconds(7)});
     CHECK(noticed(at_ms(10), 1, event_a, 0, at_ms(2)).empty());
-    // Clocks differ, and a header that nobody verifies may say anything.
+    // Clocks differ, and a header that is not verified may hold anything.
     CHECK(noticed(at_ms(11), 0, event_b, 0, at_ms(12)) == std::vector{Duration{}});
     const auto senseless =
         noticed(at_ms(12), 0, EventId::of({0}, 8), 0, {std::numeric_limits<std::int64_t>::min()});
@@ -166,7 +166,7 @@ TEST_CASE("A busy consumer processes one event after the other in order of arriv
     CHECK_FALSE(consumer->processing());
 }
 
-TEST_CASE("Processing goes on back to back however late the rank notices") {
+TEST_CASE("Processing goes on back to back however late the rank looks") {
     Driven consumer(busy_plan(Duration::milliseconds(10)));
     consumer.start();
     consumer.whole_event(at_ms(100), 0, event_a);
@@ -281,7 +281,7 @@ TEST_CASE("Without a scheduler free slots go to the producers in turn") {
     CHECK(next.open_places == Places{{0}});
 }
 
-TEST_CASE("A slot that a drained producer declines goes to another and then to nobody") {
+TEST_CASE("A slot that a drained producer declines goes to another and then to none") {
     Plan plan = small_plan();
     plan.policy = PolicyKind::none;
     Driven consumer(plan);

@@ -328,7 +328,7 @@ TEST_CASE("Distributions that cannot be drawn from are not valid") {
     CHECK_FALSE(is_valid(cut(fixed(1), -1)));
 }
 
-TEST_CASE("A mixture gives the rare value as often as it says") {
+TEST_CASE("A mixture gives the rare value at its given rate") {
     const Distribution results{.kind = DistributionKind::mixture, .mean = 28, .large = 65536, .every = 200};
     CHECK(is_valid(results));
     CHECK(std::abs(expected_mean(results) - (28 * 0.995 + 65536 * 0.005)) < 1e-9);

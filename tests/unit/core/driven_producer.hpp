@@ -1,4 +1,4 @@
-// A producer in a test: what it says and sends for every input, seen from outside only.
+// A producer in a test: messages and chunks that it sends for every input, seen from outside only.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ Plan plan_of(std::uint32_t chunks) {
 
 }  // namespace
 
-TEST_CASE("A place knows which chunks have arrived, in whatever order they come") {
+TEST_CASE("A place marks which chunks have arrived, in whatever order they come") {
     constexpr std::uint32_t chunks = 40;
     FragmentPlace place(plan_of(chunks));
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {

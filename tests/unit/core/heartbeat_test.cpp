@@ -4,7 +4,7 @@
 
 using namespace weir::core;
 
-TEST_CASE("Few ranks tell several times a second that they are alive") {
+TEST_CASE("Few ranks send several heartbeats a second") {
     const HeartbeatPeriods periods = heartbeat_periods(8, Duration::seconds(5));
     CHECK(periods.leader == Duration::milliseconds(100));
     CHECK(periods.others == Duration::milliseconds(200));

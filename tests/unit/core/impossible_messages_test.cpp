@@ -104,7 +104,7 @@ ControlMessage offer(std::uint64_t events, std::int64_t bytes, Offer::More more 
 
 }  // namespace
 
-TEST_CASE("A plan says how much a producer can have generated") {
+TEST_CASE("A plan bounds how much a producer can have generated") {
     Plan plan = plan_of();
     plan.warmup = Duration::seconds(2);
     CHECK(most_generated(plan) == Bytes{13 * 400});  // a set at either end
@@ -324,7 +324,7 @@ TEST_CASE("An event that was generated before the run is refused") {
     CHECK(consumer.chunk({0}, EventId::of({0}, 0)).faults.empty());
 }
 
-TEST_CASE("What a producer says of a fragment that it sent must be possible, and stay the same") {
+TEST_CASE("What a producer reports of a fragment that it sent must be possible, and stay the same") {
     auto consumer = consumer_of(lossy_plan());
     Sent sent{EventId::of({0}, 0), {100}, {0}, {-largest}, {0}};
     CHECK(consumer.refuses(some_producer, sent));

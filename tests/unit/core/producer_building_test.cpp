@@ -103,14 +103,14 @@ TEST_CASE("A grant of an event takes this producer's fragment of it into its pla
     CHECK(producer.message(at_ms(1), scheduler_node(), Grant{{2}, {4}, 1}).faults.size() == 1);
 }
 
-TEST_CASE("Consumers that pull may ask for events in any order") {
+TEST_CASE("Consumers that pull may request events in any order") {
     Plan plan = build_plan();
     plan.initiation = Initiation::pull;
     Sending producer(plan);
     producer.time(at_ms(0));
     CHECK(producer.ask(at_ms(1), 0, 0, 2).chunks.at(0).chunk.event == EventId::of(self, 2));
     CHECK(producer.ask(at_ms(1), 1, 0, 0).chunks.at(0).chunk.event == EventId::of(self, 0));
-    // Not there any more: the consumer that waits is told.
+    // Not there any more: the consumer that waits is informed.
     CHECK(producer.ask(at_ms(1), 2, 0, 2).messages.empty());  // no stream is free yet
     const Actions free = producer.both_sent(at_ms(2), 0);
     REQUIRE(of_kind<Decline>(free).size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("With the order barrel consumers are served in turn") {
     CHECK(producer.both_sent(at_ms(4), 0).chunks.at(0).to == ConsumerId{0});
 }
 
-TEST_CASE("The last offer says so, and the others' events are made up for") {
+TEST_CASE("The last offer is marked, and the others' events are made up for") {
     Plan plan = build_plan();
     plan.generation = Generation::saturate;
     Sending producer(plan);
@@ -170,7 +170,7 @@ TEST_CASE("A fragment that was dropped at overflow is offered, and declined when
     CHECK(declined[0].message.number == 3);
 }
 
-TEST_CASE("Over a lossy transport a consumer is told what it should have got") {
+TEST_CASE("Over a lossy transport a consumer is informed what it should have received") {
     Plan plan = build_plan();
     plan.transport = TransportKind::datagram;
     Sending producer(plan);
@@ -205,7 +205,7 @@ TEST_CASE("What may be asked for again is backlog until it is taken") {
     CHECK(producer.message(at_ms(5), {Role::consumer, 0}, SendAgain{{}, {99}}).faults.size() == 1);
 }
 
-TEST_CASE("A shaped producer holds its chunks back and says when the next may go") {
+TEST_CASE("A shaped producer holds its chunks back and returns when the next may go") {
     Plan plan = build_plan();
     plan.shaping.kind = ShapingKind::bucket;
     plan.shaping.rate = {400000};  // 50 bytes per millisecond
@@ -218,7 +218,7 @@ TEST_CASE("A shaped producer holds its chunks back and says when the next may go
     CHECK(producer.time(at_ms(2)).chunks.empty());
 }
 
-TEST_CASE("A tick is refused that is not the scheduler's, or that nobody waits for") {
+TEST_CASE("A tick is refused that is not the scheduler's, or not waited for") {
     const Tick tick{1};
     CHECK(Sending(build_plan()).message(at_ms(0), scheduler_node(), tick).faults.size() == 1);
     Plan plan = build_plan();

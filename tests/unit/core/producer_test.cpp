@@ -1,4 +1,4 @@
-// The producer: what it says for every input, seen from outside only.
+// The producer: what it sends for every input, seen from outside only.
 #include <array>
 #include <vector>
 
@@ -35,7 +35,7 @@ TEST_CASE("A producer offers what it has generated as a sum since the start") {
     CHECK(std::get<Offer>(second.messages[0].message).offered == Traffic{8, {800}});
 }
 
-TEST_CASE("Sets that became due while nobody looked are generated at once with one offer") {
+TEST_CASE("Sets that became due between two turns are generated at once with one offer") {
     Driven producer(small_plan());
     const Actions out = producer.time(at_ms(1600));
     CHECK(of_kind<Offer>(out).size() == 1);
@@ -261,7 +261,7 @@ TEST_CASE("An event is gone when its last chunk has left, counted from its gener
     CHECK(gone[0].elapsed == Duration::milliseconds(40));  // it was due at 0
 }
 
-TEST_CASE("Where consumers ask again, an event is gone when it is taken and not when it is sent") {
+TEST_CASE("Where consumers request again, an event is gone when it is taken and not when it is sent") {
     Plan plan = small_plan();
     plan.transport = TransportKind::datagram;
     plan.reasks = 1;

@@ -61,7 +61,7 @@ TEST_CASE("the scheduler grants what a lost consumer had anew, and takes its cre
     CHECK(scheduler->losses()[0].unprocessed == 0);
 }
 
-TEST_CASE("an event that is done before the loss is done, and its producer is told; later it is not") {
+TEST_CASE("an event that is done before the loss is done, and its producer is informed; later it is not") {
     scheduler_test::Driven scheduler(outliving(scheduler_test::small_plan()));
     scheduler.ready(0, 0);
     scheduler.ready(0, 1);
@@ -82,7 +82,7 @@ TEST_CASE("an event that is done before the loss is done, and its producer is to
     CHECK(of_kind<Taken>(late).empty());
     CHECK(scheduler->done().events == 1);
     CHECK(scheduler->refused_messages() == 1);
-    // It has been heard, so it is taken in: with a new epoch.
+    // It has sent something, so it is taken in: with a new epoch.
     const auto admitted = of_kind<Admit>(late);
     REQUIRE(admitted.size() == 1);
     CHECK(admitted[0].message.epoch == 1);
@@ -139,7 +139,7 @@ TEST_CASE("after the last epoch that there is a consumer stays out") {
     CHECK(scheduler.message(scheduler_test::consumer_0, Join{}).messages.empty());
 }
 
-TEST_CASE("without --on-failure continue nobody joins and nothing is revoked") {
+TEST_CASE("without --on-failure continue none joins and nothing is revoked") {
     scheduler_test::Driven scheduler(scheduler_test::small_plan());
     scheduler_test::check_refused(scheduler, scheduler_test::consumer_0, Join{});
     test::Driven producer(test::small_plan());
@@ -274,7 +274,7 @@ TEST_CASE("at the end of a run what is not done is lost, by name if it was sent"
     CHECK(producer->doubtful_events() == 1);
 }
 
-TEST_CASE("a consumer that is told to begin anew drops what it has, and gives all credits of its new life") {
+TEST_CASE("a consumer with the order to restart drops what it has, and gives all credits of its new life") {
     consumer_test::Driven consumer(outliving(consumer_test::busy_plan(Duration::seconds(1))));
     consumer.start();
     const auto done = of_kind<Done>(consumer.whole_event(consumer_test::at_ms(5), 0, consumer_test::event_a));

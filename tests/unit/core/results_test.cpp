@@ -191,7 +191,7 @@ TEST_CASE("Events that find no credit when they are offered are counted") {
     CHECK(out.faults.empty());
 }
 
-TEST_CASE("An event that waits for a stream does not want for credits") {
+TEST_CASE("An event that waits for a stream does not lack credits") {
     Plan plan = plan_with_results({});
     plan.streams = 1;
     Scheduler scheduler(plan, make_policy(plan, 1));

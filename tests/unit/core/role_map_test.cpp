@@ -48,7 +48,7 @@ TEST_CASE("A role map answers both ways in whatever order the parts lie") {
     }
 }
 
-TEST_CASE("A role map knows no rank and no part that is not there") {
+TEST_CASE("A role map has no rank and no part that is not there") {
     const RoleMap map({scheduler_node(), producer(0), consumer(0)});
     CHECK_THROWS_AS(map.node(3), std::out_of_range);
     CHECK_THROWS_AS(map.node(-1), std::out_of_range);

@@ -15,7 +15,7 @@ TEST_CASE("Drained said twice is refused and does not end the run") {
     CHECK_FALSE(scheduler->has_drained({1}));
 }
 
-TEST_CASE("What a drained producer offered and did not send is granted to nobody") {
+TEST_CASE("What a drained producer offered and did not send is not granted") {
     Driven scheduler(small_plan());
     scheduler.offer(0, 4, 400);
     scheduler.offer(1, 1, 100);
@@ -118,7 +118,7 @@ TEST_CASE("A run can be finished before its time and only once") {
     check_finish(scheduler.finish());
     CHECK(scheduler.finish().messages.empty());
     CHECK(scheduler.ready(0, 0).messages.empty());
-    CHECK(scheduler->no_credit_time(at_s(5)) == Duration{0});  // there is one, and nobody to spend it
+    CHECK(scheduler->no_credit_time(at_s(5)) == Duration{0});  // there is one, and no event to spend it on
 }
 
 TEST_CASE("Without a policy the scheduler ends the run by what consumers report") {

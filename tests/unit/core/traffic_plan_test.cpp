@@ -18,7 +18,7 @@ TrafficPlan::Entry entry(std::uint32_t from, std::uint32_t to, std::int64_t byte
 
 }  // namespace
 
-TEST_CASE("A traffic plan knows who sends what, when, and in sums") {
+TEST_CASE("A traffic plan has who sends what, when, and the sums") {
     const TrafficPlan plan(3, 3, {{"a", {}, {}}, {"b", Duration::milliseconds(5), {}}},
                            {entry(0, 0, 10), entry(0, 2, 30), entry(2, 0, 50, 5, 1), entry(2, 0, 1),
                             entry(2, 1, 4), entry(2, 2, 2)});

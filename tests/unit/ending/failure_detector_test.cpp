@@ -55,7 +55,7 @@ struct Rank {
         detector->begin_loop({});
     }
 
-    /// The loop turns until `seconds`, and `ranks` are heard in its last turn.
+    /// The loop turns until `seconds`, and `ranks` send something in its last turn.
     void heard_at(double seconds, const std::vector<int>& ranks) {
         turn_until(seconds);
         for (const int rank : ranks) {
@@ -93,7 +93,7 @@ bool is_nothing(const Decision& decision) {
 
 }  // namespace
 
-TEST_CASE("The one rank that is not heard is the cause") {
+TEST_CASE("The one silent rank is the cause") {
     Rank leader;
     leader.heard_at(4.9, {1, 2});
     CHECK(is_nothing(leader.look_at(5)));
@@ -129,7 +129,7 @@ TEST_CASE("Of many silent hosts some are named and the others counted") {
           "fn04, fn05 and 1 other host");
 }
 
-TEST_CASE("A leader that hears no other host names its own") {
+TEST_CASE("A leader to which all other hosts are silent names its own") {
     Rank leader;
     leader.heard_at(0.4, {2});
     const auto failure = failure_of_end(leader.look_at(5.1));
@@ -139,7 +139,7 @@ TEST_CASE("A leader that hears no other host names its own") {
         "rank 0 (scheduler on ctl01) receives nothing from other hosts: none of the 3 ranks there for 4.7 s");
 }
 
-TEST_CASE("Of two hosts that do not hear each other the other one is named") {
+TEST_CASE("Of two hosts that are silent to each other the other one is named") {
     CHECK(failure_of_end(Rank({"ctl01", "fn01", "fn01"}).look_at(5.1)).rank == 1);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("With put a consumer is named before the ranks that fell silent with i
     CHECK(failure_of_end(another.look_at(6.1)).rank == 1);
 }
 
-TEST_CASE("A rank that was stopped for more than a second listens anew") {
+TEST_CASE("A rank that was stopped for more than a second waits anew") {
     Rank leader;
     leader.turn_until(1);
     leader.now = after_s(3);
@@ -234,7 +234,7 @@ TEST_CASE("After a signal the rank that fell silent is named") {
           "rank 2 (consumer 0 on fn01) fell silent, and signal 15 (Terminated) ended the run");
 }
 
-TEST_CASE("After a signal no rank is named if all are heard, none is, or their processes exist") {
+TEST_CASE("After a signal no rank is named if none is silent, all are, or their processes exist") {
     const auto ends_interrupted = [](Rank leader, const std::vector<int>& heard) {
         leader.heard_at(9.9, {1, 2, 3});
         leader.turn_until(10);
@@ -251,7 +251,7 @@ TEST_CASE("After a signal no rank is named if all are heard, none is, or their p
     ends_interrupted(Rank({"ctl01", "eb01", "ctl01", "fn01"}, leader_rank, {2}), {1, 3});
 }
 
-TEST_CASE("After a signal a leader that has not heard any other host for long names its own") {
+TEST_CASE("After a signal a leader to which all other hosts are silent for long names its own") {
     Rank leader;
     leader.heard_at(7, {1, 2, 3});
     leader.turn_until(10);
@@ -274,7 +274,7 @@ TEST_CASE("Only the first signal counts") {
     CHECK(is_nothing(other.judge({.kind = Found::signal, .signal = SIGTERM})));
 }
 
-TEST_CASE("A transfer that fails is the peer's failure while other hosts are heard") {
+TEST_CASE("A transfer that fails is the peer's failure while other hosts are not silent") {
     Rank leader;
     leader.heard_at(9, {3});
     leader.turn_until(10);
@@ -456,7 +456,7 @@ TEST_CASE("A consumer that was given up counts again when it is back") {
     CHECK(leader.look_at(14.1).lost->rank == 3);
 }
 
-TEST_CASE("What others say of an earlier life of a consumer does not count") {
+TEST_CASE("What others report of an earlier life of a consumer does not count") {
     Rank leader = outliving();
     CHECK(leader.detector->judge(notice_about(3, 0), 1, leader.now).lost->rank == 3);
     leader.detector->given_up(3);
@@ -466,7 +466,7 @@ TEST_CASE("What others say of an earlier life of a consumer does not count") {
     CHECK(leader.detector->judge(notice_about(3, 1), 1, leader.now).lost->rank == 3);
 }
 
-TEST_CASE("A consumer that says that it cannot go on ends the run") {
+TEST_CASE("A consumer that reports that it cannot go on ends the run") {
     Rank leader = outliving();
     const Decision decision = leader.detector->judge(notice_about(3, 0), 3, leader.now);
     CHECK_FALSE(decision.lost);
@@ -488,7 +488,7 @@ TEST_CASE("Another rank reports a lost consumer once in its life, and waits for 
     CHECK(again.report->detail == 3);
 }
 
-TEST_CASE("A leader that hears no other host is cut off itself, also when it could outlive consumers") {
+TEST_CASE("A leader to which all hosts are silent is cut off itself, also when it could outlive consumers") {
     Rank leader = outliving();
     const Decision decision = leader.look_at(5.1);
     CHECK_FALSE(decision.lost);

@@ -144,7 +144,7 @@ TEST_CASE("every option that a simulation takes is drawn, with each of its words
             }
         }
     }
-    // The syntax says DISTRIBUTION only.
+    // The syntax has DISTRIBUTION only.
     using Words = std::set<std::string>;
     for (const auto& [name, kinds] : std::map<std::string, Words>{
              {"event-size", {"fixed", "normal", "lognormal", "trace"}},
@@ -216,7 +216,7 @@ TEST_CASE("a failing scenario is made as small as it still fails") {
     CHECK(shrunk.what == "it fails");
 }
 
-TEST_CASE("a smaller scenario that nobody could ask for is no smaller failure") {
+TEST_CASE("a smaller scenario that options cannot express is no smaller failure") {
     const auto refuses = [](const Options& options) -> TrialResult {
         return {value_of(options, "slots") == "4" ? "it fails" : "refused: --slots", 0};
     };

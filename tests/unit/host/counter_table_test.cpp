@@ -204,7 +204,7 @@ TEST_CASE("A difference of 32 bits goes round; one of 64 bits or a large step ba
     CHECK(difference(narrow, two_to_32 + 1, two_to_32 + 5) == 4U);
 }
 
-TEST_CASE("A counter that stands at its largest value says nothing any more") {
+TEST_CASE("A counter that stands at its largest value counts no more") {
     const Counter stops{
         .source = "a", .name = "b", .range = CounterRange::stops_at_largest, .largest = 0xffff};
     CHECK(difference(stops, 10, 12) == 2U);
@@ -305,7 +305,7 @@ TEST_CASE("Softnet: processors are added up, and their 32 bits go round") {
     CHECK(table.read() == std::vector<CounterValue>{7, 2, 1});
 }
 
-TEST_CASE("A file that never ends, or that nobody writes to, counts as one that cannot be read") {
+TEST_CASE("A file that never ends, or a pipe without a writer, counts as one that cannot be read") {
     const FakeTree host;
     host.write("proc/x", "1\n");
     std::filesystem::create_symlink("/dev/zero", host.root() + "/proc/endless");

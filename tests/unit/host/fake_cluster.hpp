@@ -1,4 +1,4 @@
-// Hosts for the tests of settings and rules: as they would say it themselves, and as trees of files to be
+// Hosts for the tests of settings and rules: as structures, and as trees of files to be
 // read.
 #pragma once
 

@@ -61,7 +61,7 @@ TEST_CASE("Hosts of one name are told apart by boot and network namespace") {
     CHECK(tell_apart(locations).empty());
 }
 
-TEST_CASE("This process says which boot and namespaces it is of") {
+TEST_CASE("Boot and namespaces of this process") {
     const RankLocation location = this_location();
     CHECK(location.boot.size() == 36);
     CHECK(location.pid_namespace.starts_with("pid:["));

@@ -83,7 +83,7 @@ TEST_CASE("Idle modes have names") {
     CHECK(std::string(idle_mode_name(IdleMode::nap)) == "nap");
 }
 
-TEST_CASE("Spinning and yielding never sleep") {
+TEST_CASE("Spinning and yielding never nap") {
     for (const IdleMode mode : {IdleMode::spin, IdleMode::yield}) {
         IdleStrategy idle(mode, very_long);
         CHECK(time_of([&] {

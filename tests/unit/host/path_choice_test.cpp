@@ -1,4 +1,4 @@
-// Which device, address and priority the data will take, by what UCX and Open MPI are told.
+// Which device, address and priority the data will take, by the settings of UCX and Open MPI.
 #include "host/path_choice.hpp"
 
 #include "catch.hpp"
@@ -70,7 +70,7 @@ TEST_CASE("Without names, UCX has all active ports") {
     CHECK(choose_paths(host).paths.size() == 2);
     host.rdma_ports.back().active = false;
     CHECK(choose_paths(host).paths.size() == 1);
-    // Without being told, Open MPI takes UCX where there is an active port.
+    // By default, Open MPI takes UCX where there is an active port.
     host.variables.erase("OMPI_MCA_pml");
     CHECK(choose_paths(host).uses_ucx);
     CHECK_FALSE(choose_paths(tcp_host("fn01")).uses_ucx);
@@ -94,7 +94,7 @@ TEST_CASE("Transports that leave out RDMA", "[transports]") {
     }
 }
 
-TEST_CASE("Without UCX, Open MPI's own TCP goes where it is told, or anywhere") {
+TEST_CASE("Without UCX, Open MPI's own TCP takes the given interfaces, or any") {
     HostSettings host = roce_host("eb01");
     host.variables = {{"OMPI_MCA_pml", "ob1"}};
     host.interfaces.push_back({});

@@ -1,4 +1,4 @@
-// The probe: who meets whom, what UCX's log says, and what is concluded from rates and counters.
+// The probe: which pairs meet, what is in UCX's log, and what is concluded from rates and counters.
 #include <set>
 
 #include "catch.hpp"
@@ -108,7 +108,7 @@ TEST_CASE("A probe that is cut short has met every node") {
     CHECK(rounds.slice() == Duration::milliseconds(20));
 }
 
-TEST_CASE("UCX's log tells its transports, in the words of several versions") {
+TEST_CASE("UCX's log has its transports, in the words of several versions") {
     const UcxLanes older = lanes_in(
         "[1.0] [vm:1 :0] ucp_worker.c:1763 UCX  INFO    ep_cfg[0]: tag(self/memory0 cma/memory)\n"
         "[1.0] [vm:1 :0] ucp_worker.c:1763 UCX  INFO    ep_cfg[1]: tag(rc_verbs/rxe0:1)\n"
@@ -157,7 +157,7 @@ TEST_CASE("Bytes that were counted in another priority, on either side") {
     CHECK(found[0].hosts == std::vector<std::string>{"fn02"});
     CHECK(says(found[0], "received 1.000 GB, of which 3.000 kB were counted in the expected priority 3"));
     CHECK(says(found[0], "in priority 0"));
-    // Drivers that do not count so tell nothing.
+    // Drivers that do not count so show nothing.
     for (HostProbe& host : probe.hosts) {
         host.counters.resize(3);
     }

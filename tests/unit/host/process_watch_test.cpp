@@ -104,7 +104,7 @@ TEST_CASE("Processes are watched on this host only and only if they exist") {
     CHECK_FALSE(watch.next_gone());
 }
 
-TEST_CASE("A rank's process is forgotten, and another one watched in its place") {
+TEST_CASE("A rank's process is dropped, and another one watched in its place") {
     Child first;
     Child second;
     ProcessWatch watch({{"here", getpid(), {}, 0}, {"here", first.pid(), {}, 0}}, 0);
@@ -121,7 +121,7 @@ TEST_CASE("A rank's process is forgotten, and another one watched in its place")
     second.collect();
 }
 
-TEST_CASE("A process number of another boot or namespace is nobody's here") {
+TEST_CASE("A process number of another boot or namespace is not watched here") {
     Child stranger;
     const auto location = [](std::int64_t pid, const char* boot, const char* space) {
         return RankLocation{.host = "here", .pid = pid, .boot = boot, .pid_namespace = space};

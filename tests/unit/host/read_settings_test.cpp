@@ -24,7 +24,7 @@ void add_roce_port(const FakeTree& tree, const std::string& device, const std::s
     tree.write(port + "gids/0", std::string(test::link_local) + "\n");
     tree.write(port + "gid_attrs/types/0", "IB/RoCE v1\n");
     tree.write(port + "gid_attrs/ndevs/0", interface + "\n");
-    // The kernel says nothing at all of empty entries.
+    // The kernel has no file for empty entries.
     tree.write(port + "gids/1", "0000:0000:0000:0000:0000:0000:0000:0000\n");
     tree.write(port + "gids/10", test::ipv4_gid(9) + "\n");
     tree.write(port + "gid_attrs/types/10", "RoCE v2\n");
@@ -37,7 +37,7 @@ void add_roce_port(const FakeTree& tree, const std::string& device, const std::s
 
 }  // namespace
 
-TEST_CASE("A host without anything is read as one that says nothing") {
+TEST_CASE("A host without any file has no settings") {
     const FakeTree tree;
     FakeKernel kernel;
     const HostSettings host = read_settings("eb01", {tree.root(), kernel});
@@ -107,7 +107,7 @@ TEST_CASE("A bnxt port shows what the kernel shows, and leaves the rest unknown"
     CHECK_FALSE(host.interfaces.front().dscp_trusted);
 }
 
-TEST_CASE("Soft-RoCE on an interface that does not know whether it is up") {
+TEST_CASE("Soft-RoCE on an interface whose state is unknown") {
     const FakeTree tree;
     FakeKernel kernel;
     tree.port("rxe0");

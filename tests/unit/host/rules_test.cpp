@@ -31,7 +31,7 @@ TEST_CASE("One host with another MTU is named, and what it has") {
     CHECK_FALSE(found[0].advice.empty());
 }
 
-TEST_CASE("Without a majority nobody is blamed") {
+TEST_CASE("Without a majority no host is named") {
     auto hosts = four_hosts();
     hosts[2].interfaces.front().mtu_bytes = 1500;
     hosts[3].interfaces.front().mtu_bytes = 1500;
@@ -41,7 +41,7 @@ TEST_CASE("Without a majority nobody is blamed") {
     CHECK(says(found[0], "9000 B on 2 hosts, 1500 B on 2 hosts"));
 }
 
-TEST_CASE("What one host cannot tell is not a difference") {
+TEST_CASE("What is unknown of one host is not a difference") {
     auto hosts = four_hosts();
     hosts[2].interfaces.front().pfc.reset();
     CHECK(about("pfc", judged(hosts).findings).empty());

@@ -20,7 +20,7 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("SHA-256 gives what FIPS 180-4 and NIST's example vectors say") {
+TEST_CASE("SHA-256 gives the vectors of FIPS 180-4 and of NIST's examples") {
     CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     CHECK(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")) ==
@@ -51,7 +51,7 @@ TEST_CASE("A text is one however it is cut") {
     }
 }
 
-TEST_CASE("HMAC gives what RFC 4231 says") {
+TEST_CASE("HMAC gives the vectors of RFC 4231") {
     CHECK(hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")) ==
           "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
     CHECK(hex(hmac_sha256("Jefe", "what do ya want for nothing?")) ==

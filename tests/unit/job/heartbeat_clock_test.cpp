@@ -147,7 +147,7 @@ TEST_CASE("Whatever the clock does within its limits, the stated error bounds th
     const Outcome outcome = play(world, 300);
     CAPTURE(ppm, turning_s, there_us, back_us, outcome.worst_ns, outcome.late_worst_ns, outcome.bound_ns);
     CHECK(outcome.worst_ns <= static_cast<double>(outcome.bound_ns));
-    // And the bound says something: the delays, and what the clocks can drift apart between heartbeats.
+    // And the bound is tight: the delays, and what the clocks can drift apart between heartbeats.
     CHECK(outcome.bound_ns < 2'000 * (there_us + back_us) + 200'000);
     CHECK_FALSE(outcome.went_back);
     CHECK(outcome.least_rate > 1 - 0.0025);
@@ -195,7 +195,7 @@ TEST_CASE("How long heartbeats take is known in each direction") {
         weir::core::Heartbeat there{};
         follower.stamp(there, 0, s + at);
         leader.receive(there, rank, at + 20 * ms);
-        for (const std::int64_t later : {100 * ms, 150 * ms}) {  // tells of the same one twice
+        for (const std::int64_t later : {100 * ms, 150 * ms}) {  // reports the same one twice
             weir::core::Heartbeat back{};
             leader.stamp(back, rank, at + later);
             delays += follower.receive(back, 0, s + at + later + ms);

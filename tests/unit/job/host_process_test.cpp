@@ -63,7 +63,7 @@ Duration processor_time() {
 
 }  // namespace
 
-TEST_CASE("The first signal that asks for the end is remembered") {
+TEST_CASE("The first signal to end is kept") {
     CHECK(in_child([] {
               install_signal_handlers();
               if (caught_signal() != 0) {
@@ -118,7 +118,7 @@ TEST_CASE("The watchdog prints what the process was waiting for, as long as an e
     CHECK(said_with(true).find("in phase 'measurement' and ends the job") != std::string::npos);
 }
 
-TEST_CASE("A watchdog that hears signs of life lets the process be") {
+TEST_CASE("A watchdog that gets signs of life does not end the process") {
     const ChildEnd end = in_child([] {
         Watchdog watchdog("weir run", "rank 7");
         watchdog.enter("measurement", Duration::milliseconds(900));

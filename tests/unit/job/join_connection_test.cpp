@@ -281,7 +281,7 @@ TEST_CASE("A proof is of one token, one side and two texts") {
     CHECK(proof != job::join_proof("token", JoinSide::newcomer, "hello", "another"));
 }
 
-TEST_CASE("A text of the other side is shown without what a terminal obeys") {
+TEST_CASE("A text of the other side is shown without control characters for a terminal") {
     CHECK(job::shown("rank 0\x1b[31m\n\xff") == "rank 0?[31m??");
     CHECK(job::shown(std::string(1000, 'x')).size() == 300);
 }

@@ -76,7 +76,7 @@ TEST_CASE("Who proves to have the token gets in, and is proven that the other si
     CHECK(let_in->connection->take(FrameKind::texts)->bytes.size() == 100'000);
 }
 
-TEST_CASE("A wrong proof, and one that was heard elsewhere, are refused, and the connection is closed") {
+TEST_CASE("A wrong proof, and one copied from elsewhere, are refused, and the connection is closed") {
     Door door;
     const auto newcomer = door.connect();
     const std::string mine = hello();

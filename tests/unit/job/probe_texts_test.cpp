@@ -1,4 +1,4 @@
-// What ranks tell the first one after a probe of `weir check`.
+// What ranks send the first one after a probe of `weir check`.
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -1,4 +1,4 @@
-// What the keeper of run.json concludes from what it sees. That it sees it, tests/mpi/failures.py shows.
+// What the keeper of run.json concludes from what it finds. That it finds it: tests/mpi/failures.py.
 #include "job/record_keeper.hpp"
 
 #include <csignal>
@@ -93,7 +93,7 @@ TEST_CASE("What the run went on without is not the cause of its end") {
     CHECK(seen.end(EndWitness::stale_after_ns + second).failure.what == "later");
 }
 
-TEST_CASE("What the leader has told counts most") {
+TEST_CASE("What the leader has reported counts most") {
     EndWitness seen = witness();
     seen.process_gone(0, of("first"));
     seen.told("no progress");

@@ -79,7 +79,7 @@ TEST_CASE(
     CHECK(held.owners.control == Approx(0.2 * 6 / 14).margin(1e-9));
 }
 
-TEST_CASE("Heartbeats that wait with the data tell whose links are full") {
+TEST_CASE("Heartbeats that wait with the data show whose links are full") {
     Run run;
     for (RankRecord& rank : run.ranks) {
         HeartbeatDelays& delays = rank.summary.load.heartbeats;
@@ -102,7 +102,7 @@ TEST_CASE("Heartbeats that wait with the data tell whose links are full") {
     CHECK_FALSE(held.consumers.queue.stands());
     CHECK(held.consumers.queue.stands_at_one());
     CHECK(held.consumers.queue.longest->summary.node == NodeId{Role::consumer, 0});
-    // A scheduler that stands still hears and tells late.
+    // A scheduler that stands still receives and sends late.
     run.scheduler().stalled_with_drain = run.scheduler().covered;
     CHECK_FALSE(run.held().consumers.queue.stands_at_one());
 }
@@ -141,7 +141,7 @@ TEST_CASE("Rates of transfers vary on a full link, and what the link carried doe
     CHECK(run.held().link_rates.of_all == Approx(1.0 / 3).margin(1e-9));
 }
 
-TEST_CASE("Interfaces whose speed is known for all ranks of a role say how full links were") {
+TEST_CASE("Interfaces whose speed is known for all ranks of a role show how full links were") {
     Run run;
     std::vector<BitRate> rates(run.ranks.size(), BitRate{10'000'000'000});
     HoldUp held = sum_up_hold_up(run.plan, run.ranks, rates);

@@ -8,7 +8,7 @@ using namespace weir::record;
 using namespace weir::core;
 using test::contains;
 
-TEST_CASE("Ledgers that agree leave nothing to say") {
+TEST_CASE("Ledgers that agree have no finding") {
     const Plan plan = test::small_plan();
     auto ranks = test::good_ranks(plan);
     CHECK(ledger_differences(plan, ranks).empty());
@@ -21,7 +21,7 @@ TEST_CASE("Ledgers that agree leave nothing to say") {
     CHECK(sums.scheduler.received == sums.producers.sent);
 }
 
-TEST_CASE("Traffic is what the ledgers of both sides say") {
+TEST_CASE("Traffic is what both sides have in their ledgers") {
     auto ranks = test::good_ranks(test::small_plan());
     TrafficMatrix matrix;
     for (std::uint32_t consumer = 0; consumer < 3; ++consumer) {

@@ -166,7 +166,7 @@ TEST_CASE("Notifications are no proof that the switch marks") {
     check_says(verdict, {"; few or no marks are counted, so the switch may not mark at all"});
 }
 
-TEST_CASE("Losses at hosts and traces of losses are told apart, the largest kinds named") {
+TEST_CASE("Losses at hosts and traces of losses are distinguished, the largest kinds named") {
     const NetworkVerdict verdict =
         judged({roce_host("fn07", {{"mlx5_0.packet_seq_err", 40}, {"eth0.rx_discards_phy", 5000}}),
                 roce_host("fn08", {{"softnet.dropped", 12},
@@ -221,7 +221,7 @@ TEST_CASE("The run's own losses are always reported") {
           "where: no host has counters of lost packets");
 }
 
-TEST_CASE("Pauses that stopped nobody for long are shown, and are no mechanism") {
+TEST_CASE("Pauses that stopped no host for long are shown, and are no mechanism") {
     const Sums few = {{"eth0.rx_prio3_pause", 400}, {"eth0.rx_prio3_pause_duration", 9'999}};
     NetworkVerdict verdict = judged({roce_host("eb01", few)});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
@@ -291,7 +291,7 @@ TEST_CASE("Data that did not come through the interfaces cannot be judged by the
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 
-TEST_CASE("A run that went through memory says nothing of the network") {
+TEST_CASE("A run that went through memory shows nothing of the network") {
     HostCounters host = roce_host("eb01", {});
     host.sums[0].sum = 10'000'000'000 / 12;
     const NetworkVerdict verdict = judged({host});
@@ -303,7 +303,7 @@ TEST_CASE("A run that went through memory says nothing of the network") {
     host.sums[0].sum = 5'000'000'000;
     CHECK(judged({host}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 
-    // A run that received nothing says nothing about the network.
+    // A run that received nothing shows nothing of the network.
     CHECK(judge_network(std::vector{host}, {0}).mechanisms == Mechanisms{NetworkMechanism::unknown});
 }
 

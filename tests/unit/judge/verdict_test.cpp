@@ -1,78 +1,17 @@
 #include "judge/verdict.hpp"
 
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include "catch.hpp"
-#include "unit/record/test_runs.hpp"
+#include "judged_run.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;
 using namespace weir::core;
 using test::contains;
 
-namespace {
-
-struct Run {
-    Plan plan = test::small_plan();
-    std::vector<RankRecord> ranks = test::good_ranks(plan);
-    RunFacts facts;
-
-    RankSummary& producer(std::size_t index) { return ranks[1 + index].summary; }
-    RankSummary& consumer(std::size_t index) { return ranks[3 + index].summary; }
-
-    /// Producer `index` overflowed; where its streams' time went, in tenths of the run.
-    void overflow(std::size_t index, double occupancy, std::int64_t second, int transferring, int slot,
-                  int grant) {
-        RankSummary& summary = producer(index);
-        summary.max_occupancy = occupancy;
-        summary.max_occupancy_second = 9;
-        summary.first_overflow_second = second;
-        summary.overflow_seconds = 10 - second;
-        summary.time = {};
-        summary.time.transferring = Duration::seconds(transferring);
-        summary.time.waiting_for_slot = Duration::seconds(slot);
-        summary.time.waiting_for_grant = Duration::seconds(grant);
-        summary.time.waiting_for_data = Duration::seconds(10 - transferring - slot - grant);
-        summary.load.backlogged = Duration::seconds(transferring + slot + grant);
-        summary.load.sending = summary.load.all_streams = Duration::seconds(transferring);
-    }
-    /// All 8 slots of consumer `index` held events to process for so many tenths of the run, and received
-    /// else.
-    void block(std::size_t index, int tenths) {
-        consumer(index).time.blocked = Duration::seconds(tenths);
-        consumer(index).time.receiving = Duration::seconds(10 - tenths);
-        consumer(index).time.waiting_for_data = Duration{};
-        consumer(index).time.processing = Duration::seconds(tenths);
-        consumer(index).load.queued_slots = Duration::seconds(8 * tenths);
-        consumer(index).load.receiving_slots = Duration::seconds(8 * (10 - tenths));
-    }
-    /// For the rest of the run, slots of consumers were free and the scheduler had not read of `unread` of
-    /// them.
-    void free_slots(int unread) {
-        for (std::size_t i = 0; i < 3; ++i) {
-            consumer(i).load.free_slots =
-                Duration::seconds(80) - consumer(i).load.queued_slots - consumer(i).load.receiving_slots;
-            ranks[0].summary.load.free_slots += consumer(i).load.free_slots;
-        }
-        ranks[0].summary.load.free_slots -= Duration::seconds(unread);
-    }
-    /// What is left at the ends of its intervals grows by so much each time.
-    void grow(std::size_t index, std::int64_t first, std::int64_t each) {
-        BacklogPoints& points = producer(index).backlog_points;
-        points.known = 11;
-        for (std::int64_t i = 0; i < 11; ++i) {
-            points.bytes.at(static_cast<std::size_t>(i)) = {first + i * each};
-        }
-    }
-    Verdict judged() { return judge_run(plan, ranks, facts); }
-};
-
-}  // namespace
-
 TEST_CASE("A run in which no buffer overflowed is sustained") {
-    Run run;
+    JudgedRun run;
     const Verdict verdict = run.judged();
     CHECK(verdict.judged);
     CHECK(verdict.sustained);
@@ -85,7 +24,7 @@ TEST_CASE("A run in which no buffer overflowed is sustained") {
 }
 
 TEST_CASE("Datagrams from elsewhere are named where they are not few") {
-    Run run;
+    JudgedRun run;
     run.consumer(0).run.datagrams.received = 10000;
     run.consumer(1).run.datagrams.strays = 99;
     CHECK(judge_run(run.plan, run.ranks, run.facts).advice.empty());
@@ -97,7 +36,7 @@ TEST_CASE("Datagrams from elsewhere are named where they are not few") {
 }
 
 TEST_CASE("A run whose backlog grows is not sustained, however large its buffer") {
-    Run run;
+    JudgedRun run;
     run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 1'000'000};
     run.plan.buffer = {10'000'000'000};
     run.grow(0, 0, 0);
@@ -143,8 +82,8 @@ TEST_CASE("A run whose backlog grows is not sustained, however large its buffer"
     }
 }
 
-TEST_CASE("A run says how long it was, and what it was too short to show") {
-    Run run;
+TEST_CASE("The verdict has how long a run was, and what it was too short to show") {
+    JudgedRun run;
     run.plan.duration = Duration::milliseconds(200);
     run.plan.interval = Duration::milliseconds(100);
     CHECK(contains(run.judged().text, "Sustained: for 200 ms no producer exceeded its buffer"));
@@ -168,147 +107,15 @@ TEST_CASE("A run says how long it was, and what it was too short to show") {
 }
 
 TEST_CASE("Events that came when as many waited as can are not said to be left over") {
-    Run run;
+    JudgedRun run;
     run.producer(0).run.generated.events = 5'000'000;
     run.producer(0).measured.lost = {800'000, {800'000}};
     run.producer(0).ledger.lost = {.events = 800'000, .bytes = {800'000}, .hash = 0};
     CHECK(contains(run.judged().text, ", or came when 4194304 events waited already, which is the most"));
 }
 
-TEST_CASE("Blocked consumers are the cause when they left no slot") {
-    Run run;
-    run.overflow(0, 1.1, 6, 2, 8, 0);
-    run.overflow(1, 1.43, 4, 2, 8, 0);
-    run.block(0, 9);
-    run.block(1, 8);
-    run.block(2, 7);
-    run.facts.blocked_at_once = {2, 5};
-    const Verdict verdict = run.judged();
-    CHECK(verdict.judged);
-    CHECK_FALSE(verdict.sustained);
-    CHECK(cause_name(verdict) == "processing");
-    CHECK(verdict.first_overflow_second == 4);
-    CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{1, 0});
-    CHECK(
-        verdict.text ==
-        "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
-        "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Slots that held events "
-        "for processing cost 64 % of the time in which producers had data to send; consumers worked on "
-        "events "
-        "for 80 % of theirs and were blocked for 80 %.");
-    CHECK(contains(verdict.advice, "more slots (--slots)"));
-}
-
-TEST_CASE("Where blocked consumers leave others slots but not the bandwidth, their links are the cause") {
-    Run run;  // paper 1, row 5: two of fourteen permanently blocked, the others at line rate
-    run.overflow(0, 1.05, 8, 10, 0, 0);
-    run.block(0, 10);
-    run.facts.blocked_at_once = {1, 2};
-    run.consumer(0).measured.received.bytes = {0};
-    run.consumer(1).measured.received.bytes = {9'900'000'000};
-    run.consumer(2).measured.received.bytes = {9'900'000'000};
-    run.facts.interface_rates.assign(6, BitRate{8'100'000'000});
-    run.facts.interface_rates[1] = run.facts.interface_rates[2] = {20'000'000'000};
-    const Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "consumer-links");
-    CHECK(contains(verdict.text, "NOT sustained: producer 0 exceeded its buffer from second 8 on"));
-    CHECK(contains(verdict.text,
-                   "Main cause: links of consumers. Consumers moved 5.280 Gb/s each while data waited, "));
-    CHECK(contains(verdict.text, "8.000 Gb/s are needed of each producer."));
-}
-
-TEST_CASE("The network is the cause when transfers were under way all the time") {
-    Run run;
-    run.overflow(0, 2.0, 1, 10, 0, 0);
-    for (std::size_t i = 0; i < 3; ++i) {
-        run.consumer(i).measured.received.bytes = {5'000'000'000};
-    }
-    Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "not-told");
-    CHECK(contains(
-        verdict.text,
-        "Main cause: not told. Links of consumers and of producers look equally full: 4.000 Gb/s and "
-        "8.000 Gb/s each while data waited, and 8.000 Gb/s are needed of each producer."));
-    CHECK_FALSE(contains(verdict.text, "Note that"));
-    // A rank that does not run makes a network look slow.
-    run.consumer(2).poll_gap_max_with_drain = Duration::milliseconds(300);
-    verdict = run.judged();
-    CHECK(contains(verdict.text, "Note that consumer 2 on eb12 did not run for up to 300 ms"));
-    // The links of both roles were seen to carry more: slots that are full of data still arriving are too
-    // few.
-    run.overflow(0, 2.0, 1, 6, 4, 0);
-    for (std::size_t i = 0; i < 3; ++i) {
-        run.consumer(i).time.receiving = Duration::seconds(5);
-    }
-    verdict = run.judged();
-    CHECK(cause_name(verdict) == "slots");
-    CHECK(contains(verdict.text, "Producers waited for a free slot for 40 % of the time"));
-}
-
-TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
-    Run run;
-    run.overflow(0, 1.2, 3, 4, 1, 5);
-    run.ranks[0].summary.load.handling = Duration::seconds(7);
-    Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "scheduler");
-    CHECK(contains(
-        verdict.text,
-        "Main cause: the scheduler. Messages on their way, or not read yet, cost 50 % of the time in "
-        "which producers had data to send; the scheduler handled messages for 70 % of it."));
-    run.ranks[0].summary.load.handling = Duration::seconds(9);
-    CHECK(contains(run.judged().text, "It handled messages for 90 % of the time"));
-    run.ranks[0].summary.load.handling = Duration::milliseconds(100);
-    verdict = run.judged();
-    CHECK(cause_name(verdict) == "control-latency");
-    CHECK(contains(verdict.text, "and the scheduler handled messages for only 1.0 % of it."));
-    // Credits that consumers have given and the scheduler has not read are the same, and no lack of slots.
-    run.overflow(0, 1.2, 3, 4, 6, 0);
-    run.free_slots(200);
-    CHECK(cause_name(run.judged()) == "control-latency");
-}
-
-TEST_CASE("A producer that did not run or generate in time is its own cause") {
-    Run run;
-    run.overflow(1, 1.2, 3, 10, 0, 0);
-    run.producer(1).stalled_with_drain = Duration::seconds(3);
-    run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(800);
-    run.producer(1).poll_gap_second_with_drain = 7;
-    Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "stalled-rank");
-    CHECK(contains(
-        verdict.text,
-        "Main cause: producer 1 on eb02, which stood still. It did not run for 30 % of the time, for up "
-        "to 800 ms at once, until second 7."));
-    // One that is on time, as another is not, is no cause.
-    run.producer(1).first_overflow_second = no_second;
-    run.producer(1).max_occupancy = 0.5;
-    run.overflow(0, 1.2, 3, 10, 0, 0);
-    CHECK(cause_name(run.judged()) == "not-told");
-    run.overflow(1, 1.2, 3, 10, 0, 0);
-    run.producer(1).stalled_with_drain = {};
-    run.producer(1).measured.generated.bytes = {9'000'000'000};
-    verdict = run.judged();
-    CHECK(cause_name(verdict) == "late-producer");
-    CHECK(
-        contains(verdict.text,
-                 "Main cause: producer 1 on eb02, which was late. It generated only 90 % of what was due."));
-}
-
-TEST_CASE("What is recorded after the end of a short run is no time in which producers had to generate") {
-    Run run;
-    run.overflow(0, 2.0, 1, 10, 0, 0);
-    run.plan.duration = Duration::seconds(4);
-    for (std::size_t i = 0; i < 2; ++i) {
-        run.producer(i).measured.generated.bytes = {4'000'000'000};
-    }
-    for (std::size_t i = 0; i < 3; ++i) {
-        run.consumer(i).measured.received.bytes = {2'000'000'000};
-    }
-    CHECK(cause_name(run.judged()) == "not-told");
-}
-
-TEST_CASE("The closing check alone can say no") {
-    Run run;
+TEST_CASE("The closing check alone can fail a run") {
+    JudgedRun run;
     run.overflow(0, 1.0, 3, 10, 0, 0);
     run.producer(0).first_overflow_second = no_second;
     run.producer(0).overflowed_at_close = true;
@@ -322,7 +129,7 @@ TEST_CASE("The closing check alone can say no") {
 }
 
 TEST_CASE("Dropped events are named as lost") {
-    Run run;
+    JudgedRun run;
     run.plan.overflow = Overflow::drop;
     run.overflow(0, 1.0, 3, 10, 0, 0);
     run.producer(0).measured.lost = {12, {12}};
@@ -333,7 +140,7 @@ TEST_CASE("Dropped events are named as lost") {
 }
 
 TEST_CASE("A run that lost an event is neither sustained nor on time, wherever it was lost") {
-    Run run;
+    JudgedRun run;
     run.producer(0).ledger.generated.events = 100;
     SECTION("left over with its producer") {
         run.producer(0).ledger.lost = {.events = 41, .bytes = {41}, .hash = 0};
@@ -382,7 +189,7 @@ TEST_CASE("A run that lost an event is neither sustained nor on time, wherever i
 }
 
 TEST_CASE("Late sets are reported beside a buffer that had room for them") {
-    Run run;
+    JudgedRun run;
     for (std::size_t i = 0; i < 2; ++i) {
         run.producer(i).sets_in_time = {.sets = 10,
                                         .late = 0,
@@ -423,40 +230,8 @@ TEST_CASE("Late sets are reported beside a buffer that had room for them") {
     CHECK(verdict.on_time == false);
 }
 
-TEST_CASE("Lost datagrams that held streams are the cause, and not the scheduler that waited for them") {
-    Run run;
-    run.plan.transport = TransportKind::datagram;
-    run.plan.fragment_timeout = Duration::milliseconds(50);
-    run.overflow(0, 1.2, 3, 1, 0, 9);
-    run.producer(0).run.generated.events = run.producer(1).run.generated.events = 100;
-    run.consumer(1).run.lost.events = 1;
-    CHECK(cause_name(run.judged()) == "control-latency");  // below one in a hundred
-    run.consumer(1).run.lost.events = 20;
-    Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "switch-loss");
-    CHECK(contains(
-        verdict.text,
-        "10 % of the events did not arrive whole, and each held a stream and a slot until it was given "
-        "up, 50.0 ms after it was sent."));
-    run.consumer(1).run.datagrams.socket_drops = 30;
-    verdict = run.judged();
-    CHECK(cause_name(verdict) == "host-loss");
-    CHECK(contains(verdict.text, "30 datagrams were dropped at full sockets of consumers."));
-}
-
-TEST_CASE("A buffer that holds no set is the cause of what it drops") {
-    Run run;
-    run.plan.overflow = Overflow::drop;
-    run.plan.buffer = {500'000'000};
-    run.overflow(0, 1.0, 0, 10, 0, 0);
-    run.producer(0).measured.lost = {12, {12}};
-    const Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "buffer");
-    CHECK(contains(verdict.text, "Main cause: the buffer. A set is 1.000 GB and the buffer 500.0 MB"));
-}
-
 TEST_CASE("What cannot be judged is not judged") {
-    Run run;
+    JudgedRun run;
     SECTION("saturate") {
         run.plan.generation = Generation::saturate;
         const Verdict verdict = run.judged();
@@ -487,7 +262,7 @@ TEST_CASE("What cannot be judged is not judged") {
 }
 
 TEST_CASE("Corrupt data is reported in the verdict") {
-    Run run;
+    JudgedRun run;
     run.consumer(0).ledger.corrupt.events = 2;
     run.consumer(1).ledger.duplicate.events = 1;
     run.facts.ledger_differences = {"something"};
@@ -503,64 +278,4 @@ TEST_CASE("Corrupt data is reported in the verdict") {
     verdict = run.judged();
     CHECK(cause_name(verdict) == "control-latency");
     CHECK(contains(verdict.text, "2 events arrived corrupt"));
-}
-
-TEST_CASE("Causes have stable names") {
-    CHECK(cause_name(Verdict{}) == "none");
-    Verdict verdict;
-    verdict.causes.resize(2);
-    const std::array<std::string_view, 23> names{"consumer-links",
-                                                 "producer-links",
-                                                 "switch-loss",
-                                                 "pfc",
-                                                 "ecn",
-                                                 "slots",
-                                                 "processing",
-                                                 "streams",
-                                                 "window",
-                                                 "scheduler",
-                                                 "control-latency",
-                                                 "shaping",
-                                                 "outstanding",
-                                                 "requests",
-                                                 "high-water",
-                                                 "late-producer",
-                                                 "stalled-rank",
-                                                 "host-loss",
-                                                 "lost-consumers",
-                                                 "buffer",
-                                                 "event-size",
-                                                 "integrity",
-                                                 "not-told"};
-    for (std::size_t kind = 0; kind < names.size(); ++kind) {
-        verdict.causes[0].what = static_cast<CauseKind>(kind);
-        CHECK(cause_name(verdict) == names.at(kind));
-    }
-}
-
-TEST_CASE("What was found by simulating again counts instead of what rows tell") {
-    Run run;
-    run.overflow(0, 1.2, 3, 4, 1, 5);
-    REQUIRE(cause_name(run.judged()) == "control-latency");
-    const std::vector<NamedCause> proved{
-        {.what = CauseKind::slots,
-         .share = 1,
-         .evidence = CauseEvidence::counterfactual,
-         .text = "with 2 slots instead of 1, every set would have been on time.",
-         .remedy = "--slots 2"},
-        {.what = CauseKind::processing,
-         .share = 1,
-         .evidence = CauseEvidence::counterfactual,
-         .text = "with a mean of 1.00 ms instead of 2.00 ms, every set would have been on time.",
-         .remedy = "shorter processing"}};
-    run.facts.proved = &proved;
-    const Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "slots");
-    CHECK(verdict.causes.size() == 2);
-    CHECK(contains(
-        verdict.text,
-        "Main cause: too few slots. With 2 slots instead of 1, every set would have been on time. Or "
-        "processing on consumers: with a mean of 1.00 ms instead of 2.00 ms, every"));
-    CHECK(verdict.advice == "--slots 2; or shorter processing");
-    CHECK_FALSE(contains(verdict.text, "grant"));
 }

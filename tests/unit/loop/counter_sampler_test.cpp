@@ -149,7 +149,7 @@ TEST_CASE("Seconds whose end was missed are empty, and the next row has what was
 }
 
 TEST_CASE("Counting begins with a whole second") {
-    // A machine that stood still for seconds has other rows, which say so: then once more.
+    // A machine that stood still for seconds has other rows, which show it: then once more.
     for (int tries_left = 5;; --tries_left) {
         const FakeRun run;
         CounterSampler sampler(run.task(std::make_unique<CountingCalls>()));

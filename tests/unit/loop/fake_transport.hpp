@@ -1,4 +1,4 @@
-// A transport without a network for tests of the loop: it remembers what it was asked to do, in order,
+// A transport without a network for tests of the loop: it keeps what it was called to do, in order,
 // and gives out what a test put in. Everything it was given to send has left at once.
 #pragma once
 

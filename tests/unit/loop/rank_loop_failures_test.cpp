@@ -26,7 +26,7 @@ TEST_CASE("A silent leader is lost") {
     CHECK(rig.clock.now() >= Instant{} + Duration::milliseconds(250));
 }
 
-TEST_CASE("A leader that is heard now and then is not lost") {
+TEST_CASE("A leader that sends something now and then is not lost") {
     Rig rig(consumer_rank, Duration::milliseconds(250));
     rig.each_poll = [&] {
         if (rig.clock.now() > Instant{} + Duration::milliseconds(600)) {
@@ -50,7 +50,7 @@ TEST_CASE("Of several ranks the leader names the silent one") {
     CHECK(contains(end.failure.what, "rank 2 (consumer 0 on eb02) has not responded"));
 }
 
-TEST_CASE("The loop of a leader that hears no other host ends") {
+TEST_CASE("The loop of a leader to which all other hosts are silent ends") {
     Rig rig(scheduler_rank, Duration::milliseconds(250));
     const RunEnd end = rig.loop.run();
     CHECK(end.kind == Kind::failed);
@@ -59,7 +59,7 @@ TEST_CASE("The loop of a leader that hears no other host ends") {
     CHECK(contains(end.failure.what, "receives nothing from other hosts"));
 }
 
-TEST_CASE("The leader notes when a rank begins to be missed and when all are heard again") {
+TEST_CASE("The leader notes when a rank begins to be missed and when none is any more") {
     Rig rig(scheduler_rank, Duration::seconds(1));
     rig.each_poll = [&] {
         // A poll hands out one packet.
@@ -146,7 +146,7 @@ TEST_CASE("The leader names the rank that reports that it cannot go on") {
     CHECK(end.failure.host == "eb02");
 }
 
-TEST_CASE("Only the leader decides that another rank has failed") {
+TEST_CASE("Only the leader concludes that another rank has failed") {
     Rig rig(consumer_rank);
     rig.notice(producer_rank, make_notice(Notice::Kind::failure, producer_rank, 0, "no"));
     rig.notice(scheduler_rank, make_notice(Notice::Kind::leave, scheduler_rank, 3, {}));

@@ -82,7 +82,7 @@ TEST_CASE("A producer that is lost ends a run that outlives consumers") {
     CHECK(news.taken_out.empty());
 }
 
-TEST_CASE("A process that takes a lost consumer's place is connected and heard again") {
+TEST_CASE("A process that takes a lost consumer's place is connected and watched again") {
     FakeNews news;
     Rig rig(scheduler_rank, outliving(), &news);
     news.events.push_back({.kind = JobEvent::Kind::gone, .rank = consumer_rank, .why = "gone"});
@@ -115,7 +115,7 @@ TEST_CASE("A producer disconnects a consumer that the scheduler has given up") {
     CHECK(called(rig, "disconnect 2"));
 }
 
-TEST_CASE("A producer that finds a consumer broken off tells the leader, and goes on") {
+TEST_CASE("A producer that finds a consumer broken off informs the leader, and goes on") {
     FakeNews news;
     Rig rig(producer_rank, outliving(), &news);
     rig.each_poll = [&] {

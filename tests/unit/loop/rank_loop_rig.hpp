@@ -179,7 +179,7 @@ class Rig {
     void heartbeat(int from) {
         transport.receive(from, job::PacketKind::control, ControlMessage{Heartbeat{}});
     }
-    /// In the third poll the notice of a signal: when the loop begins, all ranks count as heard.
+    /// In the third poll the notice of a signal: when the loop begins, no rank counts as silent.
     void signal_or_heartbeat(int from) {
         if (polls == 3) {
             notice(from, job::make_notice(job::Notice::Kind::signal, from, SIGTERM, {}));
@@ -223,7 +223,7 @@ class Rig {
     RankLoop loop;
     std::function<void()> each_poll;
     std::vector<int> signals;         ///< that were to be recorded at once
-    std::vector<int> missed_ranks;    ///< that began to be missed; -1: all were heard again
+    std::vector<int> missed_ranks;    ///< that began to be missed; -1: none was any more
     std::vector<std::string> losses;  ///< what was said of consumers that are lost or back
     int polls = 0;
     bool answered = false;

@@ -112,7 +112,7 @@ TEST_CASE("A rank on another host that falls silent when a signal comes is the c
     CHECK(rig.signals == std::vector<int>{SIGTERM});
 }
 
-TEST_CASE("A rank that is heard late after a signal is not named") {
+TEST_CASE("A rank whose heartbeat is late after a signal is not named") {
     Rig rig(scheduler_rank);
     bool heard = false;
     rig.each_poll = [&] {

@@ -1,5 +1,5 @@
 // Nodes: core and recorder together. A whole run in one process, without a network and in virtual time: what
-// the rows say was moved is what the ledgers say.
+// was moved by the rows is what was moved by the ledgers.
 #include "participant/rank_node.hpp"
 
 #include <algorithm>
@@ -190,7 +190,7 @@ void check_rows(World& world, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("The rows of a run sum to what its ledgers say was moved") {
+TEST_CASE("The rows of a run sum to the counts of its ledgers") {
     const Plan plan = small_plan();
     World world(plan);
     world.run();
@@ -281,7 +281,7 @@ TEST_CASE("A heartbeat is no message of the protocol") {
     }
 }
 
-TEST_CASE("The scheduler's node says for how long no slot was free") {
+TEST_CASE("The scheduler's node counts how long no slot was free") {
     World world(small_plan());
     SchedulerNode& scheduler = *world.ranks()[0]->rank_node->scheduler();
     Actions out;

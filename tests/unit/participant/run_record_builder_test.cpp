@@ -82,7 +82,7 @@ LiveSample report_of_second(NodeId node, std::int64_t second, std::int64_t bytes
 
 }  // namespace
 
-TEST_CASE("The record at the start says that the run has not ended") {
+TEST_CASE("In the record at the start the run has not ended") {
     const RunDescription run = settings();
     const RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const RunRecord record = report.at_start();
@@ -252,7 +252,7 @@ TEST_CASE("A log that could not be written fails the run and its rank is named")
     CHECK(report.exit_status(record) == exit_failed);
 }
 
-TEST_CASE("A late start is told and is no failure") {
+TEST_CASE("A late start is recorded and is no failure") {
     const RunDescription run = settings();
     auto accounts = good_accounts(run.plan);
     accounts[1].started_late = Duration::milliseconds(33);
@@ -372,7 +372,7 @@ TEST_CASE("A failed run stays failed whatever was required") {
     CHECK(report.exit_status(complete_record(report, run, accounts)) == exit_failed);
 }
 
-TEST_CASE("An interrupted run is told from the last reports of its ranks") {
+TEST_CASE("The record of an interrupted run has the last reports of its ranks") {
     const RunDescription run = settings();
     RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     SecondCollector collector(run.plan, {});
@@ -384,7 +384,7 @@ TEST_CASE("An interrupted run is told from the last reports of its ranks") {
     CHECK(contains(record.failure->what, "signal 15"));
     CHECK(record.ranks[2].summary.rows == 2);
     CHECK(record.ranks[2].summary.run.sent.bytes == Bytes{2000});
-    CHECK(record.ranks[1].summary.rows == 0);  // was never heard of
+    CHECK(record.ranks[1].summary.rows == 0);  // sent nothing
     CHECK(record.ranks[1].summary.node == NodeId{Role::producer, 0});
     for (const RankRecord& rank : record.ranks) {
         CHECK_FALSE(rank.ended_regularly);
@@ -418,7 +418,7 @@ TEST_CASE("A run that broke names who broke it and is not judged") {
     CHECK(report.exit_status(record) == exit_failed);
 }
 
-TEST_CASE("A rank that never collected reports can still say how the run ended") {
+TEST_CASE("A rank that never collected reports can still record how the run ended") {
     const RunDescription run = settings();
     const RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     const Failure failure{

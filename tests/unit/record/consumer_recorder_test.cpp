@@ -77,7 +77,7 @@ TEST_CASE("A consumer receives from when its transfer began, as far as it was no
     };
     const ConsumerState free{.free_slots = 1};
     const ConsumerState blocked{.queued_slots = 1, .processing = true};
-    // An event of one chunk, on its way for 100 ms: nothing else says that it was.
+    // An event of one chunk, on its way for 100 ms: nothing else shows that it was.
     begun(0.2, 0.1);
     recorder.set_state(at(0.2), blocked);
     // The clocks of two ranks differ: the producer seems to have begun before there was a slot.
@@ -89,7 +89,7 @@ TEST_CASE("A consumer receives from when its transfer began, as far as it was no
     recorder.set_state(at(0.6), free);
     begun(0.7, 0.5);
     recorder.set_state(at(0.7), free);
-    // Over the end of a second, which only a simulator sees.
+    // Over the end of a second, which happens in a simulator only.
     recorder.on_its_way(at(0.9));
     begun(1.2, 0.9);
     recorder.set_state(at(1.2), free);

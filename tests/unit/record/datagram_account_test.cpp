@@ -37,12 +37,12 @@ PeerDatagrams counted(std::uint32_t peer, std::uint64_t sent, std::uint64_t rece
     return entry;
 }
 
-RankRecord rank_of(core::NodeId node, const core::SocketState& socket, const DatagramFlow& flow) {
+RankRecord rank_of(core::NodeId node, const core::SocketState& socket, const DatagramCounts& counts) {
     RankRecord rank;
     rank.summary.node = node;
     rank.summary.socket = socket;
-    rank.summary.run.datagrams = flow;
-    rank.summary.measured.datagrams = flow;
+    rank.summary.run.datagrams = counts;
+    rank.summary.measured.datagrams = counts;
     rank.summary.covered = core::Duration::seconds(2);
     return rank;
 }
@@ -60,12 +60,12 @@ DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes a
     DatagramMatrix matrix;
     matrix.add(core::node_of(core::ProducerId{0}), std::vector{counted(0, 1000, 0)});
     matrix.add(core::node_of(core::ConsumerId{0}), std::vector{counted(0, 0, 900)});
-    DatagramFlow sent;
+    DatagramCounts sent;
     sent.sent = 1000;
     sent.sent_bytes = 1472000;
     sent.sent_frames = 1000;
     sent.wire_bytes = 1538000;
-    DatagramFlow received;
+    DatagramCounts received;
     received.received = 900;
     received.socket_drops = 60;
     received.strays = strays;
@@ -86,7 +86,7 @@ DatagramAccount account_of(const std::vector<HostCounters>& hosts, core::Bytes a
 
 TEST_CASE("datagrams are counted by peer and by second") {
     DatagramRecorder producer(plan_with_datagrams(), 2);
-    DatagramFlow second;
+    DatagramCounts second;
     const core::NodeId consumer = core::node_of(core::ConsumerId{1});
     producer.observe(seen(Kind::chunk_sent, consumer), second);
     core::Observation several = seen(Kind::chunk_sent, consumer);
@@ -96,10 +96,10 @@ TEST_CASE("datagrams are counted by peer and by second") {
     producer.socket({.sent_datagrams = 3, .wire_bytes = 500, .occupancy_bytes = 40}, second);
     producer.socket({.sent_datagrams = 5, .wire_bytes = 700, .occupancy_bytes = 10, .send_buffer_bytes = 9},
                     second);
-    CHECK(second == DatagramFlow{.sent = 5, .wire_bytes = 700});
+    CHECK(second == DatagramCounts{.sent = 5, .wire_bytes = 700});
     second = {};
     producer.socket({.sent_datagrams = 6, .wire_bytes = 700, .occupancy_bytes = 10}, second);
-    CHECK(second == DatagramFlow{.sent = 1});
+    CHECK(second == DatagramCounts{.sent = 1});
     REQUIRE(producer.entries().size() == 1);
     CHECK(producer.entries()[0].peer == 1);
     CHECK(producer.entries()[0].sent == 4);
@@ -107,14 +107,14 @@ TEST_CASE("datagrams are counted by peer and by second") {
     CHECK(producer.socket().occupancy_bytes == 40);
 
     DatagramRecorder receiver(plan_with_datagrams(), 3);
-    DatagramFlow flow;
+    DatagramCounts counts;
     for (const Kind kind :
          {Kind::chunk_received, Kind::chunk_duplicate, Kind::chunk_late, Kind::chunk_corrupt}) {
         core::Observation two = seen(kind, core::node_of(core::ProducerId{2}));
         two.chunks = 2;
-        receiver.observe(two, flow);
+        receiver.observe(two, counts);
     }
-    CHECK(flow == DatagramFlow{.received = 2, .duplicate = 2, .late = 2, .corrupt = 2});
+    CHECK(counts == DatagramCounts{.received = 2, .duplicate = 2, .late = 2, .corrupt = 2});
     REQUIRE(receiver.entries().size() == 1);
     CHECK(receiver.entries()[0].received == 2);
     CHECK(receiver.entries()[0].corrupt == 2);
@@ -122,9 +122,9 @@ TEST_CASE("datagrams are counted by peer and by second") {
     core::Plan other = plan_with_datagrams();
     other.transport = core::TransportKind::send;
     DatagramRecorder none(other, 3);
-    flow = {};
-    none.observe(seen(Kind::chunk_received, core::node_of(core::ProducerId{2})), flow);
-    CHECK(flow == DatagramFlow{});
+    counts = {};
+    none.observe(seen(Kind::chunk_received, core::node_of(core::ProducerId{2})), counts);
+    CHECK(counts == DatagramCounts{});
     CHECK(none.entries().empty());
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("every missing datagram is explained by a counter or is said not to be
     CHECK(wire_text(bare) ==
           "5.888 Mb/s of datagrams are 6.152 Mb/s on the wire in 500 frames/s (MTU 1500 B)");
 
-    // Socket drops are in the errors of UDP as well; of the queue's drops, 7 were told to the sender.
+    // Socket drops are in the errors of UDP as well; of the queue's drops, 7 were reported to the sender.
     const auto full = account_of({host_with({{"udp.receive_errors", 0, 62},
                                              {"udp.receive_buffer_errors", 0, 60},
                                              {"ip.reassembly_failures", 0, 3},
@@ -205,7 +205,7 @@ TEST_CASE("datagrams from elsewhere are named in the summary, also few of them")
     CHECK(to_json(account)["stray"] == 82000);
 }
 
-TEST_CASE("a buffer that the kernel cut is told with the setting to raise") {
+TEST_CASE("a buffer that the kernel cut is named with the setting to raise") {
     CHECK(account_of({}).notes.empty());
     CHECK(account_of({}, {2000}).notes.empty());
     const auto cut = account_of({}, {3000});

@@ -22,7 +22,7 @@ TEST_CASE("Seconds are numbered downwards before 0, and phases follow from them"
     CHECK(phase_of(6, Duration::milliseconds(5500)) == Phase::drain);
 }
 
-TEST_CASE("A summary from a report says what the report knows") {
+TEST_CASE("A summary from a report has all of the report") {
     RankSummary summary;
     summary.node = node_of(ProducerId{4});
     Row row;

@@ -100,7 +100,7 @@ TEST_CASE("The buckets that are not empty come with their upper bounds in micros
     CHECK(digest(histogram).buckets.events == filled.events);
 }
 
-TEST_CASE("A digest says quantiles in microseconds and only a count of 0 when there is nothing") {
+TEST_CASE("A digest has quantiles in microseconds and only a count of 0 when there is nothing") {
     LogHistogram histogram;
     CHECK(digest(histogram).count == 0);
     histogram.add(Duration::microseconds(250));

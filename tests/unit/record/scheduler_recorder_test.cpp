@@ -10,7 +10,7 @@ namespace record_scheduler_recorder_test_file {
 using namespace weir::record;
 using namespace weir::core;
 
-TEST_CASE("The scheduler's second says who it waited for, and what it was told") {
+TEST_CASE("The scheduler's second has whom it waited for, and what it received") {
     std::vector<SchedulerRow> rows;
     std::vector<LiveSample> reports;
     SchedulerRecorder recorder(test::small_plan(), Instant{0},

@@ -174,7 +174,7 @@ TEST_CASE("A report from the far future costs a bounded number of seconds") {
     CHECK(run.seconds.back().second == 1'000'000'000'000);
 }
 
-TEST_CASE("Losses of a rank that falls silent are not forgotten") {
+TEST_CASE("Losses of a rank that falls silent are kept") {
     Collected run;
     LiveSample losing = report(producer(0), 0);
     losing.run.lost.events = 5;

@@ -1,4 +1,4 @@
-// Who received how much from whom, and the file that says so.
+// Who received how much from whom, and the file of it.
 #include "record/traffic_matrix.hpp"
 
 #include <sys/resource.h>
@@ -112,7 +112,7 @@ TEST_CASE("A matrix that is larger than a block is whole") {
     CHECK_FALSE(std::getline(in, line));
 }
 
-TEST_CASE("A traffic file that does not fit leaves nothing and says why") {
+TEST_CASE("A traffic file that does not fit leaves nothing and an error") {
     const Directory directory;
     TrafficMatrix matrix;
     matrix.set({0}, entries({0, 1, 2, 3, 4, 5}));

@@ -30,7 +30,7 @@ RunRecord record_of(std::vector<RankRecord> ranks) {
 
 }  // namespace
 
-TEST_CASE("The final summary says the verdict first and fits a screen") {
+TEST_CASE("The final summary begins with the verdict and fits a screen") {
     const std::string text = final_summary_text(record_of(test::good_ranks(test::small_plan())), false);
     CAPTURE(text);
     const std::string verdict =
@@ -73,7 +73,7 @@ TEST_CASE("What a grant costs in packets is said of runs that counted them") {
                    "control messages     1.25 packets per grant, to and from the scheduler\n"));
 }
 
-TEST_CASE("The slowest rate says over how many seconds, or that events are too few") {
+TEST_CASE("The slowest rate has its number of seconds, or events are too few") {
     RunRecord record = record_of(test::good_ranks(test::small_plan()));
     const auto with_events_of = [&](double bytes) {
         record.plan.event_size.mean = bytes;

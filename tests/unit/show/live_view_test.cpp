@@ -77,7 +77,7 @@ TEST_CASE("With short rows a live line has the best interval of a consumer") {
     const auto json = nlohmann::json::parse(shown(plan, LiveForm::json, {one}).at(0));
     CHECK(json["producers_burst_bits_per_second"] == 9'500'000'000);
     CHECK(json["consumers_burst_bits_per_second"] == 8'500'000'000);
-    // Short rows that nobody asked for are for charts.
+    // Short rows without --row-interval are for charts.
     plan.row_interval_asked_for = false;
     for (const Plan& without : {test::small_plan(), plan}) {
         CHECK_FALSE(nlohmann::json::parse(shown(without, LiveForm::json, {one}).at(0))
@@ -135,7 +135,7 @@ TEST_CASE("Trouble shows, red where there are colours") {
     const std::string coloured = shown(test::small_plan(), LiveForm::text, {bad}, true)[2];
     CHECK(contains(coloured, "\x1b[31;1m    1.250\x1b[0m"));
     CHECK(contains(coloured, "\x1b[31;1m      5\x1b[0m\x1b[31;1m      12\x1b[0m"));
-    // A second in which every rank ended says nothing; one of which nobody reported does.
+    // A second in which every rank ended is not shown; one of which nothing was reported is.
     ClusterSecond nothing;
     nothing.second = 12;
     nothing.phase = Phase::drain;

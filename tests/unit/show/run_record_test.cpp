@@ -203,7 +203,7 @@ TEST_CASE("An unfinished record does not pretend") {
     CHECK(json["plan"]["rate"] == "8Gb/s");
 }
 
-TEST_CASE("A run.json says how the run ended, or that it has not") {
+TEST_CASE("A run.json has how the run ended, or that it has not") {
     const auto directory = scratch("weir-ended");
     std::filesystem::create_directories(directory);
     const std::string path = (directory / "run.json").string();

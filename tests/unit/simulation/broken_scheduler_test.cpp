@@ -22,9 +22,9 @@ namespace {
 
 /// How a scheduler is made wrong.
 struct Flaw {
-    /// Changes a message before the scheduler sees it; false: it never sees it.
+    /// Changes a message before the scheduler gets it; false: it never gets it.
     std::function<bool(ControlMessage&)> before;
-    /// Changes what it says; called after each input.
+    /// Changes what it sends; called after each input.
     std::function<void(Scheduler&, Actions&)> after;
     std::function<std::unique_ptr<Policy>(const Plan&)> policy;
 };
@@ -84,7 +84,7 @@ Plan random_small_plan(std::uint64_t seed, PolicyKind policy) {
     return plan;
 }
 
-/// What the first checker to object says, over some random plans; nothing if none does.
+/// The objection of the first checker that has one, over some random plans; nothing if none has.
 std::optional<std::string> objection_to(PolicyKind policy, const std::function<Flaw()>& flaw,
                                         int plans = 20) {
     weir::participant::RowOutput nowhere(nullptr, [](const weir::record::LiveSample&) {});
@@ -177,7 +177,7 @@ std::unique_ptr<Policy> make_flawed(const Plan& plan) {
     }
 }
 
-/// What a checker says of a policy when there is always something to send, in events of different sizes, and
+/// The objection of a checker to a policy when there is always something to send, in events of all sizes, and
 /// consumers have one slot each, so that none is readier than another. The side that has more nodes is the
 /// one whose nodes compete.
 template <typename FlawedPolicy>

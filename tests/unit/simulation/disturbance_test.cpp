@@ -62,7 +62,7 @@ bool message_has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a pause says who, when and for how long") {
+TEST_CASE("a pause has a rank, a time and a length") {
     const Disturbance disturbance = disturbance_of("pause:consumer=3,at=10s,for=2s");
     CHECK(disturbance.kind == Disturbance::Kind::pause);
     CHECK((disturbance.node == NodeId{Role::consumer, 3}));
@@ -105,7 +105,7 @@ TEST_CASE("a death needs no end") {
     CHECK(disturbance.length == Duration::max());
 }
 
-TEST_CASE("a consumer that dies may be started again") {
+TEST_CASE("a lost consumer may be started again") {
     const Disturbance disturbance = disturbance_of("die:consumer=1,at=4s,back=9s");
     CHECK(disturbance.kind == Disturbance::Kind::die);
     CHECK(disturbance.at == Instant{} + Duration::seconds(4));

@@ -1,5 +1,5 @@
 // The pressure of a plan (core/pressure.hpp) against packets: below 1 a setting never acts, and no queue is
-// longer than it says.
+// longer than computed.
 #include "core/pressure.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ std::uint64_t acts(const weir::record::SwitchRow& sum, Setting setting) {
 
 }  // namespace
 
-TEST_CASE("32 to 1 at full load with PFC: the size of events decides whether there are pauses") {
+TEST_CASE("32 to 1 at full load with PFC: with or without pauses by the size of events") {
     struct Case {
         std::int64_t event_kibibytes;
         bool pauses;
@@ -94,7 +94,7 @@ TEST_CASE("32 to 1 at full load with PFC: the size of events decides whether the
         CHECK((sum.pauses_sent > 0) == one.pauses);
         CHECK(sum.dropped_packets == 0);
         if (!one.pauses) {
-            // What waits is what the formula says, within what lies on the wire.
+            // What waits is what the formula gives, within what lies on the wire.
             const auto queue = static_cast<double>(pressure.settings.at(0).queue.count);
             const auto longest = static_cast<double>(sum.queue_peak.count);
             CHECK(longest <= queue);

@@ -131,7 +131,7 @@ bool says(const std::string& objection, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a run outlives a consumer that dies, and takes it in again") {
+TEST_CASE("a run goes on without a lost consumer, and takes it in again") {
     for (const PolicyRow& policy : policy_table) {
         if (policy.kind == PolicyKind::none) {
             continue;
@@ -225,7 +225,7 @@ TEST_CASE("the right scheduler breaks no rule when a consumer is lost") {
     CHECK(objection_to([](Actions&) {}).empty());
 }
 
-TEST_CASE("a producer that is not told of a loss is noticed") {
+TEST_CASE("a producer that is not informed of a loss is found") {
     CHECK(says(objection_to([](Actions& out) {
                    std::erase_if(out.messages, [](const SendMessage& sent) {
                        return std::holds_alternative<Revoke>(sent.message);

@@ -39,7 +39,7 @@ HeaderState state_of(const core::ChunkDescription& chunk, Verify verify = Verify
 
 }  // namespace
 
-TEST_CASE("a header says what was written, at every verify level") {
+TEST_CASE("a header has what was written, at every verify level") {
     for (const Verify verify : {Verify::none, Verify::header, Verify::full}) {
         const auto message = message_of(example_chunk(), 0xfedcba9876543210, verify);
         const auto decoded = transport::decode_header(message, bounds, verify);
@@ -49,7 +49,7 @@ TEST_CASE("a header says what was written, at every verify level") {
     }
 }
 
-TEST_CASE("a header is little endian and lies where the format says") {
+TEST_CASE("a header is little endian and has the layout of the format") {
     const auto message = message_of(example_chunk(), 0x1122334455667788, Verify::none);
     const std::array<unsigned, 64> expected{
         'W',  'E',  'I',  'R',  3,    0,    0x07, 0x01,  // magic, version, epoch
@@ -86,7 +86,7 @@ TEST_CASE("a header is not read beyond the bytes that arrived") {
     for (const Verify verify : {Verify::none, Verify::header, Verify::full}) {
         const auto message = message_of(example_chunk(), 42, verify);
         for (std::size_t size = 0; size < message.size(); ++size) {
-            // A block of exactly this size, so that the address sanitizer sees a read beyond it.
+            // A block of exactly this size, so that the address sanitizer finds a read beyond it.
             const std::vector<std::byte> cut(message.begin(),
                                              message.begin() + static_cast<std::ptrdiff_t>(size));
             const auto decoded = transport::decode_header(cut, bounds, verify);

@@ -1,4 +1,4 @@
-// What a datagram says of its chunk, and that nothing else passes for one of this run.
+// What a datagram has of its chunk, and that nothing else passes for one of this run.
 #include "transport/datagram/datagram_header.hpp"
 
 #include <vector>
@@ -44,7 +44,7 @@ std::vector<std::byte> datagram_with(const DatagramForm& form, const core::SendC
 
 }  // namespace
 
-TEST_CASE("a datagram says which chunk it is") {
+TEST_CASE("a datagram has the number of its chunk") {
     for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
         const DatagramForm form(plan_of_datagrams(verify), 77);
         const core::SendChunk chunk = one_datagram();
@@ -59,7 +59,7 @@ TEST_CASE("a datagram says which chunk it is") {
     }
 }
 
-TEST_CASE("a short last chunk is filled up to the least datagram, and still says how long it is") {
+TEST_CASE("a short last chunk is filled up to the least datagram, and still has its length") {
     for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
         const DatagramForm form(plan_of_datagrams(verify), 77);
         for (std::int64_t length = 1; length <= 18; ++length) {

@@ -1,5 +1,5 @@
 // The kernel's end of datagrams, over loopback: what is taken arrives, what does not fit is counted, and an
-// end that nobody listens at is told.
+// end without a socket is reported.
 #include "transport/datagram/datagram_socket.hpp"
 
 #include <chrono>
@@ -100,7 +100,7 @@ TEST_CASE("a datagram that is too long comes cut") {
     CHECK(found[0].bytes.size() < 3000);
 }
 
-TEST_CASE("an end at which nobody listens is told with its address") {
+TEST_CASE("an end without a socket is reported with its address") {
     DatagramSocket from({}, 0);
     std::optional<DatagramSocket> gone(std::in_place, core::Bytes{}, std::size_t{0});
     const Endpoint nobody{here, gone->port()};

@@ -15,7 +15,7 @@ KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a d
          stat.S_IFSOCK: "a socket"}
 
 
-# What a terminal or a page would obey or hide: control characters, and those that change the direction of text.
+# What a terminal or a page would act on or hide: control characters, and those that change the direction of text.
 UNSAFE = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
 _UNSAFE = re.compile(f"[{UNSAFE}]")
 # As it is in the text of a file: itself, or escaped.

@@ -19,7 +19,7 @@ from .run_groups import Group
 
 # The order in which figures decide at a fixed rate.
 _CHAIN = ("sustained", "lost_events", "late_share", "longest_stay", "worst_occupancy", "goodput", "delivery_p99", "evenness")
-# Where no run was sustained, queues grow for as long as a run lasts: what was carried has more to say than how late it was.
+# Where no run was sustained, queues grow for as long as a run lasts: what was carried shows more than how late it was.
 _OVERLOADED = ("lost_events", "goodput", "late_share", "longest_stay", "worst_occupancy", "delivery_p99", "evenness")
 # At full load there is always data to send: latencies and occupancies are those of full queues.
 _FULL_LOAD = ("lost_events", "goodput")

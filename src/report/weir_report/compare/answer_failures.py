@@ -1,4 +1,4 @@
-"""What a headline says of runs that are not there, and of settings whose runs are of two kinds."""
+"""The part of a headline on runs that are not there, and of settings whose runs are of two kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer could not tell, how many more runs would, and what to do next."""
+"""What an answer leaves open, how many more runs would show it, and what to do next."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ZERO_WITH = {"switch_marked_packets": "ecn_marked_packets"} | {
 
 
 def not_told(found):
-    """What these runs could not tell, and how many would."""
+    """What these runs leave open, and how many would show it."""
     if found.pressure.cannot_differ:
         return []
     sentences = []

@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def informative(self):
-        """Scored, and not the same in all runs, within what the measurement sees; both sides have it."""
+        """Scored, and not the same in all runs, within what the measurement resolves; both sides have it."""
         return [result for result in self.scored if _has_information(result)]
 
     @property

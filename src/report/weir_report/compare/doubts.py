@@ -72,6 +72,6 @@ def _pressure(two, names, differences):
 
 
 def _compares_more(two, differences):
-    """Whether the network, or the tag that says which setting the switch had, differs as well."""
+    """Whether the network, or the tag with the setting that the switch had, differs as well."""
     switches = [{run.labels.get("switch") for run in group.runs} for group in two]
     return any(option in OF_THE_NETWORK for option in differences) or switches[0] != switches[1]

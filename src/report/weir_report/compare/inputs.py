@@ -31,7 +31,7 @@ def compare_limits(path, settings):
 
 
 def _runs_of(directory, setting, missing):
-    """Those at the ends of the brackets; the others say nothing on the limit."""
+    """Those at the ends of the brackets; the others show nothing of the limit."""
     wanted = dict.fromkeys(trial.directory for search in setting.searches for trial in search.runs
                            if trial.directory and trial.value in (search.low, search.high))
     runs = []

@@ -42,7 +42,7 @@ class Group:
         return len(self.runs) + len(self.failed)
 
 
-# Reasons why runs failed that are told of one group.
+# Reasons why runs failed that are named of one group.
 REASONS_MAX = 2
 
 

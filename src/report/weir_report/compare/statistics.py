@@ -64,14 +64,14 @@ def difference_of_pairs(differences):
 
 
 def estimate_sides(baseline, new, step=0.0):
-    """`step`: values are multiples of it; a spread that is finer than the steps is not believed."""
+    """`step`: values are multiples of it; a spread that is finer than the steps is not used."""
     baseline, new = np.asarray(baseline, float), np.asarray(new, float)
     size_a, size_b = baseline.shape[-1], new.shape[-1]
     least = np.asarray(step, float) ** 2 / 12.0
     variance_a, variance_b = np.maximum(_variance(baseline), least), np.maximum(_variance(new), least)
     part_a, part_b = variance_a / size_a, variance_b / size_b
     both, below = part_a + part_b, part_a ** 2 / (size_a - 1) + part_b ** 2 / (size_b - 1)
-    # Spreads of a few runs are guesses themselves, so the degrees of freedom are nearer to those of the smaller side than Welch's.
+    # Spreads of a few runs are estimates themselves, so the degrees of freedom are nearer to those of the smaller side than Welch's.
     fewest, some = min(size_a, size_b) - 1.0, both > 0.0
     welch = np.where(some, both ** 2 / np.where(some, below, 1.0), size_a + size_b - 2.0)
     freedom = fewest + (FREEDOM_KEPT if size_a == size_b else FREEDOM_KEPT_UNEQUAL) * (welch - fewest)
@@ -310,7 +310,7 @@ def _log_ways(size, chosen):
     return special.gammaln(size + 1.0) - special.gammaln(chosen + 1.0) - special.gammaln(size - chosen + 1.0)
 
 
-# Above so many outcomes, Fisher's test takes the place of Boschloo's, which then hardly sees more.
+# Above so many outcomes, Fisher's test takes the place of Boschloo's, which then hardly finds more.
 OUTCOMES_MAX = 1600
 
 

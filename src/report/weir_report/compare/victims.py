@@ -320,7 +320,7 @@ def _link_use(run, role):
     line = series.line_rate(run, role) if run.world == "simulation" or has_real_links(run) else None
     made = []
     for rank in run.ranks(role):
-        # Ports count what leaves the switch, so those of producers say nothing on what they send.
+        # Ports count what leaves the switch, so those of producers do not count what they send.
         use = ports.get(f"{role}-{rank['index']}") if role == "consumer" else None
         made.append(use if use is not None or not line else (rank.get("mean_bits_per_second") or 0.0) / line)
     return made

@@ -92,7 +92,7 @@ def _together(run):
 def _scheduler(run):
     waiting, free = (column(run, "scheduler", name) for name in ("waiting_events_max", "free_slots_min"))
     if waiting is None or free is None or not (np.nansum(waiting) or np.nansum(free)):
-        return []  # with policy none it sees no events
+        return []  # with policy none it gets no offers
     x = run.rows("scheduler").seconds
     return [Panel("Events and slots at the scheduler", "", whole_numbers=True, lines=[
         Line("most events that waited for a grant", x, over_ranks(waiting, np.nansum), "highest"),

@@ -48,7 +48,7 @@ class Trial:
     """One run of a search."""
 
     value: float  # in the unit of the quantity
-    held: bool | None  # None: the run failed or was interrupted, which decides nothing
+    held: bool | None  # None: the run failed or was interrupted: no outcome
     state: str  # complete, failed, interrupted, ...
     directory: str | None  # of the run, relative to the campaign's directory
 

@@ -18,7 +18,7 @@ _KEYS = {
     "switch": ("pool", "ingress-alpha", "ingress-threshold", "egress-alpha", "egress-threshold", "headroom", "resume-offset"),
     "nic": ("nak-spacing", "ack-timeout", "selective-timeout-low", "selective-timeout-high"),
 }
-# Tags that say nothing else than which run it is, and of which setting of the switch.
+# Tags that name nothing else than the run, and of which setting of the switch.
 _TAGS = ("label", "switch", "sweep", "point", "repetition")
 
 

@@ -17,7 +17,7 @@ BATCH_FILES = 256
 ROWS = "a file of rows as weir writes it"
 TEXT_COLUMNS = ("phase", "wall_time", "peer")
 PHASES = ("warmup", "measure", "drain")
-# Seconds of a run and numbers of ranks are below this; what is above would only ask for memory.
+# Seconds of a run and numbers of ranks are below this; what is above would only take memory.
 LARGEST_NUMBER = 10_000_000
 
 

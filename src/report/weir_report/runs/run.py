@@ -17,7 +17,7 @@ from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
 from ..basics.units import counted
 from .burst_rows import read_bursts
-from .job_record import is_job, refusal
+from .groups_record import is_groups_record, refusal
 from .rows import read_rows, read_table
 
 KNOWN_SCHEMA = 1
@@ -237,7 +237,7 @@ def read_record(path):
 
 def run_of(directory, record):
     """The run in `directory`, whose run.json holds `record`. Raises ReportError."""
-    if is_job(record):
+    if is_groups_record(record):
         raise ReportError(refusal(directory, record))
     _check_record(directory / "run.json", record)
     return Run(directory, record, name_of(directory, record), ended_early(record, "run"))

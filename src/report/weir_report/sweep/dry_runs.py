@@ -26,7 +26,7 @@ GRACE_S = 300.0
 
 @dataclasses.dataclass(frozen=True)
 class Forecast:
-    """For one setting. Times in seconds; None: the number of ranks decides, which is not known before."""
+    """For one setting. Times in seconds; None: it depends on the number of ranks, which is not known before."""
 
     plan: dict  # options in force
     producers: int | None

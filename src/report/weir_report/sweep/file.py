@@ -339,7 +339,7 @@ def _switch(table):
             made.append(_compound(table, "settings", value))
         else:
             made.append(Value(_plain(table, "settings", value)))
-    if acts_at is not None:  # of those that say nothing else
+    if acts_at is not None:  # of those that describe nothing else
         made = [value if "acts-at" in dict(value.options) else
                 dataclasses.replace(value, options=(*value.options, ("acts-at", _plain(table, "acts-at", acts_at)))) for value in made]
     _no_doubles(table, "settings", made)

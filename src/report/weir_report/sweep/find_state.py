@@ -58,7 +58,7 @@ def searches_of(plan, settings, spaces):
 
 
 def outcome(state, criterion):
-    """(held, why it decides nothing) of a PointState; held is None if it decides nothing."""
+    """(held, why there is no outcome) of a PointState; held is None if there is none."""
     if state.state != "complete":
         return None, state.reason
     verdict = (claim_files.read_json(state.directory / "run.json") or {}).get("verdict") or {}
@@ -74,7 +74,7 @@ def outcome(state, criterion):
 class Tried:
     state: object  # PointState
     held: bool | None
-    reason: str  # why it decides nothing
+    reason: str  # why it has no outcome
 
 
 class FindState:

@@ -42,7 +42,7 @@ def command(world, point, attempt, job):
     variables = dict(setting.environment)
     weir = job["weir"]
     if world.name == "simulation":
-        # Why a run was late costs several times the run, and a campaign compares settings: `weir explain` says it afterwards.
+        # Why a run was late costs several times the run, and a campaign compares settings: `weir explain` finds it afterwards.
         explained = "--explain" in words
         return [weir, "simulate", *words, *(() if explained else ("--explain", "off"))], variables
     return _measured("run", world, setting, job, words, variables, _ranks(point))

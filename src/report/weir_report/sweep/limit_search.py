@@ -171,7 +171,7 @@ class LimitSearch:
 
 
 def most_runs(space, first=None):
-    """After so many runs a search ends, whatever its runs say: those to the further end of the range (None for `first`: of a round that
+    """After so many runs a search ends, whatever their outcomes: those to the further end of the range (None for `first`: of a round that
     begins about the limit, LATER_OUTWARD), the halvings of the widest bracket, VOTES_MAX runs at both ends, and SLACK."""
     outward = LATER_OUTWARD if first is None else math.ceil(math.log2(max(space.most / first, first / space.least)) - 1e-9)
     return 1 + outward + _halvings(space, space.most / 2.0, space.most) + 2 * (VOTES_MAX - 1) + SLACK

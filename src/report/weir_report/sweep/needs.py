@@ -70,7 +70,7 @@ def job_times(plan, points, all_forecasts, switch):
 
 
 def check_disk(directory, needed):
-    """Raises ReportError if the file system does not have that much; asks the directory that exists."""
+    """Raises ReportError if the file system does not have that much; looks at the directory that exists."""
     place = Path(directory)
     while not place.exists():
         place = place.parent

@@ -23,7 +23,7 @@ from ..basics import toml_file, whole_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_bytes
 from ..basics.units import counted
-from ..runs.job_record import refuse_job
+from ..runs.groups_record import refuse_groups
 from ..version import VERSION
 from . import claim_files, pack_names
 
@@ -72,7 +72,7 @@ def _copy(campaign, root):
         for state in world.states(slurm_jobs.Jobs().is_running):
             if state.directory is None:
                 continue
-            refuse_job(state.directory)  # names in its groups would not be found
+            refuse_groups(state.directory)  # names in its groups would not be found
             complete += 1
             for path in sorted({path for pattern in _RUN_FILES for path in state.directory.glob(pattern) if path.is_file()}):
                 _copy_file(path, root / path.relative_to(campaign.directory))

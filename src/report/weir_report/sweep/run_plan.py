@@ -23,7 +23,7 @@ from . import find_values
 
 SCHEMA = "weir-sweep/1"
 SAFE_NAME_MAX = 80
-# Options of `weir run` that say something about a real switch.
+# Options of `weir run` that describe a real switch.
 OF_A_REAL_SWITCH = ("acts-at",)
 
 

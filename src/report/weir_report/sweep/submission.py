@@ -165,7 +165,7 @@ def job_record(prepared, points, retry_failed):
     hook = prepared.hook
     by_setting = list(zip(plan.settings, prepared.forecasts))
     record = {
-        # With `find`, the outcomes decide which points there are.
+        # With `find`, it depends on the outcomes which points there are.
         "points": [] if prepared.plan.find else [point.name for point in points],
         "retry_failed": retry_failed,
         "base": str(sweep.path.parent),

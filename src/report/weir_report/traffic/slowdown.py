@@ -17,7 +17,7 @@ from pathlib import Path
 from ..basics import units
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..runs.job_record import refuse_job
+from ..runs.groups_record import refuse_groups
 
 SCHEMA = "weir-slowdown/1"
 FILE = "transfers.csv"
@@ -66,7 +66,7 @@ def read_transfers(directory):
     """The Lines of a run directory, or of the transfers.csv itself. Raises ReportError with file and line."""
     path = Path(directory)
     if path.is_dir():
-        refuse_job(path)
+        refuse_groups(path)
         path = path / FILE
     if not path.exists():
         raise ReportError(f"{path}: no such file; the directory of a run with --pattern matrix:, sequence: or trace: is expected")

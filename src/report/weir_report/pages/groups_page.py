@@ -5,13 +5,13 @@ import dataclasses
 
 from ..basics.errors import ReportError, naming
 from ..basics.units import counted, number, part, text
-from ..figures import files as figure_files, job_charts, page_parts
-from ..runs.job import worst_first
+from ..figures import files as figure_files, groups_charts, page_parts
+from ..runs.grouped_runs import worst_first
 from .report_page import flat, sentence, short_verdict, verdict_text, what_was_run, write_report
 from .run_tiles import tile
 
-_CHARTS = (job_charts.goodput, job_charts.buffers, job_charts.heat_map)
-# More groups than this have a line in the table and no section: nobody reads them, and they are not the worst.
+_CHARTS = (groups_charts.goodput, groups_charts.buffers, groups_charts.heat_map)
+# More groups than this have a line in the table and no section: they are too many to read, and not the worst.
 SECTIONS_MAX = 100
 # Pages of single groups that are written when nothing else is asked for: the worst ones, which are looked at.
 GROUP_PAGES = 3
@@ -19,21 +19,21 @@ GROUP_PAGES = 3
 ROWS_FIRST = 12
 
 
-def write_job(job, page, figures_directory, formats, footer, pages):
+def write_groups_page(grouped, page, figures_directory, formats, footer, pages):
     """Writes the page of a job, its figures, and the pages of the `pages` worst groups beside it (group-07/report.html). Returns the
     paths of all figures, and the groups whose pages were written."""
-    series = job_charts.job_series(job)
+    series = groups_charts.groups_series(grouped)
     made = [chart for chart in (make(series) for make in _CHARTS) if chart] if series else []
-    written = figure_files.write(figures_directory, made, formats, job.title)
+    written = figure_files.write(figures_directory, made, formats, grouped.title)
     shown = [page_parts.shown(chart.name, chart) for chart in made]
-    ordered = worst_first(job)
+    ordered = worst_first(grouped)
     drawn = []
     for group in ordered:
-        if len(drawn) < pages and _write_group(job, group, page, formats, footer, written):
+        if len(drawn) < pages and _write_group(grouped, group, page, formats, footer, written):
             drawn.append(group)
     page.parent.mkdir(parents=True, exist_ok=True)
-    content = page_parts.render("job.html.j2", footer=footer, title=job.title, charts=shown,
-                                **_contents(job, ordered, page, drawn))
+    content = page_parts.render("groups.html.j2", footer=footer, title=grouped.title, charts=shown,
+                                **_contents(grouped, ordered, page, drawn))
     with naming(page):
         page.write_text(content, encoding="utf-8")
     return written, drawn
@@ -44,12 +44,12 @@ def group_page(group, page):
     return page.parent / group.directory.name / "report.html"
 
 
-def _write_group(job, group, page, formats, footer, written):
+def _write_group(grouped, group, page, formats, footer, written):
     """Whether the group has a page now."""
     if group.run is None:
         return False
     target = group_page(group, page)
-    run = dataclasses.replace(group.run, heading=f"{job.title}: {group.name}")
+    run = dataclasses.replace(group.run, heading=f"{grouped.title}: {group.name}")
     try:
         written += write_report([run], target, target.parent / "figures", formats, footer)
     except ReportError as error:
@@ -60,43 +60,43 @@ def _write_group(job, group, page, formats, footer, written):
     return True
 
 
-def _contents(job, ordered, page, drawn):
+def _contents(grouped, ordered, page, drawn):
     """What the template needs beside charts."""
-    words, tone = short_verdict(job)
+    words, tone = short_verdict(grouped)
     links = {group.number: f"{group.directory.name}/report.html" for group in ordered if group in drawn or group_page(group, page).exists()}
     worst = ordered[0] if ordered else None
     advice = worst.verdict.get("advice") if worst else None
     return {
-        "what": _what(job), "tone": tone, "short_verdict": words, "verdict_text": verdict_text(job), "remarks": job.remarks,
-        "advice": advice and f"({worst.name}) {sentence(advice)}", "tiles_shown": _tiles(job),
+        "what": _what(grouped), "tone": tone, "short_verdict": words, "verdict_text": verdict_text(grouped), "remarks": grouped.remarks,
+        "advice": advice and f"({worst.name}) {sentence(advice)}", "tiles_shown": _tiles(grouped),
         "rows": [{**_row(group), "link": links.get(group.number), "has_section": place < SECTIONS_MAX} for place, group in enumerate(ordered)],
         # One that is left is no reason to unfold.
-        "rows_first": ROWS_FIRST if len(ordered) > ROWS_FIRST + 1 else len(ordered), "about_pages": _about_pages(job, links),
+        "rows_first": ROWS_FIRST if len(ordered) > ROWS_FIRST + 1 else len(ordered), "about_pages": _about_pages(grouped, links),
         "sections": [_section(group, links.get(group.number)) for group in ordered[:SECTIONS_MAX]], "left_out": max(0, len(ordered) - SECTIONS_MAX),
-        "plan": list(job.plan.items()), "environment": flat(job.record["environment"])}
+        "plan": list(grouped.plan.items()), "environment": flat(grouped.record["environment"])}
 
 
-def _what(job):
-    groups = counted(len(job.groups), "group")
-    layouts = {(group.entry.get("producers"), group.entry.get("consumers")) for group in job.groups} - {(None, None)}
+def _what(grouped):
+    groups = counted(len(grouped.groups), "group")
+    layouts = {(group.entry.get("producers"), group.entry.get("consumers")) for group in grouped.groups} - {(None, None)}
     if len(layouts) == 1 and all(next(iter(layouts))):
         producers, consumers = next(iter(layouts))
         layout = f"{groups} of {counted(producers, 'producer')} and {counted(consumers, 'consumer')} each"
     else:
-        producers, consumers = (sum(group.entry.get(role) or 0 for group in job.groups) for role in ("producers", "consumers"))
+        producers, consumers = (sum(group.entry.get(role) or 0 for group in grouped.groups) for role in ("producers", "consumers"))
         layout = f"{groups} with {counted(producers, 'producer')} and {counted(consumers, 'consumer')} in all"
-    return what_was_run(job, layout, " Groups share nothing.")
+    return what_was_run(grouped, layout, " Groups share nothing.")
 
 
-def _tiles(job):
-    record, verdict = job.record, job.record["verdict"]
+def _tiles(grouped):
+    record, verdict = grouped.record, grouped.record["verdict"]
     totals = record.get("totals") or {}
     made = [tile("goodput of all groups together, mean", text(record.get("goodput_bits_per_second"), "b/s"), "goodput_bits_per_second",
                  record.get("goodput_bits_per_second"))]
-    held = sum(group.verdict.get("sustained") is True for group in job.groups)
-    unjudged = sum(group.verdict.get("sustained") is None for group in job.groups)
-    made.append(tile("groups that were sustained" + (f"; {unjudged} not judged" if unjudged else ""), f"{held} of {len(job.groups)}",
-                     bad=held + unjudged < len(job.groups)))
+    held = sum(group.verdict.get("sustained") is True for group in grouped.groups)
+    unjudged = sum(group.verdict.get("sustained") is None for group in grouped.groups)
+    made.append(tile("groups that were sustained" + (f"; {unjudged} not judged" if unjudged else ""), f"{held} of {len(grouped.groups)}",
+                     bad=held + unjudged < len(grouped.groups)))
     worst = totals.get("max_occupancy", verdict.get("max_occupancy"))
     if worst is not None:
         where = "" if verdict.get("worst_group") is None else f": group {verdict['worst_group']}"
@@ -168,9 +168,9 @@ def _microseconds(value):
     return None if value is None else text(value * 1e-6, "s")
 
 
-def _about_pages(job, links):
+def _about_pages(grouped, links):
     """Which groups have a page, and how the others get one."""
-    count = len(job.groups)
+    count = len(grouped.groups)
     if len(links) == count:
         return "Each group has a page of its own."
     most = "None of the groups has a page of its own yet" if not links else \

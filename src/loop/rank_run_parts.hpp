@@ -1,6 +1,6 @@
 // A run on one rank, from the run directory to the exit status. One class in three files:
-// run_job_start.cpp (until all ranks are ready), run_job.cpp (the course of it, and the measurement),
-// run_job_record.cpp (accounts and record).
+// rank_run_start.cpp (until all ranks are ready), rank_run.cpp (the course of it, and the measurement),
+// rank_run_record.cpp (accounts and record).
 #pragma once
 
 #include <mpi.h>
@@ -37,9 +37,9 @@
 
 namespace weir::loop {
 
-class JobRun {
+class RankRun {
   public:
-    JobRun(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings)
+    RankRun(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings)
         : job_(job),
           watchdog_(watchdog),
           settings_(settings),
@@ -66,7 +66,7 @@ class JobRun {
     int run();
 
   private:
-    // run_job_start.cpp: until all ranks are ready to measure.
+    // rank_run_start.cpp: until all ranks are ready to measure.
     [[nodiscard]] host::HostLoad host_load() const;
     [[nodiscard]] host::IdleStrategy make_idle() const;
     void print_line(std::string_view line) const;
@@ -83,7 +83,7 @@ class JobRun {
     [[nodiscard]] job::HeartbeatClock make_clock(const host::Start& start) const;
     bool open_outputs(const host::Start& start, const host::CommonClock& clock, core::Instant begin);
 
-    // run_job.cpp
+    // rank_run.cpp
     int measure();
     /// --on-failure continue: what happened to consumers; after all accounts were added.
     void add_recovery(const RankLoop& loop);
@@ -91,7 +91,7 @@ class JobRun {
     [[nodiscard]] bool outlives(int rank) const;
     ending::RunEnd run_loop(RankLoop& loop, const host::CommonClock& clock, core::Instant begin);
 
-    // run_job_record.cpp: after the measurement.
+    // rank_run_record.cpp: after the measurement.
     participant::RankAccount make_account(const RankLoop& loop, const job::HeartbeatClock& clock);
     void expect_small_messages(const char* phase);
     void expect_file_system(const char* phase, const std::string& path);

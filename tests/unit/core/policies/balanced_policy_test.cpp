@@ -66,7 +66,7 @@ TEST_CASE("The balanced policy takes the fullest producer") {
     CHECK(chosen() == 0);
 }
 
-TEST_CASE("The balanced policy passes nobody over for longer than its bound") {
+TEST_CASE("The balanced policy passes no candidate over for longer than its bound") {
     constexpr std::uint32_t nodes = 5;
     constexpr std::uint64_t patience = BalancedPolicy::starvation_factor * nodes;
     BalancedPolicy policy(nodes, nodes);

@@ -1,4 +1,4 @@
-#include "show/job_live_view.hpp"
+#include "show/groups_live_view.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ std::int64_t sum_of(const record::RateRange& range) {
 }  // namespace
 
 /// One group in a second, or the sum of all.
-struct JobLiveView::Line {
+struct GroupsLiveView::Line {
     std::uint32_t group = 0;
     record::Phase phase = record::Phase::drain;
     std::int64_t sent = 0;                                        ///< bits per second, all producers
@@ -84,8 +84,8 @@ struct JobLiveView::Line {
     }
 };
 
-JobLiveView::JobLiveView(const core::Plan& plan, std::uint32_t groups, LiveForm form, bool terminal,
-                         LiveView::LineSink sink)
+GroupsLiveView::GroupsLiveView(const core::Plan& plan, std::uint32_t groups, LiveForm form, bool terminal,
+                               LiveView::LineSink sink)
     : duration_s_((plan.duration.ns + record::ns_per_second - 1) / record::ns_per_second),
       groups_(groups),
       form_(form),
@@ -93,13 +93,13 @@ JobLiveView::JobLiveView(const core::Plan& plan, std::uint32_t groups, LiveForm 
       sink_(std::move(sink)),
       ended_(groups, false) {}
 
-void JobLiveView::add(std::uint32_t group, const record::ClusterSecond& second) {
+void GroupsLiveView::add(std::uint32_t group, const record::ClusterSecond& second) {
     if (form_ == LiveForm::quiet || (shown_ && second.second <= *shown_)) {
         return;
     }
     const std::int64_t first = open_.empty() ? second.second : open_.front().second;
     if (second.second < first) {
-        return;  // a group that began earlier than the one that was first heard
+        return;  // a group that began earlier than the first that reported
     }
     while (open_.empty() || open_.back().second < second.second) {
         const std::int64_t next = open_.empty() ? second.second : open_.back().second + 1;
@@ -113,12 +113,12 @@ void JobLiveView::add(std::uint32_t group, const record::ClusterSecond& second) 
     show_what_is_complete();
 }
 
-void JobLiveView::end(std::uint32_t group) {
+void GroupsLiveView::end(std::uint32_t group) {
     ended_.at(group) = true;
     show_what_is_complete();
 }
 
-void JobLiveView::show_what_is_complete() {
+void GroupsLiveView::show_what_is_complete() {
     const auto complete = [this](const Open& open) {
         for (std::uint32_t group = 0; group < groups_; ++group) {
             if (!open.groups[group] && !ended_[group]) {
@@ -133,7 +133,7 @@ void JobLiveView::show_what_is_complete() {
     }
 }
 
-void JobLiveView::show(const Open& open) {
+void GroupsLiveView::show(const Open& open) {
     shown_ = open.second;
     Line all;
     std::vector<Line> lines;
@@ -149,7 +149,7 @@ void JobLiveView::show(const Open& open) {
     }
 }
 
-std::string JobLiveView::text_of(const Line& line, const std::string& name) const {
+std::string GroupsLiveView::text_of(const Line& line, const std::string& name) const {
     const files::RateUnit unit = unit_.value_or(files::RateUnit{1e6, "Mb/s"});
     const bool bad = terminal_ && (line.overflowed || line.late_sets > 0 || line.lost_events > 0);
     return fmt::format(
@@ -162,7 +162,7 @@ std::string JobLiveView::text_of(const Line& line, const std::string& name) cons
                                : "");
 }
 
-void JobLiveView::show_text(std::int64_t second, const Line& all, std::vector<Line>& lines) {
+void GroupsLiveView::show_text(std::int64_t second, const Line& all, std::vector<Line>& lines) {
     if (!unit_ && all.sent > 0) {
         unit_ = files::unit_for({all.sent / static_cast<std::int64_t>(lines.size())});
     }
@@ -181,7 +181,7 @@ void JobLiveView::show_text(std::int64_t second, const Line& all, std::vector<Li
     }
 }
 
-void JobLiveView::show_header(files::RateUnit unit) {
+void GroupsLiveView::show_header(files::RateUnit unit) {
     sink_(fmt::format("{:>12}{:>8} |{:>9} |{:^20} |{:>9} |{:>10}{:>8}{:>8}", "second", "left", "group",
                       fmt::format("all ranks, {}", unit.name), "blocked", "worst", "late", "lost"));
     sink_(fmt::format("{:>12}{:>8} |{:>9} |{:>10}{:>10} |{:>9} |{:>10}{:>8}{:>8}", "", "min:s",
@@ -189,7 +189,7 @@ void JobLiveView::show_header(files::RateUnit unit) {
                       "sets", "events"));
 }
 
-void JobLiveView::show_json(std::int64_t second, const Line& all, const std::vector<Line>& lines) const {
+void GroupsLiveView::show_json(std::int64_t second, const Line& all, const std::vector<Line>& lines) const {
     Json json{{"type", "second"},
               {"second", second},
               {"phase", record::phase_name(all.phase)},

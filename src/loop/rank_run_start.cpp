@@ -1,4 +1,4 @@
-// The part of JobRun until all ranks are ready to measure: run directory, transport, warm-up, clocks, logs.
+// The part of RankRun until all ranks are ready to measure: run directory, transport, warm-up, clocks, logs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,21 +7,21 @@
 #include <filesystem>
 
 #include "host/host_facts.hpp"
-#include "job/group_job.hpp"
+#include "job/grouped_runs.hpp"
 #include "job/mpi_choice.hpp"
-#include "loop/run_job_parts.hpp"
+#include "loop/rank_run_parts.hpp"
 #include "participant/exit_status.hpp"
 #include "show/plan_text.hpp"
 
 namespace weir::loop {
 
-host::HostLoad JobRun::host_load() const {
+host::HostLoad RankRun::host_load() const {
     host::HostLoad load = host::load_of(host_, settings_.locations);
     load.ranks = std::max(load.ranks, settings_.job_ranks_here);
     return load;
 }
 
-host::IdleStrategy JobRun::make_idle() const {
+host::IdleStrategy RankRun::make_idle() const {
     const host::HostLoad load = host_load();
     const core::Duration nap = host::choose_nap(load.ranks, load.cores);
     host::IdleStrategy idle = settings_.idle_mode
@@ -35,7 +35,7 @@ host::IdleStrategy JobRun::make_idle() const {
     return idle;
 }
 
-void JobRun::print_line(std::string_view line) const {
+void RankRun::print_line(std::string_view line) const {
     if (settings_.output != show::LiveForm::text) {
         return;
     }
@@ -43,7 +43,7 @@ void JobRun::print_line(std::string_view line) const {
     std::fflush(stdout);
 }
 
-void JobRun::print_plan() const {
+void RankRun::print_plan() const {
     const core::Plan& plan = settings_.plan;
     print_line(fmt::format("weir run: {} for {}, run directory {}", show::load_text(plan),
                            files::readable(plan.duration), settings_.directory));
@@ -66,7 +66,7 @@ void JobRun::print_plan() const {
                            host::idle_mode_name(idle_.mode()), nap, load.ranks, load.cores, host_));
 }
 
-bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
+bool RankRun::all_can_go_on(const std::string& objection, const char* what) {
     const auto first = job_.first_objection(objection, what);
     if (!first) {
         return true;
@@ -83,7 +83,7 @@ bool JobRun::all_can_go_on(const std::string& objection, const char* what) {
 }
 
 /// Returns why it cannot; empty: it could.
-std::string JobRun::make_directory() {
+std::string RankRun::make_directory() {
     for (const char* part : {"ranks", "bursts"}) {
         std::error_code error;
         if (part == std::string_view("ranks") || settings_.plan.row_interval.ns > 0) {
@@ -100,7 +100,7 @@ std::string JobRun::make_directory() {
     return {};
 }
 
-void JobRun::keep_record() {
+void RankRun::keep_record() {
     const auto end_of = [this](int rank) {
         return ending::failure_of(settings_, rank, ending::process_gone_text(settings_, rank));
     };
@@ -121,7 +121,7 @@ void JobRun::keep_record() {
 }
 
 /// False: some rank cannot, and the leader has printed why.
-bool JobRun::prepare() {
+bool RankRun::prepare() {
     watchdog_.enter("preparation", core::Duration::seconds(120));
     job_.set_silence_limit(settings_.silence_timeout);
     if (is_leader_) {
@@ -155,7 +155,7 @@ bool JobRun::prepare() {
 }
 
 /// In the place of a rank that was lost: no rank warms up with this one.
-bool JobRun::prepare_to_return(std::uint32_t life) {
+bool RankRun::prepare_to_return(std::uint32_t life) {
     transport_.returns(life);
     clock_measured_ns_ = host::monotonic_ns();
     if (host_ != settings_.host_of(settings_.leader_rank())) {  // else both have one clock
@@ -164,7 +164,7 @@ bool JobRun::prepare_to_return(std::uint32_t life) {
     return true;
 }
 
-host::Start JobRun::agree_on_start() {
+host::Start RankRun::agree_on_start() {
     host::Start start;
     if (is_leader_) {
         // Far enough ahead that the news reaches every rank before: exchanges take longer with more ranks.
@@ -177,7 +177,7 @@ host::Start JobRun::agree_on_start() {
         }
     }
     if (settings_.groups != nullptr) {
-        job_.set_exchange_limit(job::GroupJob::start_limit + job::Job::initial_exchange_limit);
+        job_.set_exchange_limit(job::GroupedRuns::start_limit + job::Job::initial_exchange_limit);
     }
     const std::string text =
         job_.broadcast(fmt::format("{} {}", start.second_zero_ns, start.second_zero_unix_ns),
@@ -186,7 +186,7 @@ host::Start JobRun::agree_on_start() {
     return {std::stoll(text.substr(0, space)), std::stoll(text.substr(space + 1))};
 }
 
-job::HeartbeatClock JobRun::make_clock(const host::Start& start) const {
+job::HeartbeatClock RankRun::make_clock(const host::Start& start) const {
     const host::CommonClock clock(start.second_zero_ns + clock_at_start_.offset_ns);
     if (is_leader_) {
         return {clock, job_.size()};
@@ -196,7 +196,7 @@ job::HeartbeatClock JobRun::make_clock(const host::Start& start) const {
 }
 
 /// Returns why it cannot; empty: it could.
-std::string JobRun::open_logs(std::int64_t second_zero_unix_ns) {
+std::string RankRun::open_logs(std::int64_t second_zero_unix_ns) {
     using Writing = record::CsvLog::Writing;
     const Writing writing = job_.returning_life() ? Writing::row_by_row_at_the_end : Writing::row_by_row;
     const std::string name = record::rank_file_name(job_.rank(), self_.role);
@@ -209,7 +209,7 @@ std::string JobRun::open_logs(std::int64_t second_zero_unix_ns) {
 }
 
 /// Opens the logs, and on the leader the live lines. False: some rank cannot, and the leader has printed why.
-bool JobRun::open_outputs(const host::Start& start, const host::CommonClock& clock, core::Instant begin) {
+bool RankRun::open_outputs(const host::Start& start, const host::CommonClock& clock, core::Instant begin) {
     if (!all_can_go_on(open_logs(start.second_zero_unix_ns), "opening of the logs")) {
         return false;
     }

@@ -1,4 +1,4 @@
-// The part of JobRun after the measurement: every rank's account, and the record of the run on the leader.
+// The part of RankRun after the measurement: every rank's account, and the record of the run on the leader.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "loop/run_job_parts.hpp"
+#include "loop/rank_run_parts.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::loop {
 
 /// Nothing but small messages from here on: a rank that does not come is not coming.
-void JobRun::expect_small_messages(const char* phase) {
+void RankRun::expect_small_messages(const char* phase) {
     job_.set_exchange_limit(core::Duration::seconds(8) + core::Duration::milliseconds(50) * job_.size());
     watchdog_.enter(phase, core::Duration::seconds(8));
     watchdog_.set_explanation({});
@@ -20,7 +20,7 @@ void JobRun::expect_small_messages(const char* phase) {
 
 /// From here on this rank may wait for the file system, and the others for this rank. `path`: what it
 /// writes; empty: it is one of the others.
-void JobRun::expect_file_system(const char* phase, const std::string& path) {
+void RankRun::expect_file_system(const char* phase, const std::string& path) {
     // First, because the limit of a phase counts from its beginning.
     watchdog_.set_explanation([path] { return path.empty() ? path : "writing " + path; });
     watchdog_.enter(
@@ -30,7 +30,7 @@ void JobRun::expect_file_system(const char* phase, const std::string& path) {
 }
 
 /// Some file systems write only when a file is closed. Returns why it cannot be; empty: it can.
-std::string JobRun::close_log() {
+std::string RankRun::close_log() {
     expect_file_system("closing of the rows", log_.path());
     auto error = log_.close();
     if (const auto in_bursts = burst_log_.close(); in_bursts && !error) {
@@ -40,7 +40,7 @@ std::string JobRun::close_log() {
     return error ? error->message() : std::string{};
 }
 
-participant::RankAccount JobRun::make_account(const RankLoop& loop, const job::HeartbeatClock& clock) {
+participant::RankAccount RankRun::make_account(const RankLoop& loop, const job::HeartbeatClock& clock) {
     expect_small_messages("clock measurement");
     participant::RankAccount mine;
     static_cast<participant::NodeAccount&>(mine) = (*node_)->account();
@@ -65,7 +65,7 @@ participant::RankAccount JobRun::make_account(const RankLoop& loop, const job::H
 }
 
 /// Gathers all accounts, and writes the record on the leader. Returns the exit status of the process.
-int JobRun::record_run(const RankLoop& loop, const job::HeartbeatClock& clock) {
+int RankRun::record_run(const RankLoop& loop, const job::HeartbeatClock& clock) {
     const participant::RankAccount mine = make_account(loop, clock);
     expect_small_messages("account");
     job_.gather(participant::encode_account(mine), settings_.leader_rank(), "gathering of the accounts",
@@ -86,7 +86,7 @@ int JobRun::record_run(const RankLoop& loop, const job::HeartbeatClock& clock) {
     return transport_.end_in_order(status);
 }
 
-void JobRun::add_recovery(const RankLoop& loop) {
+void RankRun::add_recovery(const RankLoop& loop) {
     if (!settings_.plan.outlives_consumers) {
         return;
     }
@@ -107,7 +107,7 @@ void JobRun::add_recovery(const RankLoop& loop) {
 }
 
 /// The leader, when it has all accounts. Returns the exit status.
-int JobRun::write_record(const RankLoop& loop) {
+int RankRun::write_record(const RankLoop& loop) {
     collector_->finish();
     add_recovery(loop);
     expect_file_system(

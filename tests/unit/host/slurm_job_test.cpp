@@ -1,17 +1,17 @@
-// What run.json says of the batch job, from the variables of the environment.
-#include "host/batch_job.hpp"
+// What run.json says of the SLURM job, from the variables of the environment.
+#include "host/slurm_job.hpp"
 
 #include <map>
 #include <string>
 
 #include "catch.hpp"
 
-using weir::host::batch_job_facts;
+using weir::host::slurm_job_facts;
 
 namespace {
 
 nlohmann::ordered_json with(const std::map<std::string, std::string>& environment) {
-    return batch_job_facts([&](const char* name) -> const char* {
+    return slurm_job_facts([&](const char* name) -> const char* {
         const auto found = environment.find(name);
         return found == environment.end() ? nullptr : found->second.c_str();
     });
@@ -19,7 +19,7 @@ nlohmann::ordered_json with(const std::map<std::string, std::string>& environmen
 
 }  // namespace
 
-TEST_CASE("Outside of a batch job there is none") {
+TEST_CASE("Outside of a SLURM job there is none") {
     CHECK(with({}).is_null());
     CHECK(with({{"SLURM_CONF", "/etc/slurm/slurm.conf"}}).is_null());
 }

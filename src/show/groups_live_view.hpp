@@ -15,7 +15,7 @@
 
 namespace weir::show {
 
-class JobLiveView {
+class GroupsLiveView {
   public:
     /// Groups shown in each second, the worst first.
     static constexpr std::size_t groups_shown = 3;
@@ -23,8 +23,8 @@ class JobLiveView {
     static constexpr std::size_t open_seconds_max = 4;
 
     /// `plan`: of any group, they have the same.
-    JobLiveView(const core::Plan& plan, std::uint32_t groups, LiveForm form, bool terminal,
-                LiveView::LineSink sink);
+    GroupsLiveView(const core::Plan& plan, std::uint32_t groups, LiveForm form, bool terminal,
+                   LiveView::LineSink sink);
 
     void add(std::uint32_t group, const record::ClusterSecond& second);
     /// No seconds come from this group any more.

@@ -26,7 +26,7 @@ def lost_entry(number):
             "verdict": None, "totals": None}
 
 
-def job_record(entries, plan, environment):
+def groups_record(entries, plan, environment):
     judged = [entry for entry in entries if entry["verdict"] and entry["verdict"]["judged"]]
     failed = [entry for entry in entries if entry["status"] == "failed"]
     totals = [entry["totals"] for entry in entries if entry["totals"]]
@@ -49,7 +49,7 @@ def job_record(entries, plan, environment):
         "groups": entries, "plan": {**plan, "groups": str(len(entries))}, "environment": environment}
 
 
-def make_job(simulate, directory, groups):
+def make_groups(simulate, directory, groups):
     """A job in `directory`. `groups`: the options of each; None: nothing came from this one."""
     directory.mkdir()
     entries, first = [], None
@@ -61,7 +61,7 @@ def make_job(simulate, directory, groups):
         shutil.move(simulate("--seed", str(number + 1), *OPTIONS, *options), place)
         entries.append(entry_of(place, number))
         first = first or json.loads((place / "run.json").read_text())
-    (directory / "run.json").write_text(json.dumps(job_record(entries, first["plan"], first["environment"])))
+    (directory / "run.json").write_text(json.dumps(groups_record(entries, first["plan"], first["environment"])))
     return Path(directory)
 
 

@@ -8,7 +8,7 @@
 
 namespace weir::record {
 
-struct DatagramFlow {
+struct DatagramCounts {
     // Producer: what the kernel took. Frames and bytes on the wire are computed (core/datagram_frames.hpp).
     std::uint64_t sent = 0;
     std::uint64_t sent_bytes = 0;  ///< payload of UDP
@@ -23,10 +23,10 @@ struct DatagramFlow {
     std::uint64_t strays = 0;        ///< from elsewhere
     std::uint64_t socket_drops = 0;  ///< what it could not: the receive buffer was full
 
-    DatagramFlow& operator+=(const DatagramFlow& other) {
+    DatagramCounts& operator+=(const DatagramCounts& other) {
         return core::combine_fields(*this, other, std::plus{});
     }
-    constexpr bool operator==(const DatagramFlow&) const = default;
+    constexpr bool operator==(const DatagramCounts&) const = default;
 };
 
 }  // namespace weir::record

@@ -15,10 +15,10 @@ GROUPS = "single groups"
 
 
 @dataclasses.dataclass
-class JobSeries:
-    """Values of the groups that have rows, groups x seconds; NaN where a group has no row of a second. `job`: only these groups."""
+class GroupsSeries:
+    """Values of the groups that have rows, groups x seconds; NaN where a group has no row of a second. `grouped`: only these groups."""
 
-    job: object
+    grouped: object
     planned: list  # all groups
     seconds: np.ndarray
     rates: np.ndarray  # received by all consumers of the group, b/s
@@ -28,11 +28,11 @@ class JobSeries:
     measured: tuple | None  # first and last measured second of any group
 
 
-def job_series(job):
+def groups_series(grouped):
     """Reads the rows of one group after the other, and keeps none of them. None if no group has any. A group whose rows are broken
     gets a problem, and is left out."""
     found = []
-    for group in job.groups:
+    for group in grouped.groups:
         if group.run is None:
             continue
         try:
@@ -48,7 +48,7 @@ def job_series(job):
     first = min(entry[2][0] for entry in found)
     seconds = np.arange(first, max(entry[2][-1] for entry in found) + 1)
     ends = [entry[1] for entry in found if entry[1]]
-    return JobSeries(dataclasses.replace(job, groups=[entry[0] for entry in found]), job.groups, seconds,
+    return GroupsSeries(dataclasses.replace(grouped, groups=[entry[0] for entry in found]), grouped.groups, seconds,
                      *(_together(seconds, [(entry[2], entry[part]) for entry in found]) for part in range(3, 7)),
                      (min(begin for begin, _ in ends), max(end for _, end in ends)) if ends else None)
 
@@ -80,7 +80,7 @@ def goodput(series):
     """What all groups received together, and the slowest and the fastest of them."""
     if not np.isfinite(series.rates).any():
         return None
-    job, x = series.job, series.seconds
+    grouped, x = series.grouped, series.seconds
     summed = over_ranks(series.rates, np.nansum)
     targets = _targets(series)
     target = targets[0] if len(set(targets)) == 1 else None  # one line for all
@@ -89,7 +89,7 @@ def goodput(series):
     total = Panel("Goodput of all groups together", unit, lines=[Line("sum of all groups", x, summed / factor, "mean")])
     if wanted:
         total.lines.append(rule(f"target {text(wanted, 'b/s')}", wanted / factor, "target"))
-    single = rank_panel(job, "group", "Goodput of each group", x, series.rates, "b/s", ("lowest", "mean", "highest"),
+    single = rank_panel(grouped, "group", "Goodput of each group", x, series.rates, "b/s", ("lowest", "mean", "highest"),
                         [(f"target {text(target, 'b/s')}", target, "target")])
     single.members = GROUPS
     _name_extremes(single, "slowest group", "fastest group")
@@ -99,9 +99,9 @@ def goodput(series):
 
 def _targets(series):
     """Payload that each planned group is to receive, b/s; None where it is not known."""
-    rate = target_rate(series.job, "producer")
+    rate = target_rate(series.grouped, "producer")
     # Nothing came from a group that has no entry of producers: it was to have as many as the plan has.
-    producers = [group.entry.get("producers") or series.job.resolved.get("producers") for group in series.planned]
+    producers = [group.entry.get("producers") or series.grouped.resolved.get("producers") for group in series.planned]
     return [rate * count if rate and count else None for count in producers]
 
 
@@ -123,7 +123,7 @@ def buffers(series):
 
 def _occupancy_panel(series):
     x, values = series.seconds, series.occupancy
-    panel = occupancy_panel(series.job, "group", "Worst occupancy of any producer", x, values, ("highest",))
+    panel = occupancy_panel(series.grouped, "group", "Worst occupancy of any producer", x, values, ("highest",))
     panel.members = GROUPS
     _name_extremes(panel, "", "fullest group")
     return panel
@@ -131,7 +131,7 @@ def _occupancy_panel(series):
 
 def _leading(series, values):
     """The group with most of each second."""
-    names = [group.name for group in series.job.groups]
+    names = [group.name for group in series.grouped.groups]
     return [f"most: {names[index]}" if most else "none"
             for index, most in zip(np.nan_to_num(values).argmax(axis=0), np.nan_to_num(values).max(axis=0))]
 
@@ -142,19 +142,19 @@ def _name_extremes(panel, lowest, highest):
 
 
 def _absent(series):
-    absent = len(series.planned) - len(series.job.groups)
+    absent = len(series.planned) - len(series.grouped.groups)
     return f"{counted(absent, 'group')} of {len(series.planned)} left no rows and {'is' if absent == 1 else 'are'} not in it. " if absent else ""
 
 
 def heat_map(series):
     """Groups x seconds; nothing for a job with few groups, whose lines can be told apart."""
     views = []
-    if len(series.job.groups) < 4:
+    if len(series.grouped.groups) < 4:
         return None
     for title, values, unit, worst in (("Goodput", series.rates, "b/s", "low"), ("Worst occupancy", series.occupancy, "1", "high"),
                                        ("Late sets", series.late_sets, "", "high")):
         if np.isfinite(values).any() and (title != "Late sets" or np.nansum(values)):
-            views.append(worst_view(title, values, unit, series.job, "group", worst, series.seconds))
+            views.append(worst_view(title, values, unit, series.grouped, "group", worst, series.seconds))
     return HeatMap("heat-map", "Every group in every second", "second", views,
                    f"{_absent(series)}One line per group. {about_columns(views[0], series.seconds) if views else ''}Dark is more. A group that lags is a pale line of goodput; a full one is a "
                    "dark line of occupancy.")

@@ -1,4 +1,4 @@
-#include "show/job_live_view.hpp"
+#include "show/groups_live_view.hpp"
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ struct Shown {
         : view(test::small_plan(), groups, form, false,
                [this](std::string_view line) { lines.emplace_back(line); }) {}
     std::vector<std::string> lines;
-    JobLiveView view;
+    GroupsLiveView view;
 };
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE("A second is shown when all groups have sent it: the sum, then the wor
     }
     CHECK(shown.lines.empty());
     shown.view.add(4, group_second(0, 0.05, 1));
-    REQUIRE(shown.lines.size() == 2 + 1 + JobLiveView::groups_shown);
+    REQUIRE(shown.lines.size() == 2 + 1 + GroupsLiveView::groups_shown);
     CHECK(shown.lines[2] ==
           "           0    0:09 |    all 5 |     10.00     10.00 |      0.0 |     0.400       0       0  1 "
           "rank missing");
@@ -58,12 +58,12 @@ TEST_CASE("A group that has ended is not waited for, one that is silent not for 
     CHECK(shown.lines[2].find("|   1 of 2 |") != std::string::npos);
 
     Shown silent(2);
-    for (std::int64_t number = 0; number < static_cast<std::int64_t>(JobLiveView::open_seconds_max);
+    for (std::int64_t number = 0; number < static_cast<std::int64_t>(GroupsLiveView::open_seconds_max);
          ++number) {
         silent.view.add(0, group_second(number, 0.1));
     }
     CHECK(silent.lines.empty());
-    silent.view.add(0, group_second(JobLiveView::open_seconds_max, 0.1));
+    silent.view.add(0, group_second(GroupsLiveView::open_seconds_max, 0.1));
     CHECK(silent.lines.size() == 4);
     silent.view.add(1, group_second(0, 0.1));  // too late
     CHECK(silent.lines.size() == 4);

@@ -1,4 +1,4 @@
-#include "job/group_job.hpp"
+#include "job/grouped_runs.hpp"
 
 #include <fmt/format.h>
 
@@ -34,11 +34,11 @@ constexpr auto result_limit = core::Duration::seconds(150);
 constexpr auto after_signal = core::Duration::milliseconds(400);
 /// Other ranks leave later than the leader of the job, which still writes.
 constexpr auto leave_after_signal = core::Duration::milliseconds(900);
-/// A group whose leader is not heard for so long may have left its record in a file.
+/// A group whose leader has sent nothing for so long may have left its record in a file.
 constexpr auto silent_for = core::Duration::seconds(3);
 /// How often the deputy looks for the record of the job: it takes less to write it.
 constexpr auto look_for_record_every = core::Duration::seconds(5);
-/// Likewise when a signal has come.
+/// The same after a signal.
 constexpr auto look_after_signal = core::Duration::milliseconds(600);
 constexpr auto clock_limit = core::Duration::seconds(10);
 constexpr auto look_pause = std::chrono::milliseconds(1);
@@ -66,22 +66,22 @@ struct StartOrder {
 
 }  // namespace
 
-int publish(const show::JobRecord& record, show::LiveForm output, const char* command) {
+int publish(const show::GroupsRecord& record, show::LiveForm output, const char* command) {
     int status = show::exit_status_of(record);
     if (const auto error = record.write()) {
         fmt::print(stderr, "{}: {}\n", command, error->message());
         status = participant::exit_failed;
     }
     if (output == show::LiveForm::text) {
-        fmt::print("{}", show::job_summary_text(record, host::colours_wanted()));
+        fmt::print("{}", show::groups_summary_text(record, host::colours_wanted()));
     } else if (output == show::LiveForm::json) {
-        fmt::print("{}\n", show::job_summary_json(record));
+        fmt::print("{}\n", show::groups_summary_json(record));
     }
     std::fflush(stdout);
     return status;
 }
 
-GroupJob::GroupJob(Parts parts) : parts_(std::move(parts)) {
+GroupedRuns::GroupedRuns(Parts parts) : parts_(std::move(parts)) {
     const core::Plan& plan = parts_.plan;
     ends_by_ns_ = host::monotonic_ns() + (Job::start_limit + plan.warmup + plan.duration + plan.drain).ns;
     if (!leads_group()) {
@@ -98,16 +98,16 @@ GroupJob::GroupJob(Parts parts) : parts_(std::move(parts)) {
     }
 }
 
-std::string GroupJob::begin_record(const show::RunRecord& run_of_group_0) {
+std::string GroupedRuns::begin_record(const show::RunRecord& run_of_group_0) {
     record_.describe(show::to_json(run_of_group_0));
-    keeper_.keep_job(record_.directory, record_.group_directories);
+    keeper_.keep_groups(record_.directory, record_.group_directories);
     record_.ended = false;
     const auto error = record_.write();
     record_.ended = true;
     return error ? error->message() : std::string{};
 }
 
-host::Start GroupJob::agree_on_start(core::Duration ahead, const std::function<void()>& waiting) {
+host::Start GroupedRuns::agree_on_start(core::Duration ahead, const std::function<void()>& waiting) {
     if (leads_job()) {
         return start_all(ahead, waiting);
     }
@@ -135,7 +135,7 @@ host::Start GroupJob::agree_on_start(core::Duration ahead, const std::function<v
     throw JobError("the leader of the job (of group 0) has not answered");
 }
 
-host::Start GroupJob::start_all(core::Duration ahead, const std::function<void()>& waiting) {
+host::Start GroupedRuns::start_all(core::Duration ahead, const std::function<void()>& waiting) {
     groups_[parts_.group].ahead = ahead;
     const auto answered = [](const Group& group) { return group.ahead || group.ended; };
     const std::int64_t deadline_ns = host::monotonic_ns() + ready_limit.ns;
@@ -163,7 +163,7 @@ host::Start GroupJob::start_all(core::Duration ahead, const std::function<void()
     return order.start;
 }
 
-void GroupJob::show(const record::ClusterSecond& second) {
+void GroupedRuns::show(const record::ClusterSecond& second) {
     if (leads_job()) {
         live_->add(parts_.group, second);
     } else {
@@ -172,7 +172,7 @@ void GroupJob::show(const record::ClusterSecond& second) {
     }
 }
 
-void GroupJob::look() {
+void GroupedRuns::look() {
     if (!leads_job()) {
         mailbox_->progress();
         return;
@@ -187,7 +187,7 @@ void GroupJob::look() {
     }
 }
 
-void GroupJob::receive(const Mail& mail) {
+void GroupedRuns::receive(const Mail& mail) {
     Group& group = groups_.at(static_cast<std::size_t>(mail.from));
     group.heard_ns = host::monotonic_ns();
     const auto number = static_cast<std::uint32_t>(mail.from);
@@ -208,7 +208,7 @@ void GroupJob::receive(const Mail& mail) {
     }
 }
 
-void GroupJob::add_result(std::uint32_t number, nlohmann::ordered_json entry, bool in_order) {
+void GroupedRuns::add_result(std::uint32_t number, nlohmann::ordered_json entry, bool in_order) {
     Group& group = groups_.at(number);
     group.ended = true;
     group.ended_in_order = in_order;
@@ -216,12 +216,12 @@ void GroupJob::add_result(std::uint32_t number, nlohmann::ordered_json entry, bo
     record_.groups.at(number) = std::move(entry);
 }
 
-void GroupJob::take_record(const show::RunRecord& record, int exit_status) {
+void GroupedRuns::take_record(const show::RunRecord& record, int exit_status) {
     mine_ = record_.entry(parts_.group, show::to_json(record), exit_status);
 }
 
 /// From here on this rank waits for the other groups; its own has ended.
-void GroupJob::begin_to_wait(bool in_order) {
+void GroupedRuns::begin_to_wait(bool in_order) {
     parts_.watchdog.set_explanation({});
     parts_.watchdog.enter("waiting for the other groups", result_limit);
     parts_.world.set_waiting_hook([this, in_order] {
@@ -241,8 +241,8 @@ void GroupJob::begin_to_wait(bool in_order) {
     }
 }
 
-/// Leaders: tells the leader of the job how the group has ended.
-void GroupJob::send_result(bool in_order) {
+/// Leaders: reports to the leader of the job how the group has ended.
+void GroupedRuns::send_result(bool in_order) {
     if (mine_.is_null()) {
         // This process stood still, and the deputy of the group has written how it ended.
         mine_ = record_.entry_from_file(parts_.group).value_or(record_.groups.at(parts_.group));
@@ -256,7 +256,7 @@ void GroupJob::send_result(bool in_order) {
 }
 
 /// Leader of the job: until all groups have ended, or cannot be expected to.
-void GroupJob::collect_results() {
+void GroupedRuns::collect_results() {
     if (!started_ && host::caught_signal() == 0) {
         // Group 0 has failed before it was ready. The others need not.
         const core::Duration ahead = core::Duration::milliseconds(300) + parts_.plan.warmup;
@@ -282,7 +282,7 @@ void GroupJob::collect_results() {
     read_results_of_silent_groups({});
 }
 
-void GroupJob::read_results_of_silent_groups(core::Duration for_so_long) {
+void GroupedRuns::read_results_of_silent_groups(core::Duration for_so_long) {
     for (std::uint32_t group = 0; group < groups(); ++group) {
         if (groups_[group].ended || host::monotonic_ns() - groups_[group].heard_ns < for_so_long.ns) {
             continue;
@@ -293,8 +293,8 @@ void GroupJob::read_results_of_silent_groups(core::Duration for_so_long) {
     }
 }
 
-/// The leaders' clocks have drifted meanwhile: by how much says how far apart their seconds are.
-void GroupJob::measure_clocks_again() {
+/// The leaders' clocks have drifted meanwhile: the drift is how far apart their seconds are.
+void GroupedRuns::measure_clocks_again() {
     MpiJob& leaders = *parts_.leaders;
     try {
         const ClockOffset again = measure_clock_offset(leaders, 0);
@@ -308,12 +308,12 @@ void GroupJob::measure_clocks_again() {
                        });
         record_.clock_error_us = 1e-3 * static_cast<double>(worst_ns);
     } catch (const ExchangeTimeout&) {
-        // The record says that it is not known.
+        // In the record it is null.
     }
 }
 
 /// Leader of the job: writes and prints what came of all groups. Returns the exit status of the job.
-int GroupJob::finish_job(int exit_status) const {
+int GroupedRuns::finish_job(int exit_status) const {
     int status = show::exit_status_of(record_);
     if (!record_.is_written()) {  // else this process stood still, and the deputy has done it
         fmt::print("{}", parts_.output == show::LiveForm::text ? "\n" : "");
@@ -322,13 +322,13 @@ int GroupJob::finish_job(int exit_status) const {
     return status == participant::exit_ok ? exit_status : status;
 }
 
-void GroupJob::give_up(int exit_status) {
+void GroupedRuns::give_up(int exit_status) {
     parts_.world.abort(exit_status == participant::exit_ok ? participant::exit_failed : exit_status);
 }
 
-/// Until the leader of the job says that all groups have ended in order. Ends the job when that cannot be
+/// Until the leader of the job reports that all groups have ended in order. Ends the job when that cannot be
 /// expected any more, or after a signal.
-void GroupJob::wait_for_others(int exit_status) {
+void GroupedRuns::wait_for_others(int exit_status) {
     std::int64_t leaves_ns = host::monotonic_ns() + parts_.world.exchange_limit().ns;
     next_look_ns_ = host::monotonic_ns() + look_for_record_every.ns;
     bool signalled = false;
@@ -350,7 +350,7 @@ void GroupJob::wait_for_others(int exit_status) {
 }
 
 /// Deputy: takes over if the record of the job was missing at the last look, too, or a signal has come.
-void GroupJob::look_for_record(int exit_status) {
+void GroupedRuns::look_for_record(int exit_status) {
     if (!is_deputy() || host::monotonic_ns() < next_look_ns_) {
         return;
     }
@@ -364,7 +364,7 @@ void GroupJob::look_for_record(int exit_status) {
     record_was_missing_ = missing;
 }
 
-int GroupJob::end_job_as_its_leader(int exit_status) {
+int GroupedRuns::end_job_as_its_leader(int exit_status) {
     collect_results();
     const bool in_order =
         std::all_of(groups_.begin(), groups_.end(), [](const Group& group) { return group.ended_in_order; });
@@ -378,16 +378,16 @@ int GroupJob::end_job_as_its_leader(int exit_status) {
     return finish_job(exit_status);
 }
 
-int GroupJob::end(int exit_status) {
+int GroupedRuns::end(int exit_status) {
     return end_with_the_others(exit_status, true);
 }
 
-void GroupJob::hold(int exit_status) {
+void GroupedRuns::hold(int exit_status) {
     parts_.world.abort(end_with_the_others(exit_status, false));
 }
 
 /// Does not return unless all groups have ended in order.
-int GroupJob::end_with_the_others(int exit_status, bool in_order) {
+int GroupedRuns::end_with_the_others(int exit_status, bool in_order) {
     try {
         begin_to_wait(in_order);
         int status = exit_status;

@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 
-namespace core_token_policy_test_file {
+namespace core_policies_token_policy_test_file {
 
 using namespace weir::core;
 
@@ -79,4 +79,4 @@ TEST_CASE("A credit that comes back after a declined grant is a new token") {
     CHECK(policy.choose()->consumer.value == 1);
 }
 
-}  // namespace core_token_policy_test_file
+}  // namespace core_policies_token_policy_test_file

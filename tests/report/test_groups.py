@@ -8,25 +8,25 @@ import shutil
 import time
 from pathlib import Path
 
-import jobs
+import grouped
 import numpy as np
 import pytest
 from test_broken_files import damaged
 
 from weir_report import compare_command, report_command, traffic_command
 from weir_report.basics.errors import ReportError
-from weir_report.figures import job_charts
-from weir_report.pages import job_page
-from weir_report.runs import job
+from weir_report.figures import groups_charts
+from weir_report.pages import groups_page
+from weir_report.runs import grouped_runs
 from weir_report.runs.run import read_record, read_run
 
 # Group 1 does not keep up, and nothing came from group 3.
-GROUPS = ((), jobs.TOO_BUSY, (), None, ("--busy", "poisson:5ms"))
+GROUPS = ((), grouped.TOO_BUSY, (), None, ("--busy", "poisson:5ms"))
 
 
 @pytest.fixture(scope="module")
 def pattern(simulate, tmp_path_factory):
-    return jobs.make_job(simulate, tmp_path_factory.mktemp("jobs") / "farm", GROUPS)
+    return grouped.make_groups(simulate, tmp_path_factory.mktemp("grouped") / "farm", GROUPS)
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def page_of(no_pictures):
     return write
 
 
-def read_job(directory):
-    return job.job_of(*read_record(directory))
+def read_groups(directory):
+    return grouped_runs.grouped_runs_of(*read_record(directory))
 
 
 def section_of(page, number):
@@ -106,22 +106,22 @@ def test_a_wrong_number_of_pages_is_refused(directory, wanted, capsys):
 
 
 def test_sums_and_extremes_are_those_of_the_rows(directory):
-    series = job_charts.job_series(read_job(directory))
-    assert [group.number for group in series.job.groups] == [0, 1, 2, 4] and len(series.planned) == 5
+    series = groups_charts.groups_series(read_groups(directory))
+    assert [group.number for group in series.grouped.groups] == [0, 1, 2, 4] and len(series.planned) == 5
     received = dict.fromkeys(series.seconds, 0.0)
     for path in directory.glob("group-*/ranks/*-consumer.csv"):
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
                 received[int(row["second"])] += 8 * float(row["received_bytes"]) / float(row["covered_s"])
-    total, single = job_charts.goodput(series).panels
+    total, single = groups_charts.goodput(series).panels
     factor = {"Gb/s": 1e9, "Mb/s": 1e6}[total.unit]
     np.testing.assert_allclose(total.lines[0].y * factor, list(received.values()))
     assert total.lines[1].y[0] * factor == pytest.approx(5 * 2 * 400e6)
     slowest = next(line for line in single.lines if line.name == "slowest group")
     assert slowest.notes[1:3] == ["group 1"] * 2
-    occupancy = job_charts.buffers(series).panels[0]
+    occupancy = groups_charts.buffers(series).panels[0]
     fullest = next(line for line in occupancy.lines if line.name == "fullest group")
-    worst = read_job(directory).groups[1].totals["max_occupancy"]
+    worst = read_groups(directory).groups[1].totals["max_occupancy"]
     assert np.nanmax(fullest.y) == pytest.approx(worst, rel=1e-3) and fullest.notes[int(np.nanargmax(fullest.y))] == "group 1"
     assert series.measured == (0, 2)
 
@@ -129,27 +129,27 @@ def test_sums_and_extremes_are_those_of_the_rows(directory):
 def test_groups_that_end_at_other_seconds_are_summed_by_second(directory):
     for path in (directory / "group-02" / "ranks").glob("*.csv"):
         path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    series = job_charts.job_series(read_job(directory))
+    series = groups_charts.groups_series(read_groups(directory))
     assert np.isfinite(series.rates[2][0]) and np.isnan(series.rates[2][1:]).all()
-    total = job_charts.goodput(series).panels[0]
+    total = groups_charts.goodput(series).panels[0]
     assert np.isfinite(total.lines[0].y).all()
 
 
 def test_groups_of_different_sizes_have_a_common_target(directory, page_of):
-    jobs.edited(directory, lambda record: record["groups"][0].update(producers=4, consumers=5))
-    series = job_charts.job_series(read_job(directory))
-    total, single = job_charts.goodput(series).panels
+    grouped.edited(directory, lambda record: record["groups"][0].update(producers=4, consumers=5))
+    series = groups_charts.groups_series(read_groups(directory))
+    total, single = groups_charts.goodput(series).panels
     assert total.lines[1].name == "target 4.800 Gb/s"  # 4 + 4 x 2 producers of 400 Mb/s
     assert not [line for line in single.lines if line.style == "target"]
     assert "5 groups with 10 producers and 14 consumers in all" in page_of(directory)
 
 
 def test_a_job_as_weir_writes_it(simulate, page_of):
-    directory = simulate(*jobs.OPTIONS, "--groups", "3")
+    directory = simulate(*grouped.OPTIONS, "--groups", "3")
     page = page_of(directory)
     assert "3 groups of 2 producers and 3 consumers each" in page and "3 of 3</b>" in page and "<strong>Sustained</strong>" in page
     assert page.count('<section class="group"') == 3 and "group-02/report.html" in page and "target 2.400 Gb/s" in str(
-        job_charts.goodput(job_charts.job_series(read_job(directory))))
+        groups_charts.goodput(groups_charts.groups_series(read_groups(directory))))
 
 
 def break_record(place):
@@ -175,7 +175,7 @@ def test_what_is_broken_of_one_group_is_named_and_the_others_are_drawn(directory
     assert words in broken and "Group 1: NOT sustained" in broken
     assert words not in section_of(page, 0)
     assert 'id="goodput"' in page
-    drawn = job_charts.job_series(read_job(directory)).job.groups
+    drawn = groups_charts.groups_series(read_groups(directory)).grouped.groups
     assert [group.number for group in drawn] == [0, 2, 4]
 
 
@@ -189,8 +189,8 @@ def test_a_job_of_which_nothing_is_left_has_a_page(directory, page_of):
 def test_many_groups_fold(directory, page_of):
     def many(record):
         record["groups"] = [{**record["groups"][0], "group": number, "directory": f"group-{number:03}"} for number in range(130)]
-    page = page_of(jobs.edited(directory, many))
-    assert page.count('<section class="group"') == job_page.SECTIONS_MAX and "The other 30 groups are in the table only." in page
+    page = page_of(grouped.edited(directory, many))
+    assert page.count('<section class="group"') == groups_page.SECTIONS_MAX and "The other 30 groups are in the table only." in page
     assert "<summary>The other 118 groups</summary>" in page
 
 
@@ -202,7 +202,7 @@ def test_many_groups_fold(directory, page_of):
     (lambda record: record["verdict"].update(text=None), "verdict.text: None is not of type 'string'"),
     (lambda record: record.pop("plan"), "'plan' is a required property")])
 def test_a_damaged_record_is_named(directory, change, words, capsys):
-    jobs.edited(directory, change)
+    grouped.edited(directory, change)
     assert report_command.main([str(directory)]) == 2
     printed = capsys.readouterr().err
     assert f"{directory}/run.json: " in printed and words in printed and printed.count("\n") == 1
@@ -216,7 +216,7 @@ def test_text_from_outside_is_escaped(directory, page_of):
         record["verdict"]["text"] = nasty
         record["groups"][3]["failure"]["what"] = nasty
         record["groups"][0]["hosts"] = [nasty]
-    page = page_of(jobs.edited(directory, change))
+    page = page_of(grouped.edited(directory, change))
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
 
@@ -235,7 +235,7 @@ def test_broken_files_are_named_or_shown(directory, no_pictures, seed):
             place[chance.choice(sorted(place))] = chance.choice([None, True, -1, 0, 0.5, 1e308, 10**30, "", "text", [], {}, [1]])
             path.write_text(json.dumps(record))
         try:
-            job_page.write_job(read_job(directory), out, directory.parent / "figures", [], "", 0)
+            groups_page.write_groups_page(read_groups(directory), out, directory.parent / "figures", [], "", 0)
         except ReportError as error:
             assert str(directory) in str(error)
         except Exception as error:

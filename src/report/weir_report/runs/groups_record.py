@@ -1,10 +1,10 @@
-"""What tells the record of a job with several groups from that of a run, for commands that read runs only."""
+"""Distinguishes the record of a job with several groups from that of a run, for commands that read runs only."""
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
 
 
-def is_job(record):
+def is_groups_record(record):
     """Whether it is the record of a job with several groups, of whatever version."""
     schema = record.get("schema") if isinstance(record, dict) else None
     return isinstance(schema, str) and schema.startswith("weir-groups/")
@@ -24,11 +24,11 @@ def refusal(directory, record):
             f"give the directory of one group, for example {directory / first_group(record)}")
 
 
-def refuse_job(directory):
+def refuse_groups(directory):
     """Raises a ReportError if `directory` is that of a job with several groups. What cannot be read is none."""
     try:
         record = read_json(read_text(directory / "run.json", "the record of a run"))
     except (ReportError, ValueError, RecursionError):
         return
-    if is_job(record):
+    if is_groups_record(record):
         raise ReportError(refusal(directory, record))

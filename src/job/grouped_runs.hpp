@@ -3,7 +3,7 @@
 // and writes the record of the job.
 //
 // A process that ends takes the job with it, so that a group which has ended waits for the others, and the
-// leader of the job ends them all. What it cannot learn from a group's leader it reads from the group's
+// leader of the job ends them all. What a group's leader does not send it reads from the group's
 // run.json, which the group's deputy may have written.
 #pragma once
 
@@ -21,26 +21,26 @@
 #include "job/record_keeper.hpp"
 #include "job/watchdog.hpp"
 #include "record/second_collector.hpp"
-#include "show/job_live_view.hpp"
-#include "show/job_record.hpp"
+#include "show/groups_live_view.hpp"
+#include "show/groups_record.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::job {
 
-class GroupJob {
+class GroupedRuns {
   public:
     struct Parts {
         MpiJob& world;    ///< all ranks of the job
         MpiJob* leaders;  ///< the groups' leaders, by group; nullptr on other ranks
         int job_leader;   ///< rank in `world`
         std::uint32_t group;
-        show::JobRecord record;  ///< nothing has come from any group
+        show::GroupsRecord record;  ///< nothing has come from any group
         core::Plan plan;
         show::LiveForm output;
         Watchdog& watchdog;
     };
     /// Collective over the leaders: measures their clocks. Throws JobError.
-    explicit GroupJob(Parts parts);
+    explicit GroupedRuns(Parts parts);
 
     /// On the leader of the job, before the start: what group 0 is, for the record of the job, which is
     /// written as that of a job which has not ended. Returns why it cannot be; empty: it could.
@@ -91,7 +91,7 @@ class GroupJob {
     [[noreturn]] void give_up(int exit_status);
 
     Parts parts_;
-    show::JobRecord& record_ = parts_.record;
+    show::GroupsRecord& record_ = parts_.record;
     std::optional<Mailbox> mailbox_;  ///< leaders'
     ClockOffset clock_;               ///< of this leader against that of the job
     std::int64_t ends_by_ns_ = 0;     ///< monotonic; the planned end of the run
@@ -108,11 +108,11 @@ class GroupJob {
     };
     std::vector<Group> groups_;
     bool started_ = false;  ///< it has sent the groups their start
-    std::optional<show::JobLiveView> live_;
+    std::optional<show::GroupsLiveView> live_;
     RecordKeeper keeper_;
 };
 
 /// Writes and prints the record of a job that has ended; `command` begins messages. Returns the exit status.
-int publish(const show::JobRecord& record, show::LiveForm output, const char* command);
+int publish(const show::GroupsRecord& record, show::LiveForm output, const char* command);
 
 }  // namespace weir::job

@@ -1,4 +1,4 @@
-#include "host/batch_job.hpp"
+#include "host/slurm_job.hpp"
 
 #include <array>
 #include <charconv>
@@ -38,7 +38,7 @@ void add(nlohmann::ordered_json& object, const Lookup& lookup, const Member& mem
 
 }  // namespace
 
-nlohmann::ordered_json batch_job_facts(const Lookup& lookup) {
+nlohmann::ordered_json slurm_job_facts(const Lookup& lookup) {
     if (lookup("SLURM_JOB_ID") == nullptr) {
         return nullptr;
     }
@@ -77,8 +77,8 @@ nlohmann::ordered_json batch_job_facts(const Lookup& lookup) {
     return job;
 }
 
-nlohmann::ordered_json batch_job_facts() {
-    return batch_job_facts([](const char* name) -> const char* { return std::getenv(name); });
+nlohmann::ordered_json slurm_job_facts() {
+    return slurm_job_facts([](const char* name) -> const char* { return std::getenv(name); });
 }
 
 }  // namespace weir::host

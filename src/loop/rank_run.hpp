@@ -10,6 +10,6 @@ namespace weir::loop {
 
 /// Returns the exit status, the same on all ranks. Does not return (leaves the process) when the run ended
 /// before its time and MPI cannot be ended in order.
-int run_job(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings);
+int run_rank(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings);
 
 }  // namespace weir::loop

@@ -1,4 +1,4 @@
-#include "loop/run_job.hpp"
+#include "loop/rank_run.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "host/signals.hpp"
-#include "job/group_job.hpp"
-#include "loop/run_job_parts.hpp"
+#include "job/grouped_runs.hpp"
+#include "loop/rank_run_parts.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::loop {
@@ -21,7 +21,7 @@ struct Signalled {
 
 }  // namespace
 
-int JobRun::run() {
+int RankRun::run() {
     job_.set_waiting_hook([this] {
         watchdog_.alive();
         transport_.make_progress();
@@ -57,7 +57,7 @@ int JobRun::run() {
     }
 }
 
-int JobRun::measure() {
+int RankRun::measure() {
     const host::Start start = agree_on_start();
     job::HeartbeatClock clock = make_clock(start);
     const core::Instant begin = job_.returning_life()
@@ -127,12 +127,12 @@ int JobRun::measure() {
     return record_run(loop, clock);
 }
 
-bool JobRun::outlives(int rank) const {
+bool RankRun::outlives(int rank) const {
     return settings_.plan.outlives_consumers && settings_.roles.node(rank).role == core::Role::consumer;
 }
 
-/// A consumer that the run outlives begins again, unless it was told to leave.
-void JobRun::end(const ending::RunEnd& end, RankLoop& loop) {
+/// A consumer that the run outlives begins again, unless it was ordered to leave.
+void RankRun::end(const ending::RunEnd& end, RankLoop& loop) {
     const bool leaves = end.kind == ending::RunEnd::Kind::leave ||
                         end.kind == ending::RunEnd::Kind::interrupted || end.signal != 0;
     if (outlives(job_.rank()) && !leaves) {
@@ -143,7 +143,7 @@ void JobRun::end(const ending::RunEnd& end, RankLoop& loop) {
     ending_.end(end, [&loop](int status) { loop.order_all_to_leave(status); });
 }
 
-ending::RunEnd JobRun::run_loop(RankLoop& loop, const host::CommonClock& clock, core::Instant begin) {
+ending::RunEnd RankRun::run_loop(RankLoop& loop, const host::CommonClock& clock, core::Instant begin) {
     while (clock.now() < begin) {
         watchdog_.alive();
         std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -151,13 +151,13 @@ ending::RunEnd JobRun::run_loop(RankLoop& loop, const host::CommonClock& clock, 
     const core::Duration late = clock.now() - begin;
     // Less than this is the grain of sleeping, not a late rank.
     started_late_ = late > core::Duration::milliseconds(20) ? late : core::Duration{};
-    job_.set_silence_limit({});  // ranks hear each other in the loop
+    job_.set_silence_limit({});  // the loop has heartbeats
     watchdog_.enter("measurement", settings_.silence_timeout + core::Duration::seconds(2));
     return loop.run();
 }
 
-int run_job(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings) {
-    return JobRun(job, comm, watchdog, settings).run();
+int run_rank(job::Job& job, MPI_Comm comm, job::Watchdog& watchdog, const job::RunSettings& settings) {
+    return RankRun(job, comm, watchdog, settings).run();
 }
 
 }  // namespace weir::loop

@@ -40,7 +40,7 @@ class Group:
 
 
 @dataclasses.dataclass(eq=False)
-class Job(Recorded):
+class GroupedRuns(Recorded):
     """`groups`: in the order of their numbers."""
 
     groups: list = dataclasses.field(default_factory=list)
@@ -50,13 +50,13 @@ class Job(Recorded):
         return self.groups[index].name
 
 
-def job_of(directory, record):
+def grouped_runs_of(directory, record):
     """The job in `directory`, whose run.json holds `record`. Raises ReportError if that is damaged; groups may lack anything."""
     record_path = directory / "run.json"
     check_schema(record_path, record, "weir-groups", "the record of a job with several groups")
     check_fields(record_path, record, "groups.schema.json")
     groups = [_group(directory, entry) for entry in sorted(record["groups"], key=lambda entry: entry["group"])]
-    return Job(directory, record, name_of(directory, record), ended_early(record, "job"), groups=groups)
+    return GroupedRuns(directory, record, name_of(directory, record), ended_early(record, "job"), groups=groups)
 
 
 def _group(directory, entry):
@@ -67,7 +67,7 @@ def _group(directory, entry):
         return Group(entry["group"], place, entry, None, [f"The files of this group are not shown: {error}."])
 
 
-def worst_first(job):
+def worst_first(grouped):
     """Its groups: those that failed, then those that were not sustained, were not on time or were not judged, then the others; among
     equals by occupancy, late sets and slack."""
     def key(group):
@@ -83,4 +83,4 @@ def worst_first(job):
         slack = verdict.get("least_slack_s")
         return (kind, -(group.totals.get("max_occupancy") or 0), -(verdict.get("late_sets") or 0), float("inf") if slack is None else slack,
                 group.number)
-    return sorted(job.groups, key=key)
+    return sorted(grouped.groups, key=key)

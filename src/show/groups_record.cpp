@@ -1,4 +1,4 @@
-#include "show/job_record.hpp"
+#include "show/groups_record.hpp"
 
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ Json hosts_of(const Json& run) {
     return hosts;
 }
 
-/// What the entry of a group says, or the sum of all.
+/// Of the entry of a group, or the sum of all.
 struct Figures {
     std::string status;
     bool judged = false;
@@ -128,7 +128,7 @@ struct Sum {
     std::vector<std::uint32_t> interrupted;
 };
 
-Sum sum_of(const JobRecord& record) {
+Sum sum_of(const GroupsRecord& record) {
     Sum sum;
     bool on_time_known = true;
     for (std::uint32_t group = 0; group < record.groups.size(); ++group) {
@@ -153,7 +153,7 @@ Sum sum_of(const JobRecord& record) {
             sum.worst_group = group;
         }
     }
-    // One group that is not sustained decides for all; otherwise every group must have been judged.
+    // One group that is not sustained is enough; otherwise every group must have been judged.
     sum.all.judged = sum.unjudged.empty();
     if (!sum.unsustained.empty() || sum.all.judged) {
         sum.all.sustained = sum.unsustained.empty();
@@ -165,7 +165,7 @@ Sum sum_of(const JobRecord& record) {
     return sum;
 }
 
-std::string verdict_text(const JobRecord& record, const Sum& sum) {
+std::string verdict_text(const GroupsRecord& record, const Sum& sum) {
     const std::size_t groups = record.groups.size();
     const std::size_t judged = groups - sum.unjudged.size();
     std::string all;
@@ -206,7 +206,7 @@ std::string verdict_text(const JobRecord& record, const Sum& sum) {
     return all;
 }
 
-Json verdict_json(const JobRecord& record, const Sum& sum) {
+Json verdict_json(const GroupsRecord& record, const Sum& sum) {
     return {{"judged", sum.all.judged},
             {"sustained", record::or_null(sum.all.sustained)},
             {"on_time", record::or_null(sum.all.on_time)},
@@ -237,7 +237,7 @@ void add_totals(Json& sums, const Json& totals) {
 }
 
 /// Of the groups from which something came.
-Json totals_json(const JobRecord& record) {
+Json totals_json(const GroupsRecord& record) {
     Json sums;
     for (const Json& entry : record.groups) {
         const Json totals = field(entry, "totals");
@@ -250,7 +250,7 @@ Json totals_json(const JobRecord& record) {
     return sums;
 }
 
-std::uint64_t seconds_of(const JobRecord& record) {
+std::uint64_t seconds_of(const GroupsRecord& record) {
     std::optional<std::uint64_t> least;
     for (const Json& entry : record.groups) {
         least = std::min(least.value_or(UINT64_MAX), number(entry, "seconds"));
@@ -259,7 +259,7 @@ std::uint64_t seconds_of(const JobRecord& record) {
 }
 
 /// The first group that failed, else the first that was interrupted.
-Json failure_json(const JobRecord& record, const Sum& sum) {
+Json failure_json(const GroupsRecord& record, const Sum& sum) {
     if (!record.ended) {
         return {{"what", std::string(has_not_ended)}, {"group", nullptr}};
     }
@@ -281,7 +281,7 @@ std::string row(const std::string& group, const std::string& state, const Figure
                        fmt::format("{} of {}", figures.late_sets, figures.sets), figures.lost_events);
 }
 
-std::string table_text(const JobRecord& record, const Sum& sum) {
+std::string table_text(const GroupsRecord& record, const Sum& sum) {
     const auto groups = static_cast<std::int64_t>(std::max<std::size_t>(1, record.groups.size()));
     const files::RateUnit unit = files::unit_for({sum.all.goodput.value_or(1) / groups});
     std::string table =
@@ -302,8 +302,8 @@ std::string table_text(const JobRecord& record, const Sum& sum) {
 
 }  // namespace
 
-JobRecord::JobRecord(std::string job_directory, std::vector<std::string> directories)
-    : directory(std::move(job_directory)), group_directories(std::move(directories)) {
+GroupsRecord::GroupsRecord(std::string run_directory, std::vector<std::string> directories)
+    : directory(std::move(run_directory)), group_directories(std::move(directories)) {
     const Json nothing{
         {"status", "failed"},
         {"failure", {{"what", nothing_came}, {"rank", nullptr}, {"role", nullptr}, {"host", nullptr}}},
@@ -313,7 +313,7 @@ JobRecord::JobRecord(std::string job_directory, std::vector<std::string> directo
     }
 }
 
-void JobRecord::describe(const Json& run) {
+void GroupsRecord::describe(const Json& run) {
     plan = Json::object();
     const Json of_group = field(run, "plan");
     for (const auto& [name, value] : of_group.items()) {
@@ -327,7 +327,7 @@ void JobRecord::describe(const Json& run) {
     started_at = text(run, "started_at");
 }
 
-Json JobRecord::entry(std::uint32_t group, const Json& run, int exit_status) const {
+Json GroupsRecord::entry(std::uint32_t group, const Json& run, int exit_status) const {
     const Json resolved = field(field(run, "plan"), "resolved");
     return {{"group", group},
             {"directory", group_directories.at(group)},
@@ -345,11 +345,11 @@ Json JobRecord::entry(std::uint32_t group, const Json& run, int exit_status) con
             {"totals", field(run, "totals")}};
 }
 
-std::string JobRecord::path_of(std::uint32_t group) const {
+std::string GroupsRecord::path_of(std::uint32_t group) const {
     return directory + "/" + group_directories.at(group) + "/run.json";
 }
 
-std::optional<Json> JobRecord::entry_from_file(std::uint32_t group) const {
+std::optional<Json> GroupsRecord::entry_from_file(std::uint32_t group) const {
     const Json run = files::json_of_file(path_of(group));
     if (!how_it_ended(run)) {
         return std::nullopt;
@@ -357,7 +357,7 @@ std::optional<Json> JobRecord::entry_from_file(std::uint32_t group) const {
     return entry(group, run, text(run, "status") == "complete" ? 0 : 1);
 }
 
-bool JobRecord::groups_have_ended() const {
+bool GroupsRecord::groups_have_ended() const {
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         if (!how_it_ended(files::json_of_file(path_of(group)))) {
             return false;
@@ -366,14 +366,14 @@ bool JobRecord::groups_have_ended() const {
     return true;
 }
 
-void JobRecord::read_groups() {
+void GroupsRecord::read_groups() {
     describe(files::json_of_file(path_of(0)));
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
         groups[group] = entry_from_file(group).value_or(groups[group]);
     }
 }
 
-files::MaybeIoError JobRecord::write() const {
+files::MaybeIoError GroupsRecord::write() const {
     files::WholeFile file(directory + "/run.json");
     const Json json = to_json(*this);
     file.put(files::json_text(json, 2) + "\n");
@@ -381,7 +381,7 @@ files::MaybeIoError JobRecord::write() const {
     return file.finish(json["status"] == "complete" ? files::OnDisk::synced : files::OnDisk::later);
 }
 
-bool JobRecord::is_written(bool whole) const {
+bool GroupsRecord::is_written(bool whole) const {
     const Json json = files::json_of_file(directory + "/run.json");
     const Json entries = field(json, "groups");
     return how_it_ended(json) && !(whole && std::any_of(entries.begin(), entries.end(), [](const Json& one) {
@@ -389,7 +389,7 @@ bool JobRecord::is_written(bool whole) const {
                                    }));
 }
 
-Json to_json(const JobRecord& record) {
+Json to_json(const GroupsRecord& record) {
     const Sum sum = sum_of(record);
     return {{"schema", "weir-groups/1"},
             {"status", sum.all.status},
@@ -406,7 +406,7 @@ Json to_json(const JobRecord& record) {
             {"environment", record.environment}};
 }
 
-int exit_status_of(const JobRecord& record) {
+int exit_status_of(const GroupsRecord& record) {
     // Statuses from 128 on are of signals.
     constexpr int signal_base = 128;
     const auto rank = [](int status) {
@@ -420,7 +420,7 @@ int exit_status_of(const JobRecord& record) {
     return worst;
 }
 
-std::vector<std::uint32_t> worst_first(const JobRecord& record) {
+std::vector<std::uint32_t> worst_first(const GroupsRecord& record) {
     const std::vector<Figures> figures(record.groups.begin(), record.groups.end());
     std::vector<std::uint32_t> order(figures.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -432,7 +432,7 @@ std::vector<std::uint32_t> worst_first(const JobRecord& record) {
     return order;
 }
 
-std::string job_summary_text(const JobRecord& record, bool terminal) {
+std::string groups_summary_text(const GroupsRecord& record, bool terminal) {
     const Sum sum = sum_of(record);
     const Json failure = failure_json(record, sum);
     const bool bad = !failure.is_null() || sum.all.sustained == false;
@@ -454,7 +454,7 @@ std::string job_summary_text(const JobRecord& record, bool terminal) {
     return all;
 }
 
-std::string job_summary_json(const JobRecord& record) {
+std::string groups_summary_json(const GroupsRecord& record) {
     Json json = to_json(record);
     json.erase("environment");
     Json line{{"type", "summary"}, {"directory", record.directory}};

@@ -1,4 +1,4 @@
-#include "show/job_record.hpp"
+#include "show/groups_record.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -34,12 +34,12 @@ Json run(bool sustained, double occupancy, std::uint64_t late_sets = 0) {
               {{"role", "consumer"}, {"host", "b"}, {"mean_bits_per_second", 150}}}}};
 }
 
-JobRecord job(const std::vector<Json>& runs) {
+GroupsRecord groups_of(const std::vector<Json>& runs) {
     std::vector<std::string> directories;
     for (std::size_t group = 0; group < runs.size(); ++group) {
         directories.push_back("group-0" + std::to_string(group));
     }
-    JobRecord record("/tmp/job", directories);
+    GroupsRecord record("/tmp/groups", directories);
     record.describe(runs.front());
     for (std::uint32_t group = 0; group < runs.size(); ++group) {
         record.groups[group] = record.entry(group, runs[group], runs[group]["status"] == "complete" ? 0 : 1);
@@ -60,7 +60,7 @@ Json failed(const char* why) {
 }  // namespace
 
 TEST_CASE("The record of a job has the sums of its groups, and what each of them did") {
-    const Json json = to_json(job({run(true, 0.5), run(true, 0.9), run(true, 0.7)}));
+    const Json json = to_json(groups_of({run(true, 0.5), run(true, 0.9), run(true, 0.7)}));
     CHECK(json["schema"] == "weir-groups/1");
     CHECK(json["status"] == "complete");
     CHECK(json["verdict"]["sustained"] == true);
@@ -81,8 +81,8 @@ TEST_CASE("The record of a job has the sums of its groups, and what each of them
           "Sustained in all 3 groups. No set of 90 was late. Worst occupancy 0.900, in group 1.");
 }
 
-TEST_CASE("One group that is not sustained decides for the job") {
-    const JobRecord record = job({run(true, 0.5), run(true, 0.9), run(false, 1.4, 4)});
+TEST_CASE("With one group that is not sustained the job is not") {
+    const GroupsRecord record = groups_of({run(true, 0.5), run(true, 0.9), run(false, 1.4, 4)});
     const Json json = to_json(record);
     CHECK(json["verdict"]["sustained"] == false);
     CHECK(json["verdict"]["on_time"] == false);
@@ -95,7 +95,7 @@ TEST_CASE("One group that is not sustained decides for the job") {
 }
 
 TEST_CASE("A group that failed does not hide the others") {
-    const JobRecord record = job({run(true, 0.5), failed("rank 3 is gone"), run(true, 0.7)});
+    const GroupsRecord record = groups_of({run(true, 0.5), failed("rank 3 is gone"), run(true, 0.7)});
     const Json json = to_json(record);
     CHECK(json["status"] == "failed");
     CHECK(json["failure"] == Json{{"what", "group 1: rank 3 is gone"}, {"group", 1}});
@@ -104,7 +104,7 @@ TEST_CASE("A group that failed does not hide the others") {
     CHECK(json["groups"][0]["verdict"]["sustained"] == true);
     CHECK(worst_first(record).front() == 1);
     CHECK(exit_status_of(record) == 1);
-    const std::string text = job_summary_text(record, false);
+    const std::string text = groups_summary_text(record, false);
     CHECK(
         text.find("FAILED: group 1: rank 3 is gone\n1 of 3 groups failed: group 1. Sustained in the 2 groups "
                   "that were judged.") == 0);
@@ -112,18 +112,18 @@ TEST_CASE("A group that failed does not hide the others") {
 }
 
 TEST_CASE("A group from which nothing came has failed") {
-    JobRecord record("/tmp/job", {"group-00", "group-01"});
+    GroupsRecord record("/tmp/groups", {"group-00", "group-01"});
     record.groups[0] = record.entry(0, run(true, 0.5), 0);
     const Json json = to_json(record);
     CHECK(json["status"] == "failed");
     CHECK(json["failure"]["what"] == "group 1: nothing came from this group");
     CHECK(json["totals"]["sent_bytes"] == 1000);
-    CHECK(job_summary_text(record, false).find("         1  failed") != std::string::npos);
+    CHECK(groups_summary_text(record, false).find("         1  failed") != std::string::npos);
 }
 
 TEST_CASE("The worst exit status of the groups is that of the job") {
     const auto status = [](int first, int second) {
-        JobRecord record = job({run(true, 0.5), run(true, 0.5)});
+        GroupsRecord record = groups_of({run(true, 0.5), run(true, 0.5)});
         record.groups[0]["exit_status"] = first;
         record.groups[1]["exit_status"] = second;
         return exit_status_of(record);
@@ -134,9 +134,9 @@ TEST_CASE("The worst exit status of the groups is that of the job") {
     CHECK(status(143, 1) == 1);
 }
 
-TEST_CASE("What groups' files say can stand in for their leaders") {
-    const auto directory = std::filesystem::temp_directory_path() / "weir-job-record-test";
-    JobRecord record(directory, {"group-00", "group-01"});
+TEST_CASE("Groups' files can stand in for reports of their leaders") {
+    const auto directory = std::filesystem::temp_directory_path() / "weir-groups-record-test";
+    GroupsRecord record(directory, {"group-00", "group-01"});
     const auto write = [&](const char* group, const Json& json) {
         std::filesystem::create_directories(directory / group);
         std::ofstream(directory / group / "run.json") << json.dump();
@@ -158,9 +158,9 @@ TEST_CASE("What groups' files say can stand in for their leaders") {
 }
 
 TEST_CASE("A record of the job can stand without an end, or without one of its groups") {
-    const auto directory = std::filesystem::temp_directory_path() / "weir-job-record-written-test";
+    const auto directory = std::filesystem::temp_directory_path() / "weir-groups-record-written-test";
     std::filesystem::create_directories(directory);
-    JobRecord record(directory, {"group-00"});
+    GroupsRecord record(directory, {"group-00"});
     CHECK_FALSE(record.is_written(false));
     record.ended = false;
     CHECK_FALSE(record.write());

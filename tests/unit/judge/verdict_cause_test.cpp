@@ -1,0 +1,237 @@
+// What the verdict names as the cause, of runs whose time went to one thing.
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "judge/verdict.hpp"
+#include "judged_run.hpp"
+
+using namespace weir::judge;
+using namespace weir::record;
+using namespace weir::core;
+using test::contains;
+
+TEST_CASE("Blocked consumers are the cause when they left no slot") {
+    JudgedRun run;
+    run.overflow(0, 1.1, 6, 2, 8, 0);
+    run.overflow(1, 1.43, 4, 2, 8, 0);
+    run.block(0, 9);
+    run.block(1, 8);
+    run.block(2, 7);
+    run.facts.blocked_at_once = {2, 5};
+    const Verdict verdict = run.judged();
+    CHECK(verdict.judged);
+    CHECK_FALSE(verdict.sustained);
+    CHECK(cause_name(verdict) == "processing");
+    CHECK(verdict.first_overflow_second == 4);
+    CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{1, 0});
+    CHECK(
+        verdict.text ==
+        "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
+        "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Slots that held events "
+        "for processing cost 64 % of the time in which producers had data to send; consumers worked on "
+        "events "
+        "for 80 % of theirs and were blocked for 80 %.");
+    CHECK(contains(verdict.advice, "more slots (--slots)"));
+}
+
+TEST_CASE("Where blocked consumers leave others slots but not the bandwidth, their links are the cause") {
+    JudgedRun run;  // paper 1, row 5: two of fourteen permanently blocked, the others at line rate
+    run.overflow(0, 1.05, 8, 10, 0, 0);
+    run.block(0, 10);
+    run.facts.blocked_at_once = {1, 2};
+    run.consumer(0).measured.received.bytes = {0};
+    run.consumer(1).measured.received.bytes = {9'900'000'000};
+    run.consumer(2).measured.received.bytes = {9'900'000'000};
+    run.facts.interface_rates.assign(6, BitRate{8'100'000'000});
+    run.facts.interface_rates[1] = run.facts.interface_rates[2] = {20'000'000'000};
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "consumer-links");
+    CHECK(contains(verdict.text, "NOT sustained: producer 0 exceeded its buffer from second 8 on"));
+    CHECK(contains(verdict.text,
+                   "Main cause: links of consumers. Consumers moved 5.280 Gb/s each while data waited, "));
+    CHECK(contains(verdict.text, "8.000 Gb/s are needed of each producer."));
+}
+
+TEST_CASE("The network is the cause when transfers were under way all the time") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {5'000'000'000};
+    }
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "not-told");
+    CHECK(contains(
+        verdict.text,
+        "Main cause: not told. Links of consumers and of producers look equally full: 4.000 Gb/s and "
+        "8.000 Gb/s each while data waited, and 8.000 Gb/s are needed of each producer."));
+    CHECK_FALSE(contains(verdict.text, "Note that"));
+    // A rank that does not run makes a network look slow.
+    run.consumer(2).poll_gap_max_with_drain = Duration::milliseconds(300);
+    verdict = run.judged();
+    CHECK(contains(verdict.text, "Note that consumer 2 on eb12 did not run for up to 300 ms"));
+    // The links of both roles were seen to carry more: slots that are full of data still arriving are too
+    // few.
+    run.overflow(0, 2.0, 1, 6, 4, 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).time.receiving = Duration::seconds(5);
+    }
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "slots");
+    CHECK(contains(verdict.text, "Producers waited for a free slot for 40 % of the time"));
+}
+
+TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
+    JudgedRun run;
+    run.overflow(0, 1.2, 3, 4, 1, 5);
+    run.ranks[0].summary.load.handling = Duration::seconds(7);
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "scheduler");
+    CHECK(contains(
+        verdict.text,
+        "Main cause: the scheduler. Messages on their way, or not read yet, cost 50 % of the time in "
+        "which producers had data to send; the scheduler handled messages for 70 % of it."));
+    run.ranks[0].summary.load.handling = Duration::seconds(9);
+    CHECK(contains(run.judged().text, "It handled messages for 90 % of the time"));
+    run.ranks[0].summary.load.handling = Duration::milliseconds(100);
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "control-latency");
+    CHECK(contains(verdict.text, "and the scheduler handled messages for only 1.0 % of it."));
+    // Credits that consumers have given and the scheduler has not read are the same, and no lack of slots.
+    run.overflow(0, 1.2, 3, 4, 6, 0);
+    run.free_slots(200);
+    CHECK(cause_name(run.judged()) == "control-latency");
+}
+
+TEST_CASE("A producer that did not run or generate in time is its own cause") {
+    JudgedRun run;
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    run.producer(1).stalled_with_drain = Duration::seconds(3);
+    run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(800);
+    run.producer(1).poll_gap_second_with_drain = 7;
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "stalled-rank");
+    CHECK(contains(
+        verdict.text,
+        "Main cause: producer 1 on eb02, which stood still. It did not run for 30 % of the time, for up "
+        "to 800 ms at once, until second 7."));
+    // One that is on time, as another is not, is no cause.
+    run.producer(1).first_overflow_second = no_second;
+    run.producer(1).max_occupancy = 0.5;
+    run.overflow(0, 1.2, 3, 10, 0, 0);
+    CHECK(cause_name(run.judged()) == "not-told");
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    run.producer(1).stalled_with_drain = {};
+    run.producer(1).measured.generated.bytes = {9'000'000'000};
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "late-producer");
+    CHECK(
+        contains(verdict.text,
+                 "Main cause: producer 1 on eb02, which was late. It generated only 90 % of what was due."));
+}
+
+TEST_CASE("What is recorded after the end of a short run is no time in which producers had to generate") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    run.plan.duration = Duration::seconds(4);
+    for (std::size_t i = 0; i < 2; ++i) {
+        run.producer(i).measured.generated.bytes = {4'000'000'000};
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {2'000'000'000};
+    }
+    CHECK(cause_name(run.judged()) == "not-told");
+}
+
+TEST_CASE("Lost datagrams that held streams are the cause, and not the scheduler that waited for them") {
+    JudgedRun run;
+    run.plan.transport = TransportKind::datagram;
+    run.plan.fragment_timeout = Duration::milliseconds(50);
+    run.overflow(0, 1.2, 3, 1, 0, 9);
+    run.producer(0).run.generated.events = run.producer(1).run.generated.events = 100;
+    run.consumer(1).run.lost.events = 1;
+    CHECK(cause_name(run.judged()) == "control-latency");  // below one in a hundred
+    run.consumer(1).run.lost.events = 20;
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "switch-loss");
+    CHECK(contains(
+        verdict.text,
+        "10 % of the events did not arrive whole, and each held a stream and a slot until it was given "
+        "up, 50.0 ms after it was sent."));
+    run.consumer(1).run.datagrams.socket_drops = 30;
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "host-loss");
+    CHECK(contains(verdict.text, "30 datagrams were dropped at full sockets of consumers."));
+}
+
+TEST_CASE("A buffer that holds no set is the cause of what it drops") {
+    JudgedRun run;
+    run.plan.overflow = Overflow::drop;
+    run.plan.buffer = {500'000'000};
+    run.overflow(0, 1.0, 0, 10, 0, 0);
+    run.producer(0).measured.lost = {12, {12}};
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "buffer");
+    CHECK(contains(verdict.text, "Main cause: the buffer. A set is 1.000 GB and the buffer 500.0 MB"));
+}
+
+TEST_CASE("Causes have stable names") {
+    CHECK(cause_name(Verdict{}) == "none");
+    Verdict verdict;
+    verdict.causes.resize(2);
+    const std::array<std::string_view, 23> names{"consumer-links",
+                                                 "producer-links",
+                                                 "switch-loss",
+                                                 "pfc",
+                                                 "ecn",
+                                                 "slots",
+                                                 "processing",
+                                                 "streams",
+                                                 "window",
+                                                 "scheduler",
+                                                 "control-latency",
+                                                 "shaping",
+                                                 "outstanding",
+                                                 "requests",
+                                                 "high-water",
+                                                 "late-producer",
+                                                 "stalled-rank",
+                                                 "host-loss",
+                                                 "lost-consumers",
+                                                 "buffer",
+                                                 "event-size",
+                                                 "integrity",
+                                                 "not-told"};
+    for (std::size_t kind = 0; kind < names.size(); ++kind) {
+        verdict.causes[0].what = static_cast<CauseKind>(kind);
+        CHECK(cause_name(verdict) == names.at(kind));
+    }
+}
+
+TEST_CASE("What was found by simulating again counts instead of what rows show") {
+    JudgedRun run;
+    run.overflow(0, 1.2, 3, 4, 1, 5);
+    REQUIRE(cause_name(run.judged()) == "control-latency");
+    const std::vector<NamedCause> proved{
+        {.what = CauseKind::slots,
+         .share = 1,
+         .evidence = CauseEvidence::counterfactual,
+         .text = "with 2 slots instead of 1, every set would have been on time.",
+         .remedy = "--slots 2"},
+        {.what = CauseKind::processing,
+         .share = 1,
+         .evidence = CauseEvidence::counterfactual,
+         .text = "with a mean of 1.00 ms instead of 2.00 ms, every set would have been on time.",
+         .remedy = "shorter processing"}};
+    run.facts.proved = &proved;
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "slots");
+    CHECK(verdict.causes.size() == 2);
+    CHECK(contains(
+        verdict.text,
+        "Main cause: too few slots. With 2 slots instead of 1, every set would have been on time. Or "
+        "processing on consumers: with a mean of 1.00 ms instead of 2.00 ms, every"));
+    CHECK(verdict.advice == "--slots 2; or shorter processing");
+    CHECK_FALSE(contains(verdict.text, "grant"));
+}
