@@ -82,7 +82,7 @@ CORE_EXEMPT_NAMES = {"cstdio", "cstdlib", "abort", "fprintf", "fputs"}
 # Assertions stay on in every build, so nothing may depend on NDEBUG.
 FORBIDDEN_EVERYWHERE = {
     "headers": {"cassert": "assertions that vanish in release", "assert.h": "assertions that vanish in release"},
-    "names": {"NDEBUG": "a release build must behave like the tested one"},
+    "names": {"NDEBUG": "a release build must behave like the tested one", "typedef": "write using"},
 }
 
 # Names of types that may have several meanings: why.
