@@ -67,7 +67,8 @@ def cases():
         "--consumer-link", "100Gb/s,4-7=25Gb/s"), {"fluid": around(1, 0.001), "packet": around(1, 0.004)}, None
     yield "alone, 48 bytes of headers, payload 1000", alone, ("--mtu", "1000B", "--packet-overhead", "48B"), {
         "fluid": around(1, 0.001), "packet": around(1, 0.02)}, None
-    yield "alone, to another leaf", alone, ("--switch-set", "topology.kind=leaf-spine"), {"packet": around(1, 0.07)}, None
+    yield "alone, to another leaf", alone, (
+        "--switch-set", "topology.kind=leaf-spine", "--switch-set", "placement.kind=rows"), {"packet": around(1, 0.07)}, None
     yield "permutation of 8", [flow for host in range(8) for flow in together(1_000_000, [host], [(host + 1) % 8])], (), {
         "fluid": around(1, 0.001), "packet": around(1, 0.005)}, None
     for count, size in ((2, 4_000_000), (4, 1_000_000), (8, 500_000), (16, 250_000)):

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/fabric_drawing.hpp"
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
 #include "cli/plan_pressure.hpp"
@@ -186,6 +187,9 @@ void add_packets(const config::RunRequest& request, const Forecast& f, const Lin
         line(name, about);
         name = "";
     }
+    for (const DrawnLine& drawn : fabric_lines(request)) {
+        line(drawn.name.c_str(), drawn.text);
+    }
     const PacketCost cost = packet_cost(request, f);
     line("cost", cost_text(cost));
     if (const std::string cheaper = cheaper_options(request, cost); !cheaper.empty()) {
@@ -306,6 +310,7 @@ std::string dry_run_json(const config::RunRequest& request) {
     json["pressure"] = pressure ? show::to_json(*pressure) : Json();
     if (packet_by_packet(request)) {
         const PacketCost cost = packet_cost(request, f);
+        json["fabric"] = fabric_json(request);
         json["packets"] = {{"transmissions", cost.transmissions},
                            {"cpu_seconds", cost.cpu_seconds},
                            {"memory_bytes", cost.memory_bytes},

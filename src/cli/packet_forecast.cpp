@@ -24,10 +24,18 @@ using config::RunRequest;
 constexpr double transmissions_per_cpu_second = 15e6;
 constexpr double acceptable_cpu_seconds = 60;
 
-/// Links from a producer to a consumer, on average.
-double hops(const core::TopologyPlan& topology) {
-    // Between leaves two more; so much of the traffic of even shares goes to another leaf.
-    return topology.kind == core::TopologyKind::star ? 2 : 2 + 2 * (1 - 1.0 / topology.leaves);
+/// Links from a producer to a consumer, on average, if all pairs have equal shares.
+double hops(const core::FabricPlan& fabric) {
+    const core::TopologyPlan& topology = fabric.topology;
+    if (topology.kind == core::TopologyKind::star) {
+        return 2;
+    }
+    // Of what goes to another leaf or pod, two more for each.
+    const bool in_rails = topology.kind == core::TopologyKind::rail_optimized &&
+                          fabric.placement.kind == core::PlacementKind::by_rail;
+    const double leaves = in_rails ? static_cast<double>(topology.leaves) / topology.nics : topology.leaves;
+    const double pods = topology.kind == core::TopologyKind::three_tier ? topology.pods : 1;
+    return 2 + 2 * (1 - 1 / leaves) + 2 * (1 - 1 / pods);
 }
 
 double bytes_in_all(const RunRequest& request, const Forecast& f) {
@@ -119,7 +127,7 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const double control = f.control_messages_per_second().value_or(0) *
                            (plan.warmup + plan.duration).in_seconds() * 2;  // and their acknowledgements
     PacketCost cost;
-    cost.transmissions = hops(fabric.topology) * (data + acks + control);
+    cost.transmissions = hops(fabric) * (data + acks + control);
     cost.cpu_seconds = cost.transmissions / transmissions_per_cpu_second;
     // What waits in the switch, and the state of a queue pair of each pair of nodes; measured.
     constexpr double packet_record_bytes = 40;
@@ -128,29 +136,23 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const double pool = request.switches.drop_tail ? static_cast<double>(request.network.port_buffer.count) *
                                                          (f.producers + f.consumers)
                                                    : static_cast<double>(fabric.switches.pool.count);
-    cost.memory_bytes = program_bytes + simulation_memory_bytes(plan) +
-                        queue_pair_bytes * f.producers * f.consumers +
+    const double pairs =
+        plan.addressed() ? plan.traffic->pairs() : static_cast<double>(f.producers) * f.consumers;
+    cost.memory_bytes = program_bytes + simulation_memory_bytes(plan) + queue_pair_bytes * pairs +
                         std::min(pool, bytes) / payload * packet_record_bytes;
     return cost;
 }
 
 std::vector<std::string> switch_lines(const RunRequest& request) {
     const core::FabricPlan& fabric = request.network.fabric;
-    const core::TopologyPlan& topology = fabric.topology;
-    std::vector<std::string> lines{
-        fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
-        ecn_text(fabric),
-        request.network.framing == core::Framing::tcp
-            ? fmt::format("TCP; {}", classes_text(fabric))
-            : fmt::format(
-                  "{}; {}",
-                  fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat" : "go-back-N",
-                  classes_text(fabric))};
-    if (topology.kind == core::TopologyKind::leaf_spine) {
-        lines.push_back(fmt::format("{} leaves and {} spines, {} x {} between each two", topology.leaves,
-                                    topology.spines, topology.uplinks, rounded_text(topology.uplink_rate)));
-    }
-    return lines;
+    return {fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
+            ecn_text(fabric),
+            request.network.framing == core::Framing::tcp
+                ? fmt::format("TCP; {}", classes_text(fabric))
+                : fmt::format("{}; {}",
+                              fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat"
+                                                                                    : "go-back-N",
+                              classes_text(fabric))};
 }
 
 std::string cost_text(const PacketCost& cost) {

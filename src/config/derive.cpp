@@ -9,6 +9,7 @@
 #include "config/derive_datagrams.hpp"
 #include "config/derive_packets.hpp"
 #include "config/derive_traffic.hpp"
+#include "config/fabric.hpp"
 #include "config/groups.hpp"
 #include "config/host_list.hpp"
 #include "config/limits.hpp"
@@ -476,6 +477,7 @@ void derive(RunRequest& request) {
     derive_packets(request);
     check_busy_consumers(request.plan);
     check_own_links(request);
+    derive_placement(request);
     check_places(request.plan);
     check_requirements(request);
     check_silence_timeout(request);

@@ -8,6 +8,7 @@
 #include "config/amounts.hpp"
 #include "config/derive.hpp"
 #include "config/derive_traffic.hpp"
+#include "config/fabric.hpp"
 #include "config/link_speeds.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
@@ -156,6 +157,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     derive_traffic(request);
     check_busy_consumers(request.plan);
     check_own_links(request);
+    derive_placement(request);
     check_places(request.plan);
     check_senders(request.plan);
     check_amounts(request);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/fabric.hpp"
 #include "config/quantities.hpp"
 #include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
@@ -120,6 +121,7 @@ void check_description(const SwitchDescription& description) {
             "[pfc] on: ports that share no memory pause nobody; write false, or drop-tail = false");
     }
     check_nics(fabric.nics);
+    check_topology(fabric);
     if (fabric.tcp.least_timeout > fabric.tcp.most_timeout) {
         throw UsageError(
             fmt::format("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",

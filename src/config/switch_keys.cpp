@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "config/fabric.hpp"
 #include "config/near_name.hpp"
 #include "config/option_values.hpp"
 #include "config/usage_error.hpp"
@@ -23,6 +24,7 @@ using core::EcnPlan;
 using core::FabricPlan;
 using core::HostPlan;
 using core::NicPlan;
+using core::PlacementPlan;
 using core::SwitchPlan;
 using core::TcpPlan;
 using core::TopologyPlan;
@@ -49,10 +51,14 @@ constexpr auto in_background = +[](Description& d) -> auto& { return d.fabric.ba
 template <auto member>
 constexpr auto in_topology = +[](Description& d) -> auto& { return d.fabric.topology.*member; };
 
+template <auto member>
+constexpr auto in_placement = +[](Description& d) -> auto& { return d.fabric.placement.*member; };
+
 constexpr double microsecond = 1e3;
 constexpr double second = 1e9;
 constexpr double most_bytes = 1e15;
 constexpr double most_rate = 1e14;
+constexpr double most_hosts = 65'536;
 constexpr double last_priority = core::priority_count - 1;
 
 constexpr std::string_view paper = "Zhu et al., SIGCOMM 2015";
@@ -205,15 +211,54 @@ constexpr SwitchKey keys[] = {
      "its class"},
 
     {"topology", "kind", in_topology<&TopologyPlan::kind>, 0, 0,
-     "one switch, or leaves and spines with ECMP"},
+     "one switch; leaves and spines with ECMP; pods of them below cores; or leaves and spines with a leaf "
+     "for "
+     "each NIC of a host"},
     {"topology", "leaves", in_topology<&TopologyPlan::leaves>, 1, 1000,
-     "switches with hosts: the scheduler, the producers, then the consumers, shared out evenly in this "
-     "order"},
-    {"topology", "spines", in_topology<&TopologyPlan::spines>, 1, 1000, "switches that connect leaves"},
+     "switches with hosts, which are shared out evenly in their order (`rail-optimized`: to as many leaves "
+     "at "
+     "a time as hosts have NICs); `three-tier`: of all pods"},
+    {"topology", "spines", in_topology<&TopologyPlan::spines>, 0, 1000,
+     "switches that connect leaves; `three-tier`: of each pod; 0: rails that nothing connects"},
     {"topology", "uplink-rate", in_topology<&TopologyPlan::uplink_rate>, 1000, most_rate,
      "of a cable from leaf to spine"},
     {"topology", "uplinks", in_topology<&TopologyPlan::uplinks>, 1, 1000,
      "cables from each leaf to each spine"},
+    {"topology", "pods", in_topology<&TopologyPlan::pods>, 1, 1000,
+     "`three-tier`: groups of leaves that have spines of their own"},
+    {"topology", "cores", in_topology<&TopologyPlan::cores>, 1, 1000,
+     "`three-tier`: switches that connect pods; each spine of a pod has an equal part of them"},
+    {"topology", "core-rate", in_topology<&TopologyPlan::core_rate>, 1000, most_rate,
+     "of a cable from spine to core"},
+    {"topology", "core-links", in_topology<&TopologyPlan::core_links>, 1, 1000,
+     "cables from a spine to each of its cores"},
+    {"topology", "own-rates", in_topology<&TopologyPlan::own_cables>, 0, 0,
+     "of cables between two switches that are not as fast as the others of their tier, as "
+     "`leaf-0:spine-1=50Gb/s`"},
+    {"topology", "host-delay", in_topology<&TopologyPlan::host_delay>, 0, 0.1 * second,
+     "of a cable from a host to its leaf, one way; `0s`: half of `--latency`"},
+    {"topology", "uplink-delay", in_topology<&TopologyPlan::uplink_delay>, 0, 0.1 * second,
+     "of a cable from leaf to spine; `0s`: half of `--latency`"},
+    {"topology", "core-delay", in_topology<&TopologyPlan::core_delay>, 0, 0.1 * second,
+     "of a cable from spine to core; `0s`: half of `--latency`"},
+    {"topology", "hosts", in_topology<&TopologyPlan::hosts>, 0, most_hosts,
+     "that share the leaves, some of which may have no rank; 0: as many as the ranks need"},
+    {"topology", "nics", in_topology<&TopologyPlan::nics>, 1, 64,
+     "of each host, every one with a cable of its own"},
+
+    {"placement", "kind", in_placement<&PlacementPlan::kind>, 0, 0,
+     "which ranks sit on which host; see \"Ranks and hosts\" in simulating-a-fabric.md"},
+    {"placement", "per-host", in_placement<&PlacementPlan::per_host>, 1, 1000,
+     "ranks (`rows`) or workers on a host"},
+    {"placement", "hosts", in_placement<&PlacementPlan::hosts>, 0, most_hosts - 1,
+     "`explicit`: the host of each worker, or of each producer and then of each consumer"},
+    {"placement", "scheduler-shares", in_placement<&PlacementPlan::scheduler_shares>, 0, 1,
+     "the scheduler sits on host 0, and not on one of its own at the first leaf"},
+    {"placement", "seed", in_placement<&PlacementPlan::seed>, 0, 4e9, "`random`; 0: that of the run"},
+    {"placement", "memory-rate", in_placement<&PlacementPlan::memory_rate>, 1000, most_rate,
+     "at which a host copies what its ranks send each other"},
+    {"placement", "memory-delay", in_placement<&PlacementPlan::memory_delay>, 0, 0.1 * second,
+     "until such a message has arrived, besides"},
 };
 
 constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
@@ -222,7 +267,13 @@ constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::Conges
                                                         {"cubic", core::CongestionControl::cubic},
                                                         {"dctcp", core::CongestionControl::dctcp}};
 constexpr Choice<core::TopologyKind> topologies[] = {{"star", core::TopologyKind::star},
-                                                     {"leaf-spine", core::TopologyKind::leaf_spine}};
+                                                     {"leaf-spine", core::TopologyKind::leaf_spine},
+                                                     {"three-tier", core::TopologyKind::three_tier},
+                                                     {"rail-optimized", core::TopologyKind::rail_optimized}};
+constexpr Choice<core::PlacementKind> placements[] = {
+    {"auto", core::PlacementKind::automatic},      {"rows", core::PlacementKind::rows},
+    {"by-worker", core::PlacementKind::by_worker}, {"by-rail", core::PlacementKind::by_rail},
+    {"explicit", core::PlacementKind::listed},     {"random", core::PlacementKind::random}};
 constexpr Choice<core::Arbitration> arbitrations[] = {
     {"fifo", core::Arbitration::fifo}, {"ingress-round-robin", core::Arbitration::ingress_round_robin}};
 
@@ -279,6 +330,7 @@ struct KeyReader {
     void operator()(MemberOf<DcqcnRules> of) const { of(description) = choose(text, rules); }
     void operator()(MemberOf<core::CongestionControl> of) const { of(description) = choose(text, controls); }
     void operator()(MemberOf<core::TopologyKind> of) const { of(description) = choose(text, topologies); }
+    void operator()(MemberOf<core::PlacementKind> of) const { of(description) = choose(text, placements); }
     void operator()(MemberOf<core::Arbitration> of) const { of(description) = choose(text, arbitrations); }
     void operator()(MemberOf<Weights> of) const {
         const std::vector<std::uint32_t> numbers =
@@ -289,6 +341,13 @@ struct KeyReader {
                                          numbers.size(), weights.size(), weights.size() - 1));
         }
         std::copy(numbers.begin(), numbers.end(), weights.begin());
+    }
+    void operator()(MemberOf<std::vector<std::uint32_t>> of) const {
+        of(description) =
+            read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
+    }
+    void operator()(MemberOf<std::vector<core::OwnCables>> of) const {
+        of(description) = parse_own_cables(text);
     }
     void operator()(MemberOf<std::string> of) const { of(description) = parse_class(text); }
     void operator()(MaskMember member) const {
@@ -323,11 +382,20 @@ struct Printer {
     std::string operator()(MemberOf<core::TopologyKind> of) const {
         return chosen(of(description), topologies);
     }
+    std::string operator()(MemberOf<core::PlacementKind> of) const {
+        return chosen(of(description), placements);
+    }
     std::string operator()(MemberOf<core::Arbitration> of) const {
         return chosen(of(description), arbitrations);
     }
     std::string operator()(MemberOf<Weights> of) const {
         return fmt::format("{}", fmt::join(of(description), ","));
+    }
+    std::string operator()(MemberOf<std::vector<std::uint32_t>> of) const {
+        return fmt::format("{}", fmt::join(of(description), ","));
+    }
+    std::string operator()(MemberOf<std::vector<core::OwnCables>> of) const {
+        return own_cables_text(of(description));
     }
     std::string operator()(MemberOf<std::string> of) const { return of(description); }
     std::string operator()(MaskMember member) const {
@@ -355,8 +423,13 @@ struct KindText {
     std::string_view operator()(MemberOf<DcqcnRules> /**/) const { return syntax_of<rules>; }
     std::string_view operator()(MemberOf<core::CongestionControl> /**/) const { return syntax_of<controls>; }
     std::string_view operator()(MemberOf<core::TopologyKind> /**/) const { return syntax_of<topologies>; }
+    std::string_view operator()(MemberOf<core::PlacementKind> /**/) const { return syntax_of<placements>; }
     std::string_view operator()(MemberOf<core::Arbitration> /**/) const { return syntax_of<arbitrations>; }
     std::string_view operator()(MemberOf<Weights> /**/) const { return "8 counts"; }
+    std::string_view operator()(MemberOf<std::vector<std::uint32_t>> /**/) const { return "counts"; }
+    std::string_view operator()(MemberOf<std::vector<core::OwnCables>> /**/) const {
+        return "cables and rates";
+    }
     std::string_view operator()(MemberOf<std::string> /**/) const { return "data|own|0..7"; }
     std::string_view operator()(MaskMember /**/) const { return "priorities"; }
     std::string_view operator()(PriorityMember /**/) const { return "0..7"; }

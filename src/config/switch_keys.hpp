@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "config/option_values.hpp"
 #include "config/switch_description.hpp"
@@ -29,9 +30,10 @@ using Weights = std::array<std::uint32_t, core::priority_count>;
 using SwitchMember =
     std::variant<MemberOf<core::Bytes>, MemberOf<core::Duration>, MemberOf<core::BitRate>, MemberOf<double>,
                  MemberOf<std::uint32_t>, MemberOf<bool>, MemberOf<core::LossRecovery>,
-                 MemberOf<core::CongestionControl>, MemberOf<core::TopologyKind>, MemberOf<core::Arbitration>,
-                 MemberOf<core::DcqcnRules>, MemberOf<Weights>, MemberOf<std::string>, MaskMember,
-                 PriorityMember>;
+                 MemberOf<core::CongestionControl>, MemberOf<core::TopologyKind>,
+                 MemberOf<core::PlacementKind>, MemberOf<core::Arbitration>, MemberOf<core::DcqcnRules>,
+                 MemberOf<Weights>, MemberOf<std::vector<std::uint32_t>>,
+                 MemberOf<std::vector<core::OwnCables>>, MemberOf<std::string>, MaskMember, PriorityMember>;
 
 inline constexpr Choice<core::LossRecovery> loss_recoveries[] = {
     {"go-back-n", core::LossRecovery::go_back_n}, {"selective", core::LossRecovery::selective}};

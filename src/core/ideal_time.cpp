@@ -38,20 +38,21 @@ WideInteger store_and_forward(std::int64_t full, std::int64_t packet_bytes, std:
 }  // namespace
 
 IdealTimes::IdealTimes(const Plan& plan, const NetworkPlan& network)
-    : model_(network.model),
-      packet_(packet_shape(network)),
-      latency_(network.latency),
-      topology_(network.fabric.topology),
-      producers_(plan.producers),
-      links_(producer_links(network, plan.producers)) {
+    : network_(network), packet_(packet_shape(network)), producers_(plan.producers) {
     WEIR_ASSERT(!plan.lossy());
     if (network.framing == Framing::none) {
         packet_.payload = network.mtu.count;
     }
-    links_.insert(links_.begin(), network.producer_link);
-    const std::vector<BitRate> consumers = consumer_links(network, plan.consumers);
-    links_.insert(links_.end(), consumers.begin(), consumers.end());
-    for (const BitRate link : links_) {
+    if (network.model == NetworkModel::packet) {
+        const Placement placement(network, plan.producers, plan.consumers, plan.seed);
+        fabric_ = {placement, fabric_layout(network, placement)};
+        return;
+    }
+    payload_rates_.push_back(payload_rate(network, network.producer_link));
+    for (const BitRate link : producer_links(network, plan.producers)) {
+        payload_rates_.push_back(payload_rate(network, link));
+    }
+    for (const BitRate link : consumer_links(network, plan.consumers)) {
         payload_rates_.push_back(payload_rate(network, link));
     }
 }
@@ -59,29 +60,40 @@ IdealTimes::IdealTimes(const Plan& plan, const NetworkPlan& network)
 Duration IdealTimes::of(ProducerId from, ConsumerId to, Bytes bytes) const {
     const std::uint32_t sender = 1 + from.value;
     const std::uint32_t receiver = 1 + producers_ + to.value;
-    if (model_ == NetworkModel::packet) {
+    if (fabric_) {
         return of_packets(sender, receiver, bytes);
     }
-    return latency_ + time_for(std::min(payload_rates_[sender], payload_rates_[receiver]), bytes);
-}
-
-std::uint32_t IdealTimes::leaf_of(std::uint32_t host) const {
-    return static_cast<std::uint32_t>(std::uint64_t{host} * topology_.leaves / links_.size());
+    return network_.latency + time_for(std::min(payload_rates_[sender], payload_rates_[receiver]), bytes);
 }
 
 Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const {
-    const bool over_spine = topology_.kind == TopologyKind::leaf_spine && leaf_of(from) != leaf_of(to);
-    std::array<BitRate, 4> way{links_[from]};
-    std::size_t length = 1;
-    for (; over_spine && length < 3; ++length) {
-        way[length] = topology_.uplink_rate;
+    const TopologyPlan& topology = network_.fabric.topology;
+    const PlacementPlan& placement = network_.fabric.placement;
+    if (fabric_->placement.on_one_host(from, to)) {
+        return placement.memory_delay + time_for(placement.memory_rate, bytes);
     }
-    way[length++] = links_[to];
+    const Placement::Ports ports = fabric_->placement.ports(from, to, 0);
+    const FabricLayout::Port& first = fabric_->layout.ports[ports.from];
+    const FabricLayout::Port& last_port = fabric_->layout.ports[ports.to];
+    const SwitchHops hops = hops_between(topology, first.leaf, last_port.leaf);
+    std::array<BitRate, 6> way{first.rate};
+    std::size_t length = 1;
+    // Up and down again.
+    const auto add = [&](std::uint32_t links, BitRate rate) {
+        for (std::uint32_t link = 0; link < links; ++link) {
+            way[length++] = rate;
+        }
+    };
+    add(hops.uplinks / 2, topology.uplink_rate);
+    add(hops.core_links, topology.core_rate);
+    add(hops.uplinks / 2, topology.uplink_rate);
+    way[length++] = last_port.rate;
     const std::int64_t full = (bytes.count - 1) / packet_.payload;
     const std::int64_t last = bytes.count - full * packet_.payload;
     const WideInteger picoseconds = store_and_forward(full, packet_.payload + packet_.overhead,
                                                       last + packet_.overhead, std::span(way).first(length));
-    const Duration cables{latency_.ns / 2 * static_cast<std::int64_t>(length)};
+    const Duration cables = first.delay + last_port.delay + cable_delay(network_, Tier::leaf) * hops.uplinks +
+                            cable_delay(network_, Tier::spine) * hops.core_links;
     return cables + Duration{static_cast<std::int64_t>((picoseconds + 999) / 1000)};
 }
 

@@ -4,11 +4,16 @@
 // Fluid: the latency, and its bytes at the rate at which the slower of its two links carries payload.
 // Packets: every switch sends a packet on when it has the whole of it. A packet leaves a link when it is
 // there and the one before it has left, which is solved exactly for n full packets and a last one. Clocks are
-// exact and hosts take no time, so that a simulated transfer that is alone takes a little longer.
+// exact and hosts take no time, so that a simulated transfer that is alone takes a little longer. Cables with
+// a speed of their own count like the others of their tier. Between ranks of one host: at memory's speed.
 #pragma once
 
+#include <optional>
+
+#include "core/fabric_layout.hpp"
 #include "core/ids.hpp"
 #include "core/network_plan.hpp"
+#include "core/placement.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 
@@ -23,16 +28,18 @@ class IdealTimes {
     [[nodiscard]] Duration of(ProducerId from, ConsumerId to, Bytes bytes) const;
 
   private:
+    /// Where packets go.
+    struct Fabric {
+        Placement placement;
+        FabricLayout layout;
+    };
     [[nodiscard]] Duration of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const;
-    [[nodiscard]] std::uint32_t leaf_of(std::uint32_t host) const;
 
-    NetworkModel model_;
+    NetworkPlan network_;
     PacketShape packet_;  ///< packets only
-    Duration latency_;    ///< of two cables
-    TopologyPlan topology_;
     std::uint32_t producers_;
-    std::vector<BitRate> links_;          ///< of hosts: the scheduler, producers, consumers
-    std::vector<BitRate> payload_rates_;  ///< of the same links
+    std::vector<BitRate> payload_rates_;  ///< of ranks' links: the scheduler, producers, consumers
+    std::optional<Fabric> fabric_;        ///< packets only
 };
 
 }  // namespace weir::core

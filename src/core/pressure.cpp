@@ -6,6 +6,7 @@
 #include "core/datagram_frames.hpp"
 #include "core/distribution.hpp"
 #include "core/memory_need.hpp"
+#include "core/placement.hpp"
 #include "core/switch_memory.hpp"
 
 namespace weir::core {
@@ -115,7 +116,20 @@ BitRate fastest(const std::vector<BitRate>& links) {
     return links.empty() ? BitRate{} : *std::max_element(links.begin(), links.end());
 }
 
-PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& into, bool disturbed) {
+/// How many ranks of a role use one NIC, at most.
+struct RanksPerPort {
+    std::uint32_t producers = 1;
+    std::uint32_t consumers = 1;
+};
+
+RanksPerPort ranks_per_port(const Plan& plan, const NetworkPlan& network) {
+    const Placement placement(network, plan.producers, plan.consumers, plan.seed);
+    const bool by_rail = network.fabric.placement.kind == PlacementKind::by_rail;
+    return by_rail ? RanksPerPort{} : RanksPerPort{placement.most_producers(), placement.most_consumers()};
+}
+
+PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPort& into,
+                      const RanksPerPort& ranks, bool disturbed) {
     const double transfer = on_the_wire(plan, network, into.transfer);
     const auto transfers = static_cast<double>(into.transfers);
     const BitRate rate = slowest(consumer_links(network, plan.consumers));
@@ -134,20 +148,23 @@ PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPo
     const double into_one_port = spread ? std::ceil(transfers / senders) : transfers;
     const double most_of_sender = std::min<double>(plan.streams, into_one_port * plan.consumers);
     PortQueue port{.port = Pressure::Port::consumer, .rate = rate};
-    port.queue = transfer * (senders > 1 ? transfers - sent_meanwhile : transfers * (1 - sent_meanwhile)) +
-                 two_packets;
-    port.of_sender = most_of_sender * transfer;
-    port.in_switch = std::max(port.queue, std::min(port.queue * plan.consumers,
-                                                   port.of_sender * static_cast<double>(plan.producers)));
+    const double for_port = transfers * ranks.consumers;
+    port.queue =
+        transfer * (senders > 1 ? for_port - sent_meanwhile : for_port * (1 - sent_meanwhile)) + two_packets;
+    port.of_sender = most_of_sender * transfer * ranks.producers;
+    const double ports_to_consumers = std::ceil(static_cast<double>(plan.consumers) / ranks.consumers);
+    const double ports_of_producers = std::ceil(static_cast<double>(plan.producers) / ranks.producers);
+    port.in_switch =
+        std::max(port.queue, std::min(port.queue * ports_to_consumers, port.of_sender * ports_of_producers));
     return port;
 }
 
-/// All that is under way may go through one cable between two switches.
-PortQueue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& into) {
+/// All that is under way may go through one cable of this rate between two switches.
+PortQueue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& into, BitRate rate) {
     const double all = std::min(static_cast<double>(into.transfers) * plan.consumers,
                                 static_cast<double>(plan.streams) * plan.producers) *
                        on_the_wire(plan, network, into.transfer);
-    return {Pressure::Port::uplink, network.fabric.topology.uplink_rate, all, all, all};
+    return {Pressure::Port::uplink, rate, all, all, all};
 }
 
 /// Results, which a consumer has under way for each of its slots.
@@ -227,8 +244,10 @@ Pressure measured_pressure(const Plan& plan, std::uint32_t consumers_per_port, s
 
 Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool disturbed) {
     const IntoPort into = into_fullest_port(plan);
-    Pressure pressure = begun(into, 1);
-    if (network.model != NetworkModel::packet) {
+    const bool packets = network.model == NetworkModel::packet;
+    const RanksPerPort ranks = packets ? ranks_per_port(plan, network) : RanksPerPort{};
+    Pressure pressure = begun(into, ranks.consumers);
+    if (!packets) {
         pressure.unknown = Pressure::Unknown::no_switch;
         return pressure;
     }
@@ -236,10 +255,14 @@ Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool d
         pressure.unknown = Pressure::Unknown::other_traffic;
         return pressure;
     }
-    const PortQueue consumer = at_consumer(plan, network, into, disturbed);
+    const PortQueue consumer = at_consumer(plan, network, into, ranks, disturbed);
     add_settings(pressure, plan, network, consumer);
-    if (network.fabric.topology.kind == TopologyKind::leaf_spine) {
-        add_settings(pressure, plan, network, at_uplink(plan, network, into));
+    const TopologyPlan& topology = network.fabric.topology;
+    if (topology.kind != TopologyKind::star) {
+        add_settings(pressure, plan, network, at_uplink(plan, network, into, topology.uplink_rate));
+    }
+    if (topology.kind == TopologyKind::three_tier) {
+        add_settings(pressure, plan, network, at_uplink(plan, network, into, topology.core_rate));
     }
     if (plan.result_size.kind != DistributionKind::none && !network.separate_control) {
         add_settings(pressure, plan, network, at_scheduler(plan, network, consumer));

@@ -45,7 +45,8 @@ enum class RandomPurpose : std::uint32_t {
     mark,
     background,
     path,
-    place
+    place,
+    placement
 };
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
+
 namespace weir::core {
 
 namespace {
@@ -13,31 +15,22 @@ Bytes headroom_of(const FabricPlan& fabric, BitRate rate) {
     return headroom(plan, rate) * (plan.pauses_whole_links ? 1 : std::popcount(plan.lossless));
 }
 
-/// In the order in which leaves have them: the scheduler, the producers, the consumers.
-std::vector<BitRate> host_links(const NetworkPlan& network, std::uint32_t producers,
-                                std::uint32_t consumers) {
-    std::vector<BitRate> links = producer_links(network, producers);
-    links.insert(links.begin(), network.producer_link);
-    const std::vector<BitRate> more = consumer_links(network, consumers);
-    links.insert(links.end(), more.begin(), more.end());
-    return links;
-}
-
 }  // namespace
 
 Bytes largest_headroom(const NetworkPlan& network, std::uint32_t producers, std::uint32_t consumers) {
     const FabricPlan& fabric = network.fabric;
-    const TopologyPlan& topology = fabric.topology;
-    const bool star = topology.kind == TopologyKind::star;
-    const std::size_t leaves = star ? 1 : topology.leaves;
-    const std::vector<BitRate> links = host_links(network, producers, consumers);
-    const Bytes of_uplink = headroom_of(fabric, topology.uplink_rate);
-    std::vector<Bytes> of_leaf(leaves, star ? Bytes{} : of_uplink * topology.spines * topology.uplinks);
-    for (std::size_t host = 0; host < links.size(); ++host) {
-        of_leaf[host * leaves / links.size()] += headroom_of(fabric, links[host]);
+    // Whatever hosts are drawn, as many are at each leaf.
+    constexpr std::uint64_t any_seed = 1;
+    const FabricLayout layout = fabric_layout(network, Placement(network, producers, consumers, any_seed));
+    std::vector<Bytes> of_switch(layout.switches.size());
+    for (const FabricLayout::Port& port : layout.ports) {
+        of_switch[port.leaf] += headroom_of(fabric, port.rate);
     }
-    const Bytes of_spine = star ? Bytes{} : of_uplink * topology.leaves * topology.uplinks;
-    return std::max(of_spine, *std::max_element(of_leaf.begin(), of_leaf.end()));
+    for (const FabricLayout::Cable& cable : layout.cables) {
+        of_switch[cable.lower] += headroom_of(fabric, cable.rate);
+        of_switch[cable.upper] += headroom_of(fabric, cable.rate);
+    }
+    return *std::max_element(of_switch.begin(), of_switch.end());
 }
 
 }  // namespace weir::core

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/topology_plan.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {
@@ -178,19 +179,6 @@ struct BackgroundPlan {
     bool operator==(const BackgroundPlan&) const = default;
 };
 
-enum class TopologyKind : std::uint8_t { star, leaf_spine };
-
-/// How hosts and switches are connected.
-struct TopologyPlan {
-    TopologyKind kind = TopologyKind::star;  ///< star: one switch
-    // Leaf and spine: leaves share the hosts evenly, in their order, the first ones to the first leaf.
-    std::uint32_t leaves = 2;
-    std::uint32_t spines = 1;
-    BitRate uplink_rate{100'000'000'000};
-    std::uint32_t uplinks = 1;  ///< cables from each leaf to each spine
-    bool operator==(const TopologyPlan&) const = default;
-};
-
 /// What has a connection of its own, with its rate, window and order.
 enum class QueuePairs : std::uint8_t {
     pair,   ///< a producer and a consumer
@@ -211,6 +199,7 @@ struct FabricPlan {
     HostPlan hosts;
     BackgroundPlan background;
     TopologyPlan topology;
+    PlacementPlan placement;
     QueuePairs queue_pairs = QueuePairs::pair;
     Priority data_priority = 3;
     Priority control_priority = 3;

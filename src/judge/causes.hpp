@@ -20,6 +20,7 @@ enum class CauseKind : std::uint8_t {
     switch_loss,      ///< packets that the switch dropped
     pfc,              ///< pauses
     ecn,              ///< senders that slowed down after marks
+    uplinks,          ///< cables between switches
     slots,            ///< too few, though consumers had time and links had room
     processing,       ///< of events on consumers
     streams,          ///< too few transfers at once for a producer
@@ -40,29 +41,11 @@ enum class CauseKind : std::uint8_t {
     not_told,         ///< the run does not show it
 };
 
-inline constexpr std::array<std::string_view, 23> cause_kind_names{"consumer-links",
-                                                                   "producer-links",
-                                                                   "switch-loss",
-                                                                   "pfc",
-                                                                   "ecn",
-                                                                   "slots",
-                                                                   "processing",
-                                                                   "streams",
-                                                                   "window",
-                                                                   "scheduler",
-                                                                   "control-latency",
-                                                                   "shaping",
-                                                                   "outstanding",
-                                                                   "requests",
-                                                                   "high-water",
-                                                                   "late-producer",
-                                                                   "stalled-rank",
-                                                                   "host-loss",
-                                                                   "lost-consumers",
-                                                                   "buffer",
-                                                                   "event-size",
-                                                                   "integrity",
-                                                                   "not-told"};
+inline constexpr std::array<std::string_view, 24> cause_kind_names{
+    "consumer-links", "producer-links", "switch-loss", "pfc",        "ecn",           "uplinks",
+    "slots",          "processing",     "streams",     "window",     "scheduler",     "control-latency",
+    "shaping",        "outstanding",    "requests",    "high-water", "late-producer", "stalled-rank",
+    "host-loss",      "lost-consumers", "buffer",      "event-size", "integrity",     "not-told"};
 
 /// As in run.json: "consumer-links".
 constexpr std::string_view name_of(CauseKind kind) {

@@ -78,6 +78,22 @@ void Topology::set_way(NodeIndex from, NodeIndex host, LinkIndex link) {
     routes_.push_back({from, host, link});
 }
 
+Topology built(const core::FabricLayout& layout) {
+    Topology topology;
+    const auto ports = static_cast<std::uint32_t>(layout.ports.size());
+    for (std::size_t node = 0; node < ports + layout.switches.size(); ++node) {
+        node < ports ? topology.add_host() : topology.add_switch();
+    }
+    for (std::uint32_t port = 0; port < ports; ++port) {
+        const core::FabricLayout::Port& cable = layout.ports[port];
+        topology.connect({port}, {ports + cable.leaf}, cable.rate, cable.delay);
+    }
+    for (const core::FabricLayout::Cable& cable : layout.cables) {
+        topology.connect({ports + cable.lower}, {ports + cable.upper}, cable.rate, cable.delay);
+    }
+    return topology;
+}
+
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
     Topology topology;
     for (std::size_t host = 0; host < hosts.size(); ++host) {
@@ -86,27 +102,6 @@ Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay) {
     const NodeIndex middle = topology.add_switch();
     for (std::uint32_t host = 0; host < hosts.size(); ++host) {
         topology.connect({host}, middle, hosts[host], delay);
-    }
-    return topology;
-}
-
-Topology leaf_spine(const LeafSpine& shape) {
-    WEIR_ASSERT(shape.leaves > 0 && shape.spines > 0);
-    Topology topology;
-    const auto hosts = static_cast<std::uint32_t>(shape.hosts.size());
-    for (std::uint32_t node = 0; node < hosts + shape.leaves + shape.spines; ++node) {
-        node < hosts ? topology.add_host() : topology.add_switch();
-    }
-    for (std::uint32_t host = 0; host < hosts; ++host) {
-        const auto leaf = static_cast<std::uint32_t>(std::uint64_t{host} * shape.leaves / hosts);
-        topology.connect({host}, {hosts + leaf}, shape.hosts[host], shape.delay);
-    }
-    for (std::uint32_t leaf = 0; leaf < shape.leaves; ++leaf) {
-        for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
-            for (std::uint32_t cable = 0; cable < shape.cables; ++cable) {
-                topology.connect({hosts + leaf}, {hosts + shape.leaves + spine}, shape.between, shape.delay);
-            }
-        }
     }
     return topology;
 }

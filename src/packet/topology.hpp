@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
 #include "core/units.hpp"
 #include "packet/packet.hpp"
 
@@ -66,20 +67,12 @@ class Topology {
     std::vector<StaticRoute> routes_;
 };
 
+/// Ports are hosts 0 .. n-1, then come the switches, in the order of the layout; so do cables, those of ports
+/// first.
+Topology built(const core::FabricLayout& layout);
+
 /// One switch in the middle. Hosts are nodes 0 .. n-1, the switch is node n.
 Topology star(const std::vector<core::BitRate>& hosts, core::Duration delay);
-
-/// Two levels of switches; every leaf has cables to every spine. Hosts are numbered leaf by leaf from 0,
-/// then come the leaves, then the spines.
-struct LeafSpine {
-    std::uint32_t leaves = 2;
-    std::uint32_t spines = 2;
-    std::vector<core::BitRate> hosts;  ///< link rates; shared out evenly, the first ones to the first leaf
-    core::BitRate between;             ///< rate of each cable from a leaf to a spine
-    core::Duration delay;              ///< of each cable
-    std::uint32_t cables = 1;          ///< from each leaf to each spine
-};
-Topology leaf_spine(const LeafSpine& shape);
 
 /// Switches in a ring, host i at switch i. Hosts are nodes 0 .. n-1, switches n .. 2n-1; cables 0 .. n-1 go
 /// from the hosts to their switches, cable n + i from switch i to switch i + 1. At least three.

@@ -66,6 +66,10 @@ std::string switch_csv_lines(const SwitchHardware& description, const SwitchRead
     return lines;
 }
 
+bool SwitchPort::leads_to(core::Role role) const {
+    return std::any_of(ranks.begin(), ranks.end(), [&](core::NodeId rank) { return rank.role == role; });
+}
+
 double SwitchPortTotals::use(core::Duration measured) const {
     const double bits = static_cast<double>(port.rate.bits_per_second) * measured.in_seconds();
     return bits > 0 ? 8.0 * static_cast<double>(row.sent_bytes.count) / bits : 0;
@@ -105,7 +109,7 @@ SwitchTotals::Stopped SwitchTotals::producers_stopped() const {
     // Priorities may be paused at the same time.
     std::map<std::string, core::Duration> longest;
     for (const auto& [key, total] : ports) {
-        if (total.port.node && total.port.node->role == core::Role::producer) {
+        if (total.port.leads_to(core::Role::producer)) {
             core::Duration& known = longest[total.port.peer];
             known = std::max(known, total.row.pausing);
         }
@@ -125,7 +129,7 @@ SwitchTotals::Stopped SwitchTotals::producers_stopped() const {
 SwitchTotals::ConsumerPorts SwitchTotals::consumer_ports() const {
     std::map<std::string, double> uses;
     for (const auto& [key, total] : ports) {
-        if (total.port.node && total.port.node->role == core::Role::consumer) {
+        if (total.port.leads_to(core::Role::consumer)) {
             uses[total.port.peer] += total.use(measured);
         }
     }
@@ -144,7 +148,7 @@ std::vector<std::string> SwitchTotals::ports_with_room() const {
     constexpr double most_of_longest = 0.1;
     std::map<std::string, std::pair<double, double>> ports_of;
     for (const auto& [key, total] : ports) {
-        if (total.port.node && total.port.node->role == core::Role::consumer) {
+        if (total.port.leads_to(core::Role::consumer)) {
             auto& [use, queue_byte_seconds] = ports_of[total.port.peer];
             use += total.use(measured);
             queue_byte_seconds += total.queue_byte_seconds;
@@ -185,6 +189,13 @@ Json to_json(const SwitchTotals& totals) {
                          {"pausing_share", part_of(row.pausing, totals.measured)},
                          {"pauses_received", row.pauses_received},
                          {"paused_share", part_of(row.paused, totals.measured)}});
+        // The name of the peer is that of its only rank.
+        if (total.port.ranks.size() > 1) {
+            Json& ranks = ports.back()["ranks"] = Json::array();
+            for (const core::NodeId rank : total.port.ranks) {
+                ranks.push_back(fmt::format("{}-{}", core::role_name(rank.role), rank.index));
+            }
+        }
     }
     const SwitchRow sum = totals.sum();
     const SwitchTotals::Stopped stopped = totals.producers_stopped();

@@ -18,9 +18,10 @@
 namespace weir::record {
 
 struct SwitchPort {
-    std::string peer;  ///< what its cable leads to: "consumer-3", "switch-1"
+    std::string peer;  ///< what its cable leads to: "consumer-3", "worker-3", "switch-1"
     core::BitRate rate;
-    std::optional<core::NodeId> node = {};  ///< the peer, if it is a node of the run
+    std::vector<core::NodeId> ranks = {};  ///< of the host that it leads to; empty: a switch
+    [[nodiscard]] bool leads_to(core::Role role) const;
 };
 
 struct SwitchHardware {

@@ -173,7 +173,7 @@ class Network {
     /// From now on the node's links carry `factor` (0 to 1) of what they should.
     virtual void set_link(core::Instant now, FlatNode node, double factor) = 0;
     /// Whether a node that stands still takes its links down with it: nothing receives for it meanwhile.
-    [[nodiscard]] virtual bool links_stop_with_nodes() const { return true; }
+    [[nodiscard]] virtual bool links_stop_with(FlatNode /*node*/) const { return true; }
     /// Datagrams: from now on, or no more, the switch sends what is for this consumer to its other hosts as
     /// well.
     virtual void set_flooded(FlatNode /*consumer*/, bool /*on*/) {}

@@ -402,6 +402,25 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
     return relaxation;
 }
 
+Relaxation faster_uplinks(const core::NetworkPlan& network) {
+    Relaxation relaxation{.what = CauseKind::uplinks, .where = {}, .steps = {}};
+    for (const double factor : factors_for(network, network.fabric.topology.uplink_rate)) {
+        const std::string as_fast = fmt::format("cables between switches {} times as fast", factor);
+        relaxation.steps.push_back({[factor](SimulatedRun& changed) {
+                                        const core::NetworkPlan before = changed.network;
+                                        core::TopologyPlan& topology = changed.network.fabric.topology;
+                                        topology.uplink_rate = times(topology.uplink_rate, factor);
+                                        topology.core_rate = times(topology.core_rate, factor);
+                                        for (core::OwnCables& own : topology.own_cables) {
+                                            own.rate = times(own.rate, factor);
+                                        }
+                                        keep_shared_memory(before, changed);
+                                    },
+                                    "with " + as_fast, as_fast + " ([topology] uplink-rate, core-rate)"});
+    }
+    return relaxation;
+}
+
 std::string owners(const core::OwnLinks& some, core::Role role) {
     return some.first == some.last
                ? files::node_text({role, some.first})
@@ -459,6 +478,10 @@ std::vector<Relaxation> relaxations_of(const SimulatedRun& run) {
     add_memories(run, table);
     for (const Links& links : links_of_role) {
         add(table, faster_links(run.network, links));
+    }
+    if (run.network.model == core::NetworkModel::packet &&
+        run.network.fabric.topology.kind != core::TopologyKind::star) {
+        add(table, faster_uplinks(run.network));
     }
     return table;
 }

@@ -111,7 +111,7 @@ void Simulator::set_clock(FlatNode node) {
 
 void Simulator::set_link(FlatNode node) {
     const NodeCondition& condition = conditions_[node];
-    double factor = condition.silent() && network_->links_stop_with_nodes() ? 0 : 1;
+    double factor = condition.silent() && network_->links_stop_with(node) ? 0 : 1;
     for (const double lasting : condition.link_factors) {
         factor = std::min(factor, lasting);
     }

@@ -16,9 +16,6 @@ using packet::Priority;
 
 namespace {
 
-/// The only network device of each host.
-constexpr const char* device = "nic0";
-
 constexpr LinkIndex reverse(LinkIndex link) {
     return link ^ 1U;
 }
@@ -32,46 +29,52 @@ core::Duration nanoseconds(Picoseconds time) {
 SwitchedCounters::SwitchedCounters(const Setup& setup)
     : topology_(setup.topology),
       network_(setup.network),
+      placement_(setup.placement),
       nodes_(setup.nodes),
       plan_(setup.plan),
       begin_(setup.begin),
       last_(topology_.links().size() * packet::priority_count) {
-    for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
-        if (topology_.is_switch({node})) {
-            switches_.push_back({node});
-        } else {
-            const LinkIndex up = topology_.ports({node}).front();
-            hosts_.push_back({{node}, up, reverse(up)});
+    std::uint32_t most_nics = 1;
+    for (std::uint32_t index = 0; index < placement_.hosts().size(); ++index) {
+        const core::Placement::Host& placed = placement_.hosts()[index];
+        if (placed.ranks.empty()) {
+            continue;
         }
+        Host& host = hosts_.emplace_back(Host{placement_.name(index), {}});
+        for (std::uint32_t port = placed.first_port; port < placed.first_port + placed.nics; ++port) {
+            const LinkIndex up = topology_.ports({port}).front();
+            host.nics.push_back({{port}, up, reverse(up)});
+        }
+        most_nics = std::max(most_nics, placed.nics);
+    }
+    for (std::uint32_t node = placement_.ports(); node < topology_.nodes(); ++node) {
+        switches_.push_back({node});
     }
     last_at_.resize(switches_.size(), network_.now());
-    add_traffic();
-    if (plan_.framing == core::Framing::tcp) {
-        add_tcp();
-    } else {
-        add_queue_pairs();
+    for (std::uint32_t nic = 0; nic < most_nics; ++nic) {
+        add_traffic(nic);
+        if (plan_.framing != core::Framing::tcp) {
+            add_queue_pairs(nic);
+        } else if (nic == 0) {
+            add_tcp();
+        }
+        add_pauses(nic);
     }
-    add_pauses();
 }
 
-std::string SwitchedCounters::name(NodeIndex node) const {
-    if (topology_.is_switch(node)) {
-        const auto place = std::find(switches_.begin(), switches_.end(), node) - switches_.begin();
-        return fmt::format("switch-{}", place);
-    }
-    if (node.value >= nodes_.size()) {
-        return fmt::format("host-{}", node.value - nodes_.size());
-    }
-    const core::NodeId id = nodes_.id(node.value);
-    return id.role == core::Role::scheduler ? std::string{"scheduler"}
-                                            : fmt::format("{}-{}", core::role_name(id.role), id.index);
+std::string SwitchedCounters::switch_name(NodeIndex node) const {
+    return fmt::format("switch-{}", node.value - placement_.ports());
+}
+
+void SwitchedCounters::add(std::uint32_t nic, std::string_view name, Read read) {
+    columns_.push_back({fmt::format("nic{}.{}", nic, name), std::move(read), nic});
 }
 
 std::vector<std::string> SwitchedCounters::hosts() const {
     std::vector<std::string> names;
     names.reserve(hosts_.size());
     for (const Host& host : hosts_) {
-        names.push_back(name(host.node));
+        names.push_back(host.name);
     }
     return names;
 }
@@ -85,6 +88,27 @@ std::vector<std::string> SwitchedCounters::host_columns() const {
     return names;
 }
 
+record::SwitchPort SwitchedCounters::port_to(LinkIndex link) const {
+    const NodeIndex peer = topology_.links()[link].to;
+    record::SwitchPort port{.peer = {}, .rate = topology_.links()[link].rate};
+    if (topology_.is_switch(peer)) {
+        port.peer = switch_name(peer);
+        return port;
+    }
+    const auto behind = std::upper_bound(
+        placement_.hosts().begin(), placement_.hosts().end(), peer.value,
+        [](std::uint32_t number, const core::Placement::Host& host) { return number < host.first_port; });
+    const core::Placement::Host& host = *std::prev(behind);
+    port.peer = placement_.name(static_cast<std::uint32_t>(std::prev(behind) - placement_.hosts().begin()));
+    if (host.nics > 1) {
+        port.peer += fmt::format(".nic{}", peer.value - host.first_port);
+    }
+    for (const std::uint32_t rank : host.ranks) {
+        port.ranks.push_back(nodes_.id(rank));
+    }
+    return port;
+}
+
 std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
     std::vector<record::SwitchHardware> all;
     for (const NodeIndex node : switches_) {
@@ -92,14 +116,9 @@ std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
         const core::Bytes pool = plan_.fabric.switches.pool;
         constexpr core::Bytes endless{std::int64_t{1} << 50};
         record::SwitchHardware description{
-            .name = name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
+            .name = switch_name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
         for (const LinkIndex link : topology_.ports(node)) {
-            const NodeIndex peer = topology_.links()[link].to;
-            record::SwitchPort port{.peer = name(peer), .rate = topology_.links()[link].rate};
-            if (peer.value < nodes_.size()) {
-                port.node = nodes_.id(peer.value);
-            }
-            description.ports.push_back(std::move(port));
+            description.ports.push_back(port_to(link));
         }
         all.push_back(std::move(description));
     }
@@ -143,30 +162,32 @@ record::LossReactions SwitchedCounters::loss_reactions() const {
         reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
     }
     for (const Host& host : hosts_) {
-        reactions.timeouts += network_.host_counts(host.node).timeouts;
+        for (const Nic& nic : host.nics) {
+            reactions.timeouts += network_.host_counts(nic.node).timeouts;
+        }
     }
     return reactions;
 }
 
-void SwitchedCounters::add_traffic() {
+void SwitchedCounters::add_traffic(std::uint32_t nic) {
     // RDMA devices and interfaces name the same differently.
     const bool tcp = plan_.framing == core::Framing::tcp;
     const char* receive = tcp ? "rx" : "port_rcv";
     const char* transmit = tcp ? "tx" : "port_xmit";
-    add(fmt::format("{}.{}_bytes", device, receive),
-        [this](const Host& host, Picoseconds) { return arrived(host.down).bytes; });
-    add(fmt::format("{}.{}_packets", device, receive),
-        [this](const Host& host, Picoseconds) { return arrived(host.down).packets; });
-    add(fmt::format("{}.{}_bytes", device, transmit),
-        [this](const Host& host, Picoseconds) { return sent(host.up).bytes; });
-    add(fmt::format("{}.{}_packets", device, transmit),
-        [this](const Host& host, Picoseconds) { return sent(host.up).packets; });
+    add(nic, fmt::format("{}_bytes", receive),
+        [this](const Nic& its, Picoseconds) { return arrived(its.down).bytes; });
+    add(nic, fmt::format("{}_packets", receive),
+        [this](const Nic& its, Picoseconds) { return arrived(its.down).packets; });
+    add(nic, fmt::format("{}_bytes", transmit),
+        [this](const Nic& its, Picoseconds) { return sent(its.up).bytes; });
+    add(nic, fmt::format("{}_packets", transmit),
+        [this](const Nic& its, Picoseconds) { return sent(its.up).packets; });
 }
 
-void SwitchedCounters::add_queue_pairs() {
-    const auto counter = [this](const char* name, std::uint64_t HostCounts::* count) {
-        add(fmt::format("{}.{}", device, name),
-            [this, count](const Host& host, Picoseconds) { return network_.host_counts(host.node).*count; });
+void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
+    const auto counter = [this, nic](const char* name, std::uint64_t HostCounts::* count) {
+        add(nic, name,
+            [this, count](const Nic& its, Picoseconds) { return network_.host_counts(its.node).*count; });
     };
     counter("np_ecn_marked_roce_packets", &HostCounts::marked);
     counter("np_cnp_sent", &HostCounts::cnp_sent);
@@ -178,41 +199,44 @@ void SwitchedCounters::add_queue_pairs() {
 }
 
 void SwitchedCounters::add_tcp() {
-    add("tcp.retransmitted_segments",
-        [this](const Host& host, Picoseconds) { return sent_again_[host.node.value]; });
-    add("tcp.timeouts",
-        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).timeouts; });
-    add("tcp.out_of_order_segments",
-        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).out_of_sequence; });
-    add("ip.received_ce_packets",
-        [this](const Host& host, Picoseconds) { return network_.host_counts(host.node).marked; });
+    const auto counter = [this](const char* name, Read read) {
+        columns_.push_back({name, std::move(read), std::nullopt});
+    };
+    counter("tcp.retransmitted_segments",
+            [this](const Nic& its, Picoseconds) { return sent_again_[its.node.value]; });
+    counter("tcp.timeouts",
+            [this](const Nic& its, Picoseconds) { return network_.host_counts(its.node).timeouts; });
+    counter("tcp.out_of_order_segments",
+            [this](const Nic& its, Picoseconds) { return network_.host_counts(its.node).out_of_sequence; });
+    counter("ip.received_ce_packets",
+            [this](const Nic& its, Picoseconds) { return network_.host_counts(its.node).marked; });
 }
 
-void SwitchedCounters::add_pauses() {
+void SwitchedCounters::add_pauses(std::uint32_t nic) {
     for (Priority priority = 0; priority < packet::priority_count; ++priority) {
         if ((plan_.fabric.switches.lossless & core::mask_of(priority)) == 0) {
             continue;
         }
         const auto counter = [&](const char* form, Read read) {
-            add(fmt::format("{}.{}", device, fmt::format(fmt::runtime(form), priority)), std::move(read));
+            add(nic, fmt::format(fmt::runtime(form), priority), std::move(read));
         };
-        counter("rx_prio{}_pause", [this, priority](const Host& host, Picoseconds) {
-            return network_.counts(host.up, priority).pauses;
+        counter("rx_prio{}_pause", [this, priority](const Nic& its, Picoseconds) {
+            return network_.counts(its.up, priority).pauses;
         });
-        counter("rx_prio{}_pause_duration", [this, priority](const Host& host, Picoseconds now) {
-            return static_cast<std::uint64_t>(network_.paused(host.up, priority, now).count / 1'000'000);
+        counter("rx_prio{}_pause_duration", [this, priority](const Nic& its, Picoseconds now) {
+            return static_cast<std::uint64_t>(network_.paused(its.up, priority, now).count / 1'000'000);
         });
-        counter("tx_prio{}_pause", [this, priority](const Host& host, Picoseconds) {
-            return network_.counts(host.up, priority).pauses_sent;
+        counter("tx_prio{}_pause", [this, priority](const Nic& its, Picoseconds) {
+            return network_.counts(its.up, priority).pauses_sent;
         });
-        counter("tx_prio{}_pause_duration", [this, priority](const Host& host, Picoseconds now) {
-            return static_cast<std::uint64_t>(network_.paused(host.down, priority, now).count / 1'000'000);
+        counter("tx_prio{}_pause_duration", [this, priority](const Nic& its, Picoseconds now) {
+            return static_cast<std::uint64_t>(network_.paused(its.down, priority, now).count / 1'000'000);
         });
     }
     // Pauses of whole links: without flow control there are none.
     if (plan_.fabric.switches.lossless == 0) {
         for (const char* name : {"rx_pause_ctrl_phy", "tx_pause_ctrl_phy"}) {
-            add(fmt::format("{}.{}", device, name), [](const Host&, Picoseconds) { return 0; });
+            add(nic, name, [](const Nic&, Picoseconds) { return 0; });
         }
     }
 }
@@ -222,7 +246,12 @@ void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector
     read_all(now);
     values.clear();
     for (const CounterColumn& column : columns_) {
-        values.push_back(column.read(hosts_[host], now));
+        std::uint64_t value = 0;
+        const std::vector<Nic>& nics = hosts_[host].nics;
+        for (std::uint32_t nic = 0; nic < nics.size(); ++nic) {
+            value += column.nic.value_or(nic) == nic ? column.read(nics[nic], now) : 0;
+        }
+        values.push_back(value);
     }
 }
 

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/network_plan.hpp"
+#include "core/placement.hpp"
 #include "packet/packet_network.hpp"
 #include "packet/topology.hpp"
 #include "record/switch_counters.hpp"
@@ -19,7 +22,8 @@ class SwitchedCounters {
     struct Setup {
         const packet::Topology& topology;
         packet::PacketNetwork& network;
-        NodeRow nodes;  ///< the first hosts of the topology
+        const core::Placement& placement;  ///< its ports are the first nodes of the topology
+        NodeRow nodes;
         const core::NetworkPlan& plan;
         core::Instant begin;  ///< when the clock of the packets is 0
     };
@@ -44,16 +48,21 @@ class SwitchedCounters {
     void read_switch(core::Instant at, std::size_t index, record::SwitchReading& reading);
 
   private:
-    struct Host {
+    struct Nic {
         packet::NodeIndex node;
         packet::LinkIndex up = 0;
         packet::LinkIndex down = 0;
     };
-    /// A counter of a host at an instant.
-    using Read = std::function<std::uint64_t(const Host& host, packet::Picoseconds now)>;
+    struct Host {
+        std::string name;
+        std::vector<Nic> nics;
+    };
+    /// A counter of a NIC at an instant.
+    using Read = std::function<std::uint64_t(const Nic& nic, packet::Picoseconds now)>;
     struct CounterColumn {
         std::string name;
         Read read;
+        std::optional<std::uint32_t> nic;  ///< of the host; nullopt: the sum over all of them
     };
     /// A port's counts at the last reading.
     struct Last {
@@ -63,27 +72,29 @@ class SwitchedCounters {
         packet::Picoseconds pausing;
     };
 
-    void add_traffic();
-    void add_pauses();
-    void add_queue_pairs();
+    void add_traffic(std::uint32_t nic);
+    void add_pauses(std::uint32_t nic);
+    void add_queue_pairs(std::uint32_t nic);
     void add_tcp();
-    void add(std::string name, Read read) { columns_.push_back({std::move(name), std::move(read)}); }
+    void add(std::uint32_t nic, std::string_view name, Read read);
+    [[nodiscard]] record::SwitchPort port_to(packet::LinkIndex link) const;
     [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
         return packet::Picoseconds::of(now - begin_);
     }
     [[nodiscard]] packet::Carried sent(packet::LinkIndex link) const;
     [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
-    [[nodiscard]] std::string name(packet::NodeIndex node) const;
+    [[nodiscard]] std::string switch_name(packet::NodeIndex node) const;
     void read_all(packet::Picoseconds now);
     [[nodiscard]] record::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
                                               packet::Picoseconds now, packet::Picoseconds length);
 
     const packet::Topology& topology_;
     packet::PacketNetwork& network_;
+    const core::Placement& placement_;
     NodeRow nodes_;
     const core::NetworkPlan& plan_;
     core::Instant begin_;
-    std::vector<Host> hosts_;
+    std::vector<Host> hosts_;  ///< with nodes of the run
     std::vector<packet::NodeIndex> switches_;
     std::vector<CounterColumn> columns_;
     // For all hosts together, read once for each instant.

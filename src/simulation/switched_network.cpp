@@ -37,26 +37,17 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
     return setup;
 }
 
-/// The scheduler, the producers, the consumers. The latency of the plan is that of two cables and a switch;
-/// each cable between switches has the same delay as one to a host.
-packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network) {
-    std::vector<core::BitRate> rates = core::producer_links(network, plan.producers);
-    rates.insert(rates.begin(), network.producer_link);
-    const std::vector<core::BitRate> consumers = core::consumer_links(network, plan.consumers);
-    rates.insert(rates.end(), consumers.begin(), consumers.end());
-    const core::Duration delay{network.latency.ns / 2};
-    const core::TopologyPlan& shape = network.fabric.topology;
-    packet::Topology topology = shape.kind == core::TopologyKind::leaf_spine
-                                    ? packet::leaf_spine({.leaves = shape.leaves,
-                                                          .spines = shape.spines,
-                                                          .hosts = std::move(rates),
-                                                          .between = shape.uplink_rate,
-                                                          .delay = delay,
-                                                          .cables = shape.uplinks})
-                                    : packet::star(rates, delay);
+/// A NIC draws random numbers as the first node of its host does, a further NIC as none.
+packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network,
+                             const core::Placement& placement) {
+    packet::Topology topology = packet::built(core::fabric_layout(network, placement));
     const NodeRow row{plan.producers, plan.consumers};
-    for (FlatNode node = 0; node < row.size(); ++node) {
-        topology.set_identity({node}, row.identity(node));
+    constexpr std::uint32_t no_node = 3U << 29U;  // roles are 0 to 2
+    for (const core::Placement::Host& host : placement.hosts()) {
+        for (std::uint32_t port = host.first_port; port < host.first_port + host.nics; ++port) {
+            const bool of_node = port == host.first_port && !host.ranks.empty();
+            topology.set_identity({port}, of_node ? row.identity(host.ranks.front()) : no_node | port);
+        }
     }
     return topology;
 }
@@ -70,40 +61,68 @@ SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan
       plan_(network),
       datagrams_(plan.lossy()),
       receives_into_sockets_(datagrams_ && network.fabric.hosts.socket_buffer.count > 0),
-      topology_(topology_of(plan, network)),
+      placement_(network, plan.producers, plan.consumers, plan.seed),
+      topology_(topology_of(plan, network, placement_)),
       network_(setup_of(plan, network, topology_)),
-      counters_({topology_, network_, row(), plan_, begin_}) {
+      counters_({topology_, network_, placement_, row(), plan_, begin_}),
+      memory_free_(placement_.hosts().size(), begin_),
+      link_factors_(row().size(), 1.0) {
     for (std::uint32_t producer = 0; datagrams_ && producer < plan.producers; ++producer) {
-        sockets_.push_back(network_.open_socket({row().producer(producer)}, network.fabric.data_priority));
+        sockets_.push_back(
+            network_.open_socket(first_nic(row().producer(producer)), network.fabric.data_priority));
     }
     used_flows_.resize(plan.producers);
     add_background();
 }
 
-/// Each producer's host begins with another consumer's.
+/// By the first NICs. Each producer's host begins with another consumer's.
 void SwitchedNetwork::add_background() {
     if (plan_.fabric.background.rate.bits_per_second == 0) {
         return;
     }
-    std::vector<packet::NodeIndex> consumers;
-    consumers.reserve(row().consumers);
-    for (std::uint32_t consumer = 0; consumer < row().consumers; ++consumer) {
-        consumers.push_back({row().consumer(consumer)});
-    }
-    for (std::uint32_t producer = 0; producer < row().producers; ++producer) {
-        network_.add_background(plan_.fabric.background, {row().producer(producer)}, consumers);
+    for (const core::Placement::Host& sender : placement_.hosts()) {
+        const auto is_of = [](std::uint32_t first, std::uint32_t count) {
+            return [first, count](std::uint32_t node) { return node >= first && node < first + count; };
+        };
+        const auto has = [](const core::Placement::Host& host, const auto& which) {
+            return std::any_of(host.ranks.begin(), host.ranks.end(), which);
+        };
+        std::vector<packet::NodeIndex> receivers;
+        for (const core::Placement::Host& host : placement_.hosts()) {
+            if (host.first_port != sender.first_port &&
+                has(host, is_of(row().consumer(0), row().consumers))) {
+                receivers.push_back({host.first_port});
+            }
+        }
+        if (has(sender, is_of(row().producer(0), row().producers)) && !receivers.empty()) {
+            network_.add_background(plan_.fabric.background, {sender.first_port}, receivers);
+        }
     }
 }
 
 // Sending
 
+std::uint32_t SwitchedNetwork::number_of(FlatNode from, FlatNode to, std::uint32_t number) const {
+    if (host_of(from).ranks.size() == 1 && host_of(to).ranks.size() == 1) {
+        return number;
+    }
+    return static_cast<std::uint32_t>(
+        core::random_stream(core::RandomPurpose::path, row().identity(from), row().identity(to), number));
+}
+
 packet::FlowIndex SwitchedNetwork::flow(FlatNode from, FlatNode to, Class use) {
     const std::uint64_t key = ((std::uint64_t{from} << 32U) | to) * 2 + (use == Class::control ? 1 : 0);
     const auto [known, added] = flows_.try_emplace(key);
     if (added) {
-        const core::Priority priority =
-            use == Class::control ? plan_.fabric.control_priority : plan_.fabric.data_priority;
-        known->second = network_.connect({from}, {to}, priority, protocol(), static_cast<std::uint32_t>(use));
+        const auto number = static_cast<std::uint32_t>(use);
+        const core::Placement::Ports ports = placement_.ports(from, to, number);
+        known->second = network_.connect(
+            {ports.from}, {ports.to},
+            use == Class::control ? plan_.fabric.control_priority : plan_.fabric.data_priority, protocol(),
+            number_of(from, to, number));
+        if (use == Class::control) {
+            pairs_of_messages_[known->second.value] = {from, to};
+        }
     }
     return known->second;
 }
@@ -117,39 +136,58 @@ packet::FlowIndex SwitchedNetwork::flow_of_event(Instant now, std::uint32_t prod
                                                  const core::SendChunk& chunk) {
     const auto [known, added] = flows_of_events_.try_emplace(chunk.chunk.event.value);
     if (added) {
-        const std::uint32_t number =
-            first_event_number + static_cast<std::uint32_t>(chunk.chunk.event.sequence());
-        const packet::NodeIndex to{row().consumer(chunk.to.value)};
+        const FlatNode from = row().producer(producer);
+        const FlatNode to = row().consumer(chunk.to.value);
+        const auto sequence = static_cast<std::uint32_t>(chunk.chunk.event.sequence());
+        const std::uint32_t number = number_of(from, to, first_event_number + sequence);
+        const core::Placement::Ports ports = placement_.ports(from, to, first_event_number + sequence);
         std::deque<packet::FlowIndex>& used = used_flows_[producer];
-        if (!used.empty() && network_.connect_again(since_begin(now), used.front(), to, protocol(), number)) {
+        if (!used.empty() && network_.flow(used.front()).ends().from.value == ports.from &&
+            network_.connect_again(since_begin(now), used.front(), {ports.to}, protocol(), number)) {
             known->second = used.front();
             used.pop_front();
         } else {
-            known->second = network_.connect({row().producer(producer)}, to, plan_.fabric.data_priority,
-                                             protocol(), number);
+            known->second =
+                network_.connect({ports.from}, {ports.to}, plan_.fabric.data_priority, protocol(), number);
         }
     }
     return known->second;
 }
 
-void SwitchedNetwork::post(Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
-                           Bytes bytes) {
-    network_.post(since_begin(now), flow(from, to, use), handle, bytes);
+Instant SwitchedNetwork::copied_at(Instant now, FlatNode from, Bytes bytes) {
+    Instant& free = memory_free_[placement_.host_of(from)];
+    free = std::max(now, free) + core::time_for(plan_.fabric.placement.memory_rate, bytes);
+    return free + plan_.fabric.placement.memory_delay;
 }
 
 void SwitchedNetwork::send_chunks(Instant now, std::uint32_t producer,
                                   std::span<const core::SendChunk> chunks) {
+    const FlatNode from = row().producer(producer);
     for (const core::SendChunk& chunk : chunks) {
         const std::uint32_t index = chunks_.add({{producer, chunk, 1}, false, false});
-        const FlatNode consumer = row().consumer(chunk.to.value);
-        if (datagrams_) {
-            network_.post_datagram(since_begin(now), sockets_[producer], {consumer}, index,
-                                   chunk.chunk.length);
-        } else if (plan_.fabric.queue_pairs == core::QueuePairs::event) {
-            network_.post(since_begin(now), flow_of_event(now, producer, chunk), index, chunk.chunk.length);
+        const FlatNode to = row().consumer(chunk.to.value);
+        const Bytes length = chunk.chunk.length;
+        if (placement_.on_one_host(from, to)) {
+            const Instant at = copied_at(now, from, length);
+            push(at, chunk_has_arrived, index);
+            push(at, chunk_has_left, index);
+        } else if (datagrams_) {
+            network_.post_datagram(since_begin(now), sockets_[producer], first_nic(to), index, length);
         } else {
-            post(now, row().producer(producer), consumer, Class::data, index, chunk.chunk.length);
+            const packet::FlowIndex used = plan_.fabric.queue_pairs == core::QueuePairs::event
+                                               ? flow_of_event(now, producer, chunk)
+                                               : flow(from, to, Class::data);
+            network_.post(since_begin(now), used, index, length);
         }
+    }
+}
+
+void SwitchedNetwork::post_message(Instant now, FlatNode from, FlatNode to, Bytes bytes,
+                                   std::uint32_t handle) {
+    if (placement_.on_one_host(from, to)) {
+        push_message(copied_at(now, from, bytes), from, to, handle);
+    } else {
+        network_.post(since_begin(now), flow(from, to, Class::control), control_bit | handle, bytes);
     }
 }
 
@@ -158,7 +196,7 @@ void SwitchedNetwork::send_message(Instant now, FlatNode from, FlatNode to, Byte
     if (plan_.separate_control) {
         SeparateControl::send_message(now, from, to, bytes, handle);
     } else {
-        post(now, from, to, Class::control, control_bit | handle, bytes);
+        post_message(now, from, to, bytes, handle);
     }
 }
 
@@ -166,7 +204,7 @@ void SwitchedNetwork::send_result(Instant now, FlatNode from, Bytes bytes, std::
     if (plan_.separate_control) {
         SeparateControl::send_result(now, from, bytes, handle);
     } else {
-        post(now, from, 0, Class::control, control_bit | handle, bytes);
+        post_message(now, from, 0, bytes, handle);
     }
 }
 
@@ -221,8 +259,8 @@ void SwitchedNetwork::handle_data(Instant now, const QueueEvent& event) {
 
 void SwitchedNetwork::message_arrived(Instant now, packet::FlowIndex flow, std::uint32_t handle) {
     if (delays_messages()) {
-        const packet::Flow::Ends& ends = network_.flow(flow).ends();
-        push_message(now, ends.from.value, ends.to.value, handle);
+        const Pair& pair = pairs_of_messages_.at(flow.value);
+        push_message(now, pair.from, pair.to, handle);
     } else {
         client().message_arrived(handle);
     }
@@ -258,7 +296,7 @@ void SwitchedNetwork::chunk_arrived(Instant now, std::uint32_t index) {
     }
     client().chunks_arrived(run);
     if (datagrams_) {
-        network_.read_next(since_begin(now), {consumer});
+        network_.read_next(since_begin(now), first_nic(consumer));
     }
 }
 
@@ -292,12 +330,20 @@ std::optional<core::SocketState> SwitchedNetwork::read_socket(FlatNode node) {
     if (!receives_into_sockets_ || !row().is_consumer(node)) {
         return std::nullopt;
     }
-    return core::SocketState{.receive_drops = network_.queue_counts({node}).socket_dropped,
-                             .occupancy_bytes = network_.restart_socket_peak({node})};
+    return core::SocketState{.receive_drops = network_.queue_counts(first_nic(node)).socket_dropped,
+                             .occupancy_bytes = network_.restart_socket_peak(first_nic(node))};
 }
 
+/// Of several nodes on a host, the one with the slowest links counts.
 void SwitchedNetwork::set_link(Instant now, FlatNode node, double factor) {
-    network_.set_speed(since_begin(now), {node}, factor);
+    link_factors_[node] = factor;
+    const core::Placement::Host& host = host_of(node);
+    for (const FlatNode other : host.ranks) {
+        factor = std::min(factor, link_factors_[other]);
+    }
+    for (std::uint32_t port = host.first_port; port < host.first_port + host.nics; ++port) {
+        network_.set_speed(since_begin(now), {port}, factor);
+    }
 }
 
 }  // namespace weir::simulation

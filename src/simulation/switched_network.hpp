@@ -1,7 +1,10 @@
-// Data and control messages through one switch, packet by packet: each node is a host with a NIC. Every pair
-// of nodes that talks has a queue pair (or, with framing `tcp`, a connection) for data, or one for each
-// event, and one for control messages; a producer of datagrams has one socket. Control messages may have
-// links of their own. The model itself is packet/packet_network.hpp.
+// Data and control messages through switches, packet by packet, between the NICs of the hosts on which nodes
+// sit (core/placement.hpp). Every pair of nodes that talks has a queue pair (or, with framing `tcp`, a
+// connection) for data, or one for each event, and one for control messages; a producer of datagrams has one
+// socket. Control messages may have links of their own. The model itself is packet/packet_network.hpp.
+//
+// What nodes of one host send each other is copied in its memory, one message after the other, and reaches no
+// NIC. A host's NICs work on while one of several nodes on it stands still.
 #pragma once
 
 #include <deque>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "core/network_plan.hpp"
+#include "core/placement.hpp"
 #include "core/plan.hpp"
 #include "packet/packet_network.hpp"
 #include "simulation/pool.hpp"
@@ -36,8 +40,10 @@ class SwitchedNetwork final : public SeparateControl {
     std::optional<core::SocketState> read_socket(FlatNode node) override;
 
     void set_link(core::Instant now, FlatNode node, double factor) override;
-    void set_flooded(FlatNode consumer, bool on) override { network_.set_flooded({consumer}, on); }
-    [[nodiscard]] bool links_stop_with_nodes() const override { return !receives_into_sockets_; }
+    void set_flooded(FlatNode consumer, bool on) override { network_.set_flooded(first_nic(consumer), on); }
+    [[nodiscard]] bool links_stop_with(FlatNode node) const override {
+        return !receives_into_sockets_ && host_of(node).ranks.size() == 1;
+    }
 
     [[nodiscard]] const packet::PacketNetwork& packets() const { return network_; }
 
@@ -48,12 +54,19 @@ class SwitchedNetwork final : public SeparateControl {
     };
     enum class Class : std::uint8_t { data, control };
 
+    [[nodiscard]] const core::Placement::Host& host_of(FlatNode node) const {
+        return placement_.hosts()[placement_.host_of(node)];
+    }
+    [[nodiscard]] packet::NodeIndex first_nic(FlatNode node) const { return {host_of(node).first_port}; }
+    /// When bytes that stay in the host have arrived.
+    core::Instant copied_at(core::Instant now, FlatNode from, core::Bytes bytes);
+    /// How the network tells apart the flows of two hosts.
+    [[nodiscard]] std::uint32_t number_of(FlatNode from, FlatNode to, std::uint32_t number) const;
     packet::FlowIndex flow(FlatNode from, FlatNode to, Class use);
     /// --queue-pairs event: that of the chunk's event.
     packet::FlowIndex flow_of_event(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
     [[nodiscard]] packet::PacketNetwork::Protocol protocol() const;
-    void post(core::Instant now, FlatNode from, FlatNode to, Class use, packet::MessageHandle handle,
-              core::Bytes bytes);
+    void post_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes, std::uint32_t handle);
     void add_background();
     void handle_data(core::Instant now, const QueueEvent& event) override;
     void report(core::Instant now, const packet::PacketNetwork::Report& report);
@@ -71,10 +84,18 @@ class SwitchedNetwork final : public SeparateControl {
     core::NetworkPlan plan_;
     bool datagrams_;
     bool receives_into_sockets_;  ///< which go on when the node stands still
+    core::Placement placement_;
     packet::Topology topology_;
     packet::PacketNetwork network_;
     SwitchedCounters counters_;
-    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;            ///< by class and pair of nodes
+    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
+    struct Pair {
+        FlatNode from = 0;
+        FlatNode to = 0;
+    };
+    std::unordered_map<std::uint32_t, Pair> pairs_of_messages_;             ///< by flow
+    std::vector<core::Instant> memory_free_;                                ///< by host
+    std::vector<double> link_factors_;                                      ///< by node
     std::vector<packet::FlowIndex> sockets_;                                ///< datagrams: by producer
     std::unordered_map<std::uint64_t, packet::FlowIndex> flows_of_events_;  ///< of those that have begun
     std::vector<std::deque<packet::FlowIndex>> used_flows_;  ///< of events that are through, by producer

@@ -89,4 +89,8 @@ void draw_packets(RandomDraw& draw, bool datagrams, bool plain_holds_messages);
 /// of this name. Its memory is small enough for pauses and losses.
 void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::string& file);
 
+/// Ranks that share hosts, with a probability of one third where that works: their links become equal. Adds
+/// to the switch file that was drawn, else makes this one.
+void draw_placement(RandomDraw& draw, const std::string& file);
+
 }  // namespace weir::explorer

@@ -54,6 +54,9 @@ class ScenarioDraw {
             draw_.add("row-interval", "{}ms", draw_.one_of({"10", "20", "100", "250", "1000"}));
         }
         draw_network_details();
+        if (!named_ && !lossy_) {
+            draw_placement(draw_, fmt::format("{}/placed-{}.toml", traces_, seed_));
+        }
         return std::move(draw_).options();
     }
 

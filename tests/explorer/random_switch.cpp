@@ -110,4 +110,34 @@ void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::stri
     draw.add("switch", "{}", file);
 }
 
+void draw_placement(RandomDraw& draw, const std::string& file) {
+    const std::string producers = draw.value("producer-link");
+    if (draw.value("network") != "packet" || producers.empty() || producers.find(',') != std::string::npos ||
+        !draw.one_in(3)) {
+        return;
+    }
+    const std::string consumers = draw.value("consumer-link");
+    const std::string link = std::stoll(producers) > std::stoll(consumers) ? producers : consumers;
+    draw.remove("producer-link");
+    draw.remove("consumer-link");
+    draw.add("producer-link", "{}", link);
+    draw.add("consumer-link", "{}", link);
+    const std::string name = draw.value("switch");
+    const bool is_file = name.find('/') != std::string::npos;
+    const std::string_view kind = draw.one_of({"rows", "by-worker", "by-rail", "random"});
+    std::ofstream out(is_file ? name : file, is_file ? std::ios::app : std::ios::trunc);
+    if (!is_file) {
+        out << fmt::format("base = \"{}\"\n[topology]\nnics = {}\n", name.empty() ? "shallow" : name,
+                           kind == "by-rail" ? 2 : draw.number(1, 2));
+        draw.remove("switch");
+        draw.add("switch", "{}", file);
+    }
+    out << fmt::format("[placement]\nkind = \"{}\"\nscheduler-shares = {}\nmemory-rate = \"{}Mb/s\"\n",
+                       kind == "by-rail" && is_file ? "by-worker" : kind, draw.one_in(2),
+                       draw.number(1, 10000));
+    if (kind != "by-rail") {
+        out << fmt::format("per-host = {}\n", draw.number(1, 3));
+    }
+}
+
 }  // namespace weir::explorer

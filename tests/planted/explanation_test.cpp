@@ -101,6 +101,10 @@ const std::vector<Planted> planted{
      "2.5Gb/s --consumer-link 2.5Gb/s --rate 1Gb/s --event-size 500kB --fault degrade:consumer=0,factor=0.05",
      {CauseKind::consumer_links},
      consumer_0},
+    {"--network packet --destination addressed --producers 4 --consumers 4 --duration 200ms --warmup 60ms "
+     "--interval 20ms --producer-link 2.5Gb/s --consumer-link 2.5Gb/s --rate 1.5Gb/s --event-size 100kB "
+     "--switch-set topology.kind=leaf-spine --switch-set topology.uplink-rate=1.2Gb/s",
+     {CauseKind::uplinks}},
 };
 
 }  // namespace

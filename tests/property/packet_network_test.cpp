@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "core/random.hpp"
+#include "leaf_spine.hpp"
 
 using namespace weir;
 using namespace weir::packet;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "leaf_spine.hpp"
 #include "star_rig.hpp"
 
 using namespace weir;

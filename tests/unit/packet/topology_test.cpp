@@ -3,6 +3,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "leaf_spine.hpp"
 
 using namespace weir;
 using namespace weir::packet;

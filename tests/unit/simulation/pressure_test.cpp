@@ -62,7 +62,7 @@ weir::record::SwitchRow counted(SimulatedRun& run) {
     weir::record::SwitchRow sum = result.record.switches->sum();
     sum.queue_peak = {};
     for (const auto& [key, total] : result.record.switches->ports) {
-        if (total.port.node && total.port.node->role == Role::consumer) {
+        if (total.port.leads_to(Role::consumer)) {
             sum.queue_peak = std::max(sum.queue_peak, total.row.queue_peak);
         }
     }

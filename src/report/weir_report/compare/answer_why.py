@@ -147,7 +147,8 @@ def _link_use(run):
     """Share of its speed that the fullest port to a consumer carried, as the switch of a simulation counted it; of a measured run that of
     the busiest interface. None: not known."""
     if run.world == "simulation":
-        uses = [port["use"] for port in (run.record.get("switch") or {}).get("ports", ()) if str(port.get("peer", "")).startswith("consumer")]
+        uses = [port["use"] for port in (run.record.get("switch") or {}).get("ports", ())
+                if any(rank.startswith("consumer") for rank in switch_counters.ranks_behind(port))]
         return max(uses, default=None)
     return (run.record.get("network") or {}).get("busiest_use") if victims.has_real_links(run) else None
 

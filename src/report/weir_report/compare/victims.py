@@ -316,7 +316,8 @@ def _link_use(run, role):
     """By rank, what the switch counted at its port, else its own rate over the link's; None: not known."""
     ports = {}
     for port in (run.record.get("switch") or {}).get("ports", []):
-        ports[port["peer"]] = ports.get(port["peer"], 0.0) + port["use"]
+        for rank in switch_counters.ranks_behind(port):
+            ports[rank] = ports.get(rank, 0.0) + port["use"]
     line = series.line_rate(run, role) if run.world == "simulation" or has_real_links(run) else None
     made = []
     for rank in run.ranks(role):

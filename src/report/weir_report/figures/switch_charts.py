@@ -4,6 +4,7 @@ import numpy as np
 
 from ..basics.units import scale
 from ..runs.series import measured_seconds
+from ..runs.switch_counters import ranks_behind
 from .charts import LIGHT, Area, Line, Panel, PanelChart, extreme
 
 
@@ -29,9 +30,11 @@ class _Ports:
     def __init__(self, run, tables):
         observed = np.unique(np.concatenate([columns["begin_s"] for columns in tables.values()]))
         self.times = _without_gaps(observed, run.record["switch"]["row_s"])
-        named = {(entry["switch"], entry["port"]): entry["peer"] for entry in run.record["switch"]["ports"]}
+        entries = {(entry["switch"], entry["port"]): entry for entry in run.record["switch"]["ports"]}
+        named = {key: entry["peer"] for key, entry in entries.items()}
         keys = sorted({(name, int(port)) for name, columns in tables.items() for port in np.unique(columns["port"])})
         self.names = [named.get(key, f"{key[0]}, port {key[1]}") for key in keys]
+        self._ranks = [ranks_behind(entries[key]) if key in entries else [] for key in keys]
         self._lines = {key: line for line, key in enumerate(keys)}
         self._tables = tables
         self.covered = np.full(len(self.times), run.record["switch"]["row_s"])
@@ -55,7 +58,7 @@ class _Ports:
         return values
 
     def leading_to(self, role):
-        return np.array([name.startswith(f"{role}-") for name in self.names])
+        return np.array([any(rank.startswith(f"{role}-") for rank in ranks) for ranks in self._ranks])
 
     def highest(self, shown, values, style="highest"):
         """A line of the largest value of any port, with the port's name at every point."""

@@ -107,6 +107,11 @@ def of_run(run):
                           "In the measured seconds, by the simulated switches.", run.record["switch"]["measured_s"]) if ports else None
 
 
+def ranks_behind(port):
+    """Names of the ranks on the host to which a port of a simulated switch leads: "consumer-3"."""
+    return port.get("ranks") or [str(port.get("peer", ""))]
+
+
 def _simulated(record):
     several = len({port["switch"] for port in record["ports"]}) > 1
     for port in record["ports"]:

@@ -1,0 +1,259 @@
+#include "config/fabric.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "config/option_values.hpp"
+#include "config/quantities.hpp"
+#include "config/usage_error.hpp"
+#include "core/fabric_layout.hpp"
+#include "core/placement.hpp"
+
+namespace weir::config {
+
+namespace {
+
+using core::PlacementKind;
+using core::Tier;
+using core::TopologyKind;
+
+/// Each is some kilobytes of memory.
+constexpr std::uint64_t most_cables = 200'000;
+
+core::SwitchName parse_switch_name(Text text) {
+    for (const auto& [prefix, tier] :
+         {std::pair{std::string_view("leaf-"), Tier::leaf}, {"spine-", Tier::spine}, {"core-", Tier::core}}) {
+        if (text.starts_with(prefix)) {
+            return {tier, count(text.substr(prefix.size()), 0, 1'000'000)};
+        }
+    }
+    throw UsageError(fmt::format("'{}' is no switch; write leaf-N, spine-N or core-N", text));
+}
+
+core::OwnCables parse_cables(Text text) {
+    const std::size_t colon = text.find(':');
+    const std::size_t equals = text.find('=');
+    if (colon == Text::npos || equals == Text::npos || equals < colon) {
+        throw UsageError(fmt::format(
+            "'{}' does not say whose speed it is; write for example leaf-0:spine-1=50Gb/s", text));
+    }
+    core::OwnCables cables{parse_switch_name(text.substr(0, colon)),
+                           parse_switch_name(text.substr(colon + 1, equals - colon - 1)),
+                           bounded(parse_rate, text.substr(equals + 1), core::BitRate{1000}, fastest_rate)};
+    if (cables.lower.tier > cables.upper.tier) {
+        std::swap(cables.lower, cables.upper);
+    }
+    return cables;
+}
+
+std::uint64_t cables_of(const core::TopologyPlan& plan) {
+    const bool tiers = plan.kind == TopologyKind::three_tier;
+    std::uint64_t cables = std::uint64_t{plan.leaves} * plan.spines * plan.uplinks;
+    if (tiers) {
+        cables += std::uint64_t{plan.pods} * plan.cores * plan.core_links;
+    }
+    return plan.kind == TopologyKind::star ? 0 : cables;
+}
+
+void check_multiple(const char* key, std::uint32_t value, const std::string& of, std::uint32_t part) {
+    if (value % part != 0) {
+        const std::uint32_t below = value / part * part;
+        throw UsageError(fmt::format("[topology] {}: {} is no multiple of {}, {}; write {}{}", key, value, of,
+                                     part, below > 0 ? fmt::format("{} or ", below) : "", below + part));
+    }
+}
+
+void check_spines(const core::FabricPlan& fabric) {
+    const core::TopologyPlan& plan = fabric.topology;
+    const bool rails_alone = plan.kind == TopologyKind::rail_optimized && plan.leaves == plan.nics &&
+                             fabric.placement.kind == PlacementKind::by_rail;
+    if (plan.kind != TopologyKind::star && plan.spines == 0 && !rails_alone) {
+        throw UsageError(
+            "[topology] spines: with 0 the leaves have no uplinks, which only rails can do without; write 1 "
+            "or "
+            "more, or kind = \"rail-optimized\" with a leaf for each NIC and [placement] kind = \"by-rail\"");
+    }
+}
+
+void check_placement(const core::FabricPlan& fabric) {
+    const core::PlacementPlan& plan = fabric.placement;
+    const bool fixed = plan.kind == PlacementKind::by_rail || plan.kind == PlacementKind::listed;
+    if (plan.kind == PlacementKind::by_rail && fabric.topology.nics < 2) {
+        throw UsageError(
+            "[placement] kind: by-rail needs hosts with several NICs; write [topology] nics = 2 or more, or "
+            "by-worker");
+    }
+    if (fixed && plan.per_host != 1) {
+        throw UsageError(fmt::format(
+            "[placement] per-host: {} is not for this kind, which says itself who is on a host; leave it out",
+            plan.per_host));
+    }
+    if ((plan.kind == PlacementKind::listed) == plan.hosts.empty()) {
+        throw UsageError(plan.hosts.empty()
+                             ? "[placement] hosts: explicit needs the host of each worker; write hosts = [0, "
+                               "1, ...], or another kind"
+                             : "[placement] hosts: a list is for kind = \"explicit\"; write that, or leave "
+                               "the list out");
+    }
+}
+
+bool links_agree(const RunRequest& request) {
+    return core::producer_links(request.network, request.plan.producers) ==
+           core::consumer_links(request.network, request.plan.consumers);
+}
+
+void check_list(const RunRequest& request) {
+    const core::PlacementPlan& plan = request.network.fabric.placement;
+    const core::Plan& ranks = request.plan;
+    if (plan.kind != PlacementKind::listed) {
+        return;
+    }
+    const bool workers = ranks.producers == ranks.consumers;
+    if (plan.hosts.size() != ranks.producers + ranks.consumers &&
+        !(workers && plan.hosts.size() == ranks.producers)) {
+        throw UsageError(fmt::format(
+            "--switch: [placement] hosts: {} are listed for {} producers and {} consumers; write {}{}",
+            plan.hosts.size(), ranks.producers, ranks.consumers,
+            workers ? fmt::format("{} (one for each worker) or ", ranks.producers) : "",
+            ranks.producers + ranks.consumers));
+    }
+}
+
+void check_hosts(const RunRequest& request) {
+    const core::FabricPlan& fabric = request.network.fabric;
+    const core::TopologyPlan& topology = fabric.topology;
+    const core::PlacedUnits units =
+        core::placed_units(fabric, request.plan.producers, request.plan.consumers);
+    if (topology.hosts > 0 && units.hosts() > topology.hosts) {
+        throw UsageError(
+            fmt::format("--switch: [topology] hosts: there are {}, and the ranks need {}; write "
+                        "hosts = {} or more, or more ranks for each ([placement] per-host)",
+                        topology.hosts, units.hosts(), units.hosts()));
+    }
+    const std::uint64_t hosts = std::max(units.hosts(), topology.hosts);
+    if (hosts * topology.nics > most_cables) {
+        throw UsageError(
+            fmt::format("--switch: [topology] nics: {} hosts with {} NICs are {} ports, and at "
+                        "most {} are possible; make them fewer",
+                        hosts, topology.nics, hosts * topology.nics, most_cables));
+    }
+    const std::uint32_t groups = topology.leaves / topology.nics;
+    if (topology.kind == TopologyKind::rail_optimized && groups > hosts) {
+        throw UsageError(fmt::format(
+            "--switch: [topology] leaves: {} hosts with {} NICs leave rails without hosts; write leaves = {} "
+            "or less",
+            hosts, topology.nics, hosts * topology.nics));
+    }
+}
+
+std::string rank_text(const core::Plan& plan, std::uint32_t rank) {
+    return rank == 0                ? "the scheduler"
+           : rank <= plan.producers ? fmt::format("producer {}", rank - 1)
+                                    : fmt::format("consumer {}", rank - 1 - plan.producers);
+}
+
+/// Ranks that share NICs.
+void check_shared_hosts(const RunRequest& request, const core::Placement& placement) {
+    const core::Plan& plan = request.plan;
+    std::vector<core::BitRate> links = core::producer_links(request.network, plan.producers);
+    links.insert(links.begin(), request.network.producer_link);
+    const std::vector<core::BitRate> more = core::consumer_links(request.network, plan.consumers);
+    links.insert(links.end(), more.begin(), more.end());
+    for (const core::Placement::Host& host : placement.hosts()) {
+        if (plan.lossy() && host.ranks.size() > 1) {
+            throw UsageError(
+                "--switch: [placement] kind: with --transport datagram each rank needs a host of its own; "
+                "write kind = \"rows\" and per-host = 1");
+        }
+        for (const std::uint32_t rank : host.ranks) {
+            if (rank != 0 && links[rank] != host.rate) {
+                throw UsageError(
+                    fmt::format("--switch: [placement] kind: {} and {} share a host, and their links have {} "
+                                "and {}; give "
+                                "both the same (--producer-link, --consumer-link), or write kind = \"rows\"",
+                                rank_text(plan, host.ranks.front()), rank_text(plan, rank),
+                                to_text(links[host.ranks.front()]), to_text(links[rank])));
+            }
+        }
+    }
+}
+
+void check_own_cables(const core::TopologyPlan& topology, const core::FabricLayout& layout) {
+    for (const core::OwnCables& own : topology.own_cables) {
+        const bool found = std::any_of(
+            layout.cables.begin(), layout.cables.end(), [&](const core::FabricLayout::Cable& cable) {
+                return layout.switches[cable.lower] == own.lower && layout.switches[cable.upper] == own.upper;
+            });
+        if (!found) {
+            throw UsageError(
+                fmt::format("--switch: [topology] own-rates: there is no cable {}:{}; --dry-run draws those "
+                            "that there are",
+                            core::switch_text(own.lower), core::switch_text(own.upper)));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<core::OwnCables> parse_own_cables(std::string_view text) {
+    std::vector<core::OwnCables> all;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        all.push_back(parse_cables(text.substr(0, comma)));
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return all;
+}
+
+std::string own_cables_text(const std::vector<core::OwnCables>& cables) {
+    std::vector<std::string> texts;
+    texts.reserve(cables.size());
+    for (const core::OwnCables& own : cables) {
+        texts.push_back(fmt::format("{}:{}={}", core::switch_text(own.lower), core::switch_text(own.upper),
+                                    to_text(own.rate)));
+    }
+    return fmt::format("{}", fmt::join(texts, ","));
+}
+
+void check_topology(const core::FabricPlan& fabric) {
+    const core::TopologyPlan& plan = fabric.topology;
+    check_spines(fabric);
+    if (plan.kind == TopologyKind::three_tier) {
+        check_multiple("leaves", plan.leaves, "pods", plan.pods);
+        check_multiple("cores", plan.cores, "spines (of each pod)", plan.spines);
+    }
+    if (plan.kind == TopologyKind::rail_optimized) {
+        check_multiple("leaves", plan.leaves, "nics", plan.nics);
+    }
+    if (cables_of(plan) > most_cables) {
+        throw UsageError(
+            fmt::format("[topology] uplinks: all in all there are {} cables between switches, and at most {} "
+                        "are possible; "
+                        "make leaves, spines or uplinks fewer",
+                        cables_of(plan), most_cables));
+    }
+    check_placement(fabric);
+}
+
+void derive_placement(RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    if (request.network.model != core::NetworkModel::packet || plan.producers == 0 || plan.consumers == 0) {
+        return;
+    }
+    core::PlacementPlan& placement = request.network.fabric.placement;
+    if (placement.kind == PlacementKind::automatic) {
+        const bool workers = plan.addressed() && plan.producers == plan.consumers && !plan.lossy();
+        placement.kind = workers && links_agree(request) ? PlacementKind::by_worker : PlacementKind::rows;
+        request.switches.fabric.placement.kind = placement.kind;
+    }
+    check_list(request);
+    check_hosts(request);
+    const core::Placement placed(request.network, plan.producers, plan.consumers, plan.seed);
+    check_shared_hosts(request, placed);
+    check_own_cables(request.network.fabric.topology, core::fabric_layout(request.network, placed));
+}
+
+}  // namespace weir::config
