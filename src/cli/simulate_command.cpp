@@ -27,6 +27,7 @@
 #include "participant/exit_status.hpp"
 #include "show/final_summary.hpp"
 #include "show/live_view.hpp"
+#include "simulation/network_failures.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace weir::cli {
@@ -122,6 +123,10 @@ int simulate_command(const CommandLine& line) {
         return simulate_groups(request, jobs_of(line), explain);
     }
     simulation::SimulatedRun simulated = simulated_run(request);
+    for (const std::string& deadlock :
+         simulation::possible_deadlocks(simulated.run.plan, simulated.network, simulated.disturbances)) {
+        fmt::print(stderr, "weir simulate: {}\n", deadlock);
+    }
     if (request.dry_run) {
         const std::string text =
             request.output == config::OutputForm::json ? dry_run_json(request) : dry_run_text(request);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "cli/describe.hpp"
@@ -16,6 +17,7 @@
 #include "config/switch_keys.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
+#include "simulation/network_failures.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -57,9 +59,13 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
     std::vector<simulation::Disturbance> disturbances;
     for (const std::string& text : request.faults) {
         try {
-            disturbances.push_back(simulation::parse_disturbance(text, config::parse_duration));
+            disturbances.push_back(
+                simulation::parse_disturbance(text, config::parse_duration, config::parse_rate));
         } catch (const std::exception& error) {
             throw UsageError(fmt::format("--fault: {}", error.what()));
+        }
+        if (simulation::is_of_network(disturbances.back().kind)) {
+            continue;
         }
         const core::NodeId node = disturbances.back().node;
         const std::uint32_t nodes = node.role == core::Role::producer   ? request.plan.producers
@@ -81,6 +87,11 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
         if (kind == Kind::flood && !request.plan.lossy()) {
             throw UsageError(fmt::format("--fault: '{}': a flood needs --transport datagram", text));
         }
+    }
+    try {
+        simulation::check_network_failures(request.plan, request.network, disturbances);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(fmt::format("--fault: {}", error.what()));
     }
     return disturbances;
 }

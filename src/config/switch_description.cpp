@@ -122,6 +122,11 @@ void check_description(const SwitchDescription& description) {
     }
     check_nics(fabric.nics);
     check_topology(fabric);
+    if (fabric.switches.watchdog.on && fabric.switches.pauses_whole_links) {
+        throw UsageError(
+            "[watchdog] on: a watchdog looks at priorities, and pauses stop whole links; write false, or "
+            "[pfc] whole-links = false");
+    }
     if (fabric.tcp.least_timeout > fabric.tcp.most_timeout) {
         throw UsageError(
             fmt::format("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",
@@ -140,6 +145,7 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.nics.cnp_priority = enter_class(fabric, description.cnp);
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
     fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
+    fabric.switches.watchdog.on = description.pfc && fabric.switches.watchdog.on;
     fabric.nics.dcqcn.on = description.dcqcn && (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
     if (description.pfc) {
         // A paused packet is late and not lost. IRN has no time-outs with PFC (conweave-ns3, rdma-hw.cc).

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <type_traits>
 #include <vector>
 
 #include "config/fabric.hpp"
 #include "config/near_name.hpp"
 #include "config/option_values.hpp"
+#include "config/switch_choices.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -28,6 +30,8 @@ using core::PlacementPlan;
 using core::SwitchPlan;
 using core::TcpPlan;
 using core::TopologyPlan;
+using core::WatchdogAction;
+using core::WatchdogPlan;
 using Description = SwitchDescription;
 
 template <auto member>
@@ -38,6 +42,8 @@ template <auto member>
 constexpr auto in_switch = +[](Description& d) -> auto& { return d.fabric.switches.*member; };
 template <auto member>
 constexpr auto in_ecn = +[](Description& d) -> auto& { return d.fabric.switches.ecn.*member; };
+template <auto member>
+constexpr auto in_watchdog = +[](Description& d) -> auto& { return d.fabric.switches.watchdog.*member; };
 template <auto member>
 constexpr auto in_nic = +[](Description& d) -> auto& { return d.fabric.nics.*member; };
 template <auto member>
@@ -66,6 +72,7 @@ constexpr std::string_view hpcc = "simulator of HPCC";
 constexpr std::string_view irn = "IRN (Mittal et al., SIGCOMM 2018)";
 constexpr std::string_view conweave = "conweave-ns3, IRN";
 constexpr std::string_view nvidia = "NVIDIA's NICs";
+constexpr std::string_view sonic = "SONiC (`pfcwd start_default`, below 32 ports)";
 
 constexpr SwitchKey keys[] = {
     {"switch", "drop-tail", in_description<&Description::drop_tail>, 0, 1,
@@ -98,6 +105,21 @@ constexpr SwitchKey keys[] = {
      "pauses for the class of data; the option `--pfc` beats it"},
     {"pfc", "whole-links", in_switch<&SwitchPlan::pauses_whole_links>, 0, 1,
      "IEEE 802.3x: pauses stop a whole link, and all priorities are lossless"},
+
+    {"watchdog", "on", in_watchdog<&WatchdogPlan::on>, 0, 1,
+     "switches act on queues that their peer pauses for too long; needs PFC, and not `whole-links`"},
+    {"watchdog", "detection", in_watchdog<&WatchdogPlan::detection>, microsecond, 60 * second,
+     "a queue that is paused for so long without a break is treated by `action`", sonic},
+    {"watchdog", "action", in_watchdog<&WatchdogPlan::action>, 0, 0,
+     "`drop`: what waits in the queue and what comes for it is lost; `forward`: pauses do not stop it",
+     sonic},
+    {"watchdog", "restoration", in_watchdog<&WatchdogPlan::restoration>, microsecond, 60 * second,
+     "a queue that was not paused for so long is treated as usual again", sonic},
+
+    {"failures", "convergence", in_switch<&SwitchPlan::convergence>, 0, 60 * second,
+     "from a cable that is cut or mended until routes follow it; until then what is sent to a cut one is "
+     "lost",
+     "RFC 7938, 7: below a second"},
 
     {"ecn", "on", in_ecn<&EcnPlan::on>, 0, 1, "marks; the option `--ecn` beats it"},
     {"ecn", "none-below", in_ecn<&EcnPlan::none_below>, 0, most_bytes,
@@ -262,21 +284,6 @@ constexpr SwitchKey keys[] = {
 };
 
 constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
-constexpr Choice<DcqcnRules> rules[] = {{"2015", DcqcnRules::paper}, {"hpcc", DcqcnRules::hpcc}};
-constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::CongestionControl::newreno},
-                                                        {"cubic", core::CongestionControl::cubic},
-                                                        {"dctcp", core::CongestionControl::dctcp}};
-constexpr Choice<core::TopologyKind> topologies[] = {{"star", core::TopologyKind::star},
-                                                     {"leaf-spine", core::TopologyKind::leaf_spine},
-                                                     {"three-tier", core::TopologyKind::three_tier},
-                                                     {"rail-optimized", core::TopologyKind::rail_optimized}};
-constexpr Choice<core::PlacementKind> placements[] = {
-    {"auto", core::PlacementKind::automatic},      {"rows", core::PlacementKind::rows},
-    {"by-worker", core::PlacementKind::by_worker}, {"by-rail", core::PlacementKind::by_rail},
-    {"explicit", core::PlacementKind::listed},     {"random", core::PlacementKind::random}};
-constexpr Choice<core::Arbitration> arbitrations[] = {
-    {"fifo", core::Arbitration::fifo}, {"ingress-round-robin", core::Arbitration::ingress_round_robin}};
-
 std::int64_t whole_number(double value) {
     return static_cast<std::int64_t>(value);
 }
@@ -324,14 +331,11 @@ struct KeyReader {
             count(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
     }
     void operator()(MemberOf<bool> of) const { of(description) = choose(text, flags); }
-    void operator()(MemberOf<core::LossRecovery> of) const {
-        of(description) = choose(text, loss_recoveries);
+    template <typename Kind>
+        requires std::is_enum_v<Kind>
+    void operator()(MemberOf<Kind> of) const {
+        of(description) = choose(text, choices_of(of));
     }
-    void operator()(MemberOf<DcqcnRules> of) const { of(description) = choose(text, rules); }
-    void operator()(MemberOf<core::CongestionControl> of) const { of(description) = choose(text, controls); }
-    void operator()(MemberOf<core::TopologyKind> of) const { of(description) = choose(text, topologies); }
-    void operator()(MemberOf<core::PlacementKind> of) const { of(description) = choose(text, placements); }
-    void operator()(MemberOf<core::Arbitration> of) const { of(description) = choose(text, arbitrations); }
     void operator()(MemberOf<Weights> of) const {
         const std::vector<std::uint32_t> numbers =
             read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
@@ -372,21 +376,10 @@ struct Printer {
     std::string operator()(MemberOf<double> of) const { return number_text(of(description)); }
     std::string operator()(MemberOf<std::uint32_t> of) const { return fmt::format("{}", of(description)); }
     std::string operator()(MemberOf<bool> of) const { return chosen(of(description), flags); }
-    std::string operator()(MemberOf<core::LossRecovery> of) const {
-        return chosen(of(description), loss_recoveries);
-    }
-    std::string operator()(MemberOf<DcqcnRules> of) const { return chosen(of(description), rules); }
-    std::string operator()(MemberOf<core::CongestionControl> of) const {
-        return chosen(of(description), controls);
-    }
-    std::string operator()(MemberOf<core::TopologyKind> of) const {
-        return chosen(of(description), topologies);
-    }
-    std::string operator()(MemberOf<core::PlacementKind> of) const {
-        return chosen(of(description), placements);
-    }
-    std::string operator()(MemberOf<core::Arbitration> of) const {
-        return chosen(of(description), arbitrations);
+    template <typename Kind>
+        requires std::is_enum_v<Kind>
+    std::string operator()(MemberOf<Kind> of) const {
+        return chosen(of(description), choices_of(of));
     }
     std::string operator()(MemberOf<Weights> of) const {
         return fmt::format("{}", fmt::join(of(description), ","));
@@ -417,14 +410,11 @@ struct KindText {
     std::string_view operator()(MemberOf<double> /**/) const { return "number"; }
     std::string_view operator()(MemberOf<std::uint32_t> /**/) const { return "count"; }
     std::string_view operator()(MemberOf<bool> /**/) const { return syntax_of<flags>; }
-    std::string_view operator()(MemberOf<core::LossRecovery> /**/) const {
-        return syntax_of<loss_recoveries>;
+    template <typename Kind>
+        requires std::is_enum_v<Kind>
+    std::string_view operator()(MemberOf<Kind> /**/) const {
+        return syntax_of<choices_of(MemberOf<Kind>{})>;
     }
-    std::string_view operator()(MemberOf<DcqcnRules> /**/) const { return syntax_of<rules>; }
-    std::string_view operator()(MemberOf<core::CongestionControl> /**/) const { return syntax_of<controls>; }
-    std::string_view operator()(MemberOf<core::TopologyKind> /**/) const { return syntax_of<topologies>; }
-    std::string_view operator()(MemberOf<core::PlacementKind> /**/) const { return syntax_of<placements>; }
-    std::string_view operator()(MemberOf<core::Arbitration> /**/) const { return syntax_of<arbitrations>; }
     std::string_view operator()(MemberOf<Weights> /**/) const { return "8 counts"; }
     std::string_view operator()(MemberOf<std::vector<std::uint32_t>> /**/) const { return "counts"; }
     std::string_view operator()(MemberOf<std::vector<core::OwnCables>> /**/) const {

@@ -32,7 +32,7 @@ using SwitchMember =
                  MemberOf<std::uint32_t>, MemberOf<bool>, MemberOf<core::LossRecovery>,
                  MemberOf<core::CongestionControl>, MemberOf<core::TopologyKind>,
                  MemberOf<core::PlacementKind>, MemberOf<core::Arbitration>, MemberOf<core::DcqcnRules>,
-                 MemberOf<Weights>, MemberOf<std::vector<std::uint32_t>>,
+                 MemberOf<core::WatchdogAction>, MemberOf<Weights>, MemberOf<std::vector<std::uint32_t>>,
                  MemberOf<std::vector<core::OwnCables>>, MemberOf<std::string>, MaskMember, PriorityMember>;
 
 inline constexpr Choice<core::LossRecovery> loss_recoveries[] = {

@@ -46,7 +46,8 @@ enum class RandomPurpose : std::uint32_t {
     background,
     path,
     place,
-    placement
+    placement,
+    link_errors
 };
 
 /// Number of the stream for one purpose of one node, to be given to Random's constructor.

@@ -50,6 +50,21 @@ enum class Arbitration : std::uint8_t {
     ingress_round_robin,  ///< the first of each ingress port in turn, a packet each
 };
 
+enum class WatchdogAction : std::uint8_t {
+    drop,    ///< what waits and what comes for the queue is lost
+    forward  ///< the queue sends in spite of pauses
+};
+
+/// PFC watchdog of a switch: what it does with a queue that its peer pauses for ever. Values: SONiC,
+/// sonic-utilities, pfcwd/main.py, for a switch with fewer than 32 ports.
+struct WatchdogPlan {
+    bool on = false;
+    Duration detection = Duration::milliseconds(200);  ///< a queue that is paused for so long
+    WatchdogAction action = WatchdogAction::drop;
+    Duration restoration = Duration::milliseconds(200);  ///< ends once it was not paused for so long
+    bool operator==(const WatchdogPlan&) const = default;
+};
+
 /// A switch with one pool of memory that all ports share. Values: QFX5200-32C; HPCC's simulator (Li et al.,
 /// SIGCOMM 2019); Linux, mlxsw.
 struct SwitchPlan {
@@ -71,6 +86,10 @@ struct SwitchPlan {
     Arbitration arbitration = Arbitration::fifo;
     PriorityMask strict = 0;  ///< go first, the highest of them first
     std::array<std::uint32_t, priority_count> weights{1, 1, 1, 1, 1, 1, 1, 1};  ///< of the others
+    WatchdogPlan watchdog;
+    /// From the instant at which a cable is cut or mended until all switches have the routes that follow from
+    /// it. RFC 7938, 7: links are found down in milliseconds, and routes converge in less than a second.
+    Duration convergence = Duration::milliseconds(100);
     bool operator==(const SwitchPlan&) const = default;
 };
 

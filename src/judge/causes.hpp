@@ -35,17 +35,19 @@ enum class CauseKind : std::uint8_t {
     stalled_rank,     ///< it stood still
     host_loss,        ///< datagrams that a host dropped
     lost_consumers,   ///< the run went on without them
+    network_failure,  ///< of a link, a switch or a NIC
     buffer,           ///< too small for a set
     event_size,       ///< whole events do not divide evenly
     integrity,        ///< no delay: what arrived is not what was sent
     not_told,         ///< the run does not show it
 };
 
-inline constexpr std::array<std::string_view, 24> cause_kind_names{
-    "consumer-links", "producer-links", "switch-loss", "pfc",        "ecn",           "uplinks",
-    "slots",          "processing",     "streams",     "window",     "scheduler",     "control-latency",
-    "shaping",        "outstanding",    "requests",    "high-water", "late-producer", "stalled-rank",
-    "host-loss",      "lost-consumers", "buffer",      "event-size", "integrity",     "not-told"};
+inline constexpr std::array<std::string_view, 25> cause_kind_names{
+    "consumer-links",  "producer-links",  "switch-loss",  "pfc",         "ecn",
+    "uplinks",         "slots",           "processing",   "streams",     "window",
+    "scheduler",       "control-latency", "shaping",      "outstanding", "requests",
+    "high-water",      "late-producer",   "stalled-rank", "host-loss",   "lost-consumers",
+    "network-failure", "buffer",          "event-size",   "integrity",   "not-told"};
 
 /// As in run.json: "consumer-links".
 constexpr std::string_view name_of(CauseKind kind) {

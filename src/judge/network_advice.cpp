@@ -69,6 +69,13 @@ std::string used_text(const record::SwitchTotals& switches) {
 NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
     const core::FabricPlan& fabric = network.fabric;
     const record::SwitchRow sum = switches.sum();
+    if (const std::uint64_t lost = switches.failures.lost_packets(); lost > 0 && sum.dropped_packets == 0) {
+        return {
+            fmt::format("Failures of the network lost {}, and {} were sent again.",
+                        files::counted(lost, "packet"),
+                        files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets))),
+            "repair what failed (--fault)"};
+    }
     const std::string text =
         sum.dropped_packets > 0
             ? fmt::format("The network lost packets: the switch dropped {} of them, and {} were sent again.",

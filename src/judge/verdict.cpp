@@ -391,6 +391,11 @@ Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ra
     if (facts.recovery != nullptr && facts.recovery->loss_count > 0) {
         verdict.text += ' ' + record::recovery_text(*facts.recovery);
     }
+    if (facts.switches != nullptr) {
+        if (const std::string failures = record::failures_text(facts.switches->failures); !failures.empty()) {
+            verdict.text += ' ' + failures;
+        }
+    }
     if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
         if (verdict.causes.empty()) {
             verdict.causes.push_back({.what = CauseKind::integrity, .share = 1, .text = integrity + "."});

@@ -66,6 +66,7 @@ void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex f
     const Picoseconds begin =
         now_ + Picoseconds{static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(spacing) + 1))};
     flows_.push_back(std::make_unique<BackgroundTraffic>(plan, ends, to, random.below(to.size()), begin));
+    flows_.back()->unnumbered = true;
     activate(ends.index);
 }
 

@@ -93,8 +93,10 @@ class Flow {
     };
     WireBytes traffic;  ///< counted by the network
 
-    bool queued = false;     ///< the host's: it stands in the row of those that have packets
-    Flow* behind = nullptr;  ///< the host's: the next one in that row
+    bool queued = false;         ///< the host's: it stands in the row of those that have packets
+    bool unnumbered = false;     ///< its packets have no numbers: which of them are missing is not known
+    bool lacks_packets = false;  ///< the network's: a failure lost some that have not come since
+    Flow* behind = nullptr;      ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:

@@ -54,10 +54,12 @@ struct HostQueue {
     };
     core::RingQueue<Packet> ring;    ///< the kernel works on the first
     bool pauses = false;             ///< the switch, because the ring is nearly full
+    bool storms = false;             ///< pauses the switch for no reason
     core::RingQueue<Unread> socket;  ///< the program reads the first, or has and does not go on
     std::int64_t socket_bytes = 0;
     HostQueueCounts counts;
 
+    [[nodiscard]] bool holds_switch() const { return pauses || storms; }
     /// Whether there was room.
     bool put_into_ring(const Packet& packet, std::uint32_t room) {
         if (room > 0 && ring.size() >= room) {

@@ -21,6 +21,7 @@ struct alignas(64) Item {
         queued,                 ///< no event: a packet in the queue before a link
         arrives_at_host,        ///< a packet on a link to a host
         arrives_at_switch,      ///< a packet on a link to a switch
+        may_have_errors,        ///< a packet on a link with errors
         transmitted_by_host,    ///< the link of a host is free again
         transmitted_by_switch,  ///< a link of a switch is free again
         wake,                   ///< a host: the time to send of one of its flows has come
@@ -31,16 +32,22 @@ struct alignas(64) Item {
         left,      ///< the last frame of a socket's next datagram has left its host
         received,  ///< by the kernel of a host: the first packet in its ring
         read,      ///< by the program: the first datagram in a host's socket
+        lost,      ///< a packet or frame on a link that was cut since
+        failure,   ///< begins or ends
+        converge,  ///< routes follow the cables that were cut or mended first of those not followed yet
+        watch,     ///< a port of a switch: the watchdog looks at a queue
+        examine,   ///< looks for a deadlock
     };
     Picoseconds at;            ///< of an event; of a packet in a switch, when it came
     ItemIndex next = no_item;  ///< in its slot of the wheel, its queue, or the list of unused ones
-    std::uint32_t index = 0;   ///< link; wake, received, read: host; timeout, left: flow
+    std::uint32_t index = 0;   ///< link; wake, received, read: host; timeout, left: flow; failure: its number
     Packet packet{};
     Kind kind = Kind::unused;
-    Priority priority = 0;  ///< pauses
+    Priority priority = 0;  ///< pauses, watch; failure: 1 if it begins
 
     [[nodiscard]] bool on_link() const {
-        return kind == Kind::arrives_at_host || kind == Kind::arrives_at_switch;
+        return kind == Kind::arrives_at_host || kind == Kind::arrives_at_switch ||
+               kind == Kind::may_have_errors;
     }
 };
 
@@ -87,6 +94,7 @@ class PacketQueue {
         last_ = added;
     }
     // Not of an empty queue.
+    [[nodiscard]] ItemIndex first() const { return first_; }
     [[nodiscard]] ItemIndex last() const { return last_; }
     ItemIndex pop(Items& items) {
         const ItemIndex popped = first_;

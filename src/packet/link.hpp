@@ -64,6 +64,7 @@ class IngressTurns {
     explicit IngressTurns(std::size_t ports) : queues_(ports) {}
 
     [[nodiscard]] bool empty() const { return row_.empty(); }
+    [[nodiscard]] bool has(std::uint32_t port) const { return !queues_[port].empty(); }
     void push(Items& items, ItemIndex added) {
         const std::uint16_t port = items[added].packet.ingress_port;
         if (queues_[port].empty()) {
@@ -98,14 +99,15 @@ struct alignas(64) Link {
     bool waiting = false;             ///< that event is pending
     bool down = false;                ///< carries nothing
     bool from_switch = false;
+    bool leads_to_switch = false;
     Item::Kind arrives = Item::Kind::arrives_at_host;  ///< a packet at its other end
     std::uint8_t paused = 0;                           ///< mask of priorities
     std::uint8_t nonempty = 0;                         ///< mask of priorities: queues
     std::uint8_t refreshing = 0;
     std::uint8_t turn = 0;                ///< priority whose turn it is
+    std::uint8_t refusing = 0;            ///< mask of priorities: what comes for their queues is lost
+    std::uint8_t ignoring = 0;            ///< mask of priorities that PAUSE frames do not stop
     std::int64_t never_marked_bytes = 0;  ///< a queue up to this
-
-    [[nodiscard]] bool to_switch() const { return arrives == Item::Kind::arrives_at_switch; }
 
     struct alignas(64) Queue {
         PacketQueue packets;
@@ -123,9 +125,11 @@ struct alignas(64) Link {
     std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     std::uint32_t from_port = 0;
+    double error_share = 0;  ///< of packets that are lost on it
     // Its own.
     core::Random random{0, 0};  ///< starts of flows of the host that sends on it, or marks of the switch
     core::Random places{0, 0};  ///< who gets the last one in a queue: drawn alike with marks and without
+    core::Random errors{0, 0};
 };
 
 }  // namespace weir::packet

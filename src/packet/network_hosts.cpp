@@ -104,6 +104,9 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
         }
         counted.marked += packet.marked ? 1 : 0;
         const Flow::Replies replies = flow.on_data(packet, now_, finished_);
+        if (flow.lacks_packets) [[unlikely]] {
+            arrived_after_loss(packet);
+        }
         if (replies.notify) {
             ++counted.cnp_sent;
             reply(packet, Packet::Kind::cnp, false);

@@ -8,7 +8,6 @@ namespace weir::packet {
 
 namespace {
 
-constexpr PriorityMask every_priority = 0xff;
 constexpr std::int64_t pause_frame_bytes = 84;
 /// A quantum is 512 bit times; a pause of the longest time is renewed at half of it.
 constexpr std::int64_t longest_pause_bytes = 65535 * 64;
@@ -21,6 +20,9 @@ void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
         priority = 0;  // of all of them
     }
     Link& link = links_[index];
+    if (cables_[index / 2].cut_by != no_failure) {
+        return;
+    }
     link.free_at =
         std::max(link.free_at, now_) + Picoseconds{pause_frame_bytes * link.picoseconds_per_byte_fixed >> 16};
     push(link.free_at + link.delay, on ? Item::Kind::pause : Item::Kind::resume, index, priority);
@@ -37,7 +39,7 @@ void PacketNetwork::refresh(LinkIndex index, Priority priority) {
     Link& link = links_[index];
     link.refreshing &= static_cast<std::uint8_t>(~core::mask_of(priority));
     const bool pauses = link.from_switch ? nodes_[link.from].buffer->paused(link.from_port, priority)
-                                         : host_queues_[link.from].pauses;
+                                         : host_queues_[link.from].holds_switch();
     if (pauses) {
         send_pause(index, priority, true);
     }
@@ -49,11 +51,16 @@ void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
     const PriorityMask paused = switches_.pauses_whole_links ? every_priority : core::mask_of(priority);
     const bool was_paused = (link.paused & core::mask_of(priority)) != 0;
     LinkCounts& counted = count(held, priority);
+    watch_pause(held, priority, on);
     if (on) {
         ++counted.pauses;
+        if ((link.ignoring & core::mask_of(priority)) != 0) {
+            return;
+        }
         link.paused |= paused;
         if (!was_paused) {
             link.queues[priority].paused_from = now_;
+            examine_later();
         }
     } else if (was_paused) {
         link.paused &= static_cast<std::uint8_t>(~paused);

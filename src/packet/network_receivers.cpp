@@ -16,8 +16,11 @@ void PacketNetwork::arrive_in_ring(const Packet& packet) {
              packet.to.value);
     }
     if (hosts_.pause_above > 0 && host.ring.size() >= hosts_.pause_above && !host.pauses) {
+        const bool held = host.holds_switch();
         host.pauses = true;
-        pause_switch(packet.to);
+        if (!held) {
+            pause_switch(packet.to);
+        }
     }
 }
 
@@ -29,7 +32,9 @@ void PacketNetwork::received_at_host(NodeIndex node) {
     }
     if (host.pauses && host.ring.size() <= hosts_.resume_at) {
         host.pauses = false;
-        pause_switch(node);
+        if (!host.holds_switch()) {
+            pause_switch(node);
+        }
     }
     receive_at_host(packet);
 }
@@ -40,7 +45,7 @@ void PacketNetwork::pause_switch(NodeIndex node) {
     const PriorityMask priorities = switches_.pauses_whole_links ? PriorityMask{1} : switches_.lossless;
     for (std::size_t priority = 0; priority < priority_count; ++priority) {
         if ((priorities >> priority & 1U) != 0) {
-            send_pause(nodes_[node.value].uplink, static_cast<Priority>(priority), host.pauses);
+            send_pause(nodes_[node.value].uplink, static_cast<Priority>(priority), host.holds_switch());
         }
     }
 }
@@ -48,6 +53,9 @@ void PacketNetwork::pause_switch(NodeIndex node) {
 void PacketNetwork::receive_frame(const Packet& frame) {
     auto& sender = static_cast<UdpSocket&>(*flows_[frame.flow.value]);
     sender.traffic.arrived += frame.wire_bytes;
+    if (sender.lacks_packets) {
+        arrived_after_loss(frame);
+    }
     const std::optional<UdpSocket::Whole> whole = sender.receive(frame);
     if (!whole) {
         return;

@@ -13,7 +13,9 @@ LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) const 
     if (ways.count == 1) {
         return ways.first;
     }
-    WEIR_ASSERT(ways.count > 0);
+    if (ways.count == 0) {
+        return NetworkEvent::no_link;
+    }
     // A flow may have several receivers, and its replies take a way of their own.
     const std::uint64_t hashed =
         flows_[packet.flow.value]->ends().identity + nodes_[packet.to.value].identity;
@@ -46,7 +48,7 @@ void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex ite
 void PacketNetwork::flood(Link& link, LinkIndex index, const Packet& packet) {
     for (const LinkIndex port : ports_[link.to]) {
         const Link& out = links_[port];
-        if (!out.to_switch() && out.to != packet.to.value && out.to != link.from) {
+        if (!out.leads_to_switch && out.to != packet.to.value && out.to != link.from) {
             const ItemIndex item = items_.add(Item::Kind::queued, port);
             items_[item].packet = packet;
             items_[item].packet.to = {out.to};
@@ -102,8 +104,13 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     NodeState& node = nodes_[link.to];
     Packet& packet = items_[item].packet;
     const LinkIndex out_index = way(node, packet);
-    Link& out = links_[out_index];
     const Priority priority = packet.priority;
+    if (out_index == NetworkEvent::no_link || (links_[out_index].refusing & core::mask_of(priority)) != 0)
+        [[unlikely]] {
+        turn_away(link, out_index, item);
+        return;
+    }
+    Link& out = links_[out_index];
     LinkCounts& counted = count(out_index, priority);
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
     if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queues[priority].bytes)) {
@@ -133,15 +140,21 @@ ItemIndex PacketNetwork::next_of_switch(Link& link, LinkIndex index) {
         return no_item;
     }
     const auto priority = static_cast<Priority>(chosen);
-    const ItemIndex item = dequeue(link, priority);
+    const ItemIndex item = take(link, index, priority);
     Packet& packet = items_[item].packet;
-    LinkCounts& counted = count(index, priority);
-    counted.queue_integral += packet.wire_bytes * queue_time();
     link.queues[priority].deficit -= packet.wire_bytes;
     if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
-        ++counted.marked;
+        ++count(index, priority).marked;
     }
+    return item;
+}
+
+/// A packet out of a queue that is not empty, and out of the switch's memory.
+ItemIndex PacketNetwork::take(Link& link, LinkIndex index, Priority priority) {
+    const ItemIndex item = dequeue(link, priority);
+    const Packet& packet = items_[item].packet;
+    count(index, priority).queue_integral += packet.wire_bytes * queue_time();
     const std::uint32_t port = packet.ingress_port;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
     buffer.release(port, priority, packet.wire_bytes);

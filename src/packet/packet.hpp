@@ -23,6 +23,7 @@ struct FlowIndex {
 using core::Priority;
 using core::priority_count;
 using core::PriorityMask;
+inline constexpr PriorityMask every_priority = 0xff;
 
 struct Packet {
     enum class Kind : std::uint8_t {

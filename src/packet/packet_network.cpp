@@ -29,7 +29,8 @@ Picoseconds horizon(const PacketNetwork::Setup& setup) {
 }  // namespace
 
 PacketNetwork::PacketNetwork(const Setup& setup)
-    : switches_(setup.switches),
+    : topology_(&setup.topology),
+      switches_(setup.switches),
       hosts_(setup.hosts),
       host_times_(setup.hosts),
       framing_(setup.datagrams),
@@ -67,20 +68,13 @@ PacketNetwork::PacketNetwork(const Setup& setup)
         nodes_.push_back(std::move(node));
         ports_.push_back(ports);
     }
-    for (std::uint32_t host = 0; host < topology.nodes(); ++host) {
-        if (topology.is_switch({host})) {
-            continue;
-        }
-        const std::vector<std::vector<LinkIndex>> ways = topology.ways_to({host});
-        for (std::uint32_t node = 0; node < topology.nodes(); ++node) {
-            if (topology.is_switch({node})) {
-                const auto count = static_cast<std::uint32_t>(ways[node].size());
-                nodes_[node].ways[host] = {
-                    count, count == 1 ? ways[node].front() : static_cast<std::uint32_t>(ways_.size())};
-                ways_.insert(ways_.end(), ways[node].begin(), ways[node].end());
-            }
-        }
+    cables_.resize(links_.size() / 2);
+    losses_.resize(links_.size());
+    without_way_.resize(nodes_.size());
+    if (switches_.watchdog.on) {
+        watches_.resize(links_.size() * priority_count);
     }
+    find_ways();
 }
 
 /// All of a link but its event.
@@ -104,13 +98,15 @@ Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link
     made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
     made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
     made.from_switch = topology.is_switch(link.from);
-    made.arrives = topology.is_switch(link.to) ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
+    made.leads_to_switch = topology.is_switch(link.to);
+    made.arrives = made.leads_to_switch ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
     made.from = link.from.value;
     made.to = link.to.value;
     made.from_port = link.from_port;
     made.to_port = link.to_port;
     made.random = stream(made.from_switch ? mark : host_delay);
     made.places = stream(place);
+    made.errors = stream(link_errors);
     if (takes_turns(made)) {
         made.turns.assign(priority_count, IngressTurns(topology.ports(link.from).size()));
     }
@@ -121,7 +117,8 @@ Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priorit
                                   std::uint32_t number) const {
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
-    WEIR_ASSERT(uplink.to == to.value || (uplink.to_switch() && nodes_[uplink.to].ways[to.value].count > 0));
+    WEIR_ASSERT(uplink.to == to.value || !unused_.empty() ||
+                (uplink.leads_to_switch && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
     const std::uint64_t stream = core::random_stream(core::RandomPurpose::path, nodes_[from.value].identity,
@@ -167,20 +164,6 @@ void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message,
         start(posted);
     }
     activate(flow);
-}
-
-void PacketNetwork::set_speed(Picoseconds now, NodeIndex host, double factor) {
-    set_now(now);
-    const LinkIndex uplink = nodes_[host.value].uplink;
-    for (const LinkIndex index : {uplink, uplink ^ 1U}) {
-        Link& link = links_[index];
-        link.down = factor <= 0;
-        if (!link.down) {
-            link.picoseconds_per_byte_fixed =
-                static_cast<std::int64_t>(static_cast<double>(link.full_speed_fixed) / factor);
-            kick(index);
-        }
-    }
 }
 
 const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds until) {
@@ -229,6 +212,10 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
 
 void PacketNetwork::handle_rare(ItemIndex handled) {
     const Item::Kind kind = items_[handled].kind;
+    if (kind == Item::Kind::may_have_errors) {
+        check_errors(handled);
+        return;
+    }
     const Priority priority = items_[handled].priority;
     const std::uint32_t index = items_[handled].index;
     items_.remove(handled);
@@ -260,6 +247,20 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
             return;
         case Item::Kind::refresh:
             refresh(index, priority);
+            return;
+        case Item::Kind::failure:
+            change_failure(index, priority != 0);
+            return;
+        case Item::Kind::converge:
+            converge();
+            return;
+        case Item::Kind::watch:
+            look_at_queue(index, priority);
+            return;
+        case Item::Kind::examine:
+            examine();
+            return;
+        case Item::Kind::lost:
             return;
         default:
             WEIR_UNREACHABLE("an item without an event, or of a kind that is handled elsewhere");

@@ -5,18 +5,24 @@
 // on a link. Nothing is copied or allocated per packet.
 //
 // One class in several files, because its parts call each other for every packet: network_links.cpp,
-// network_switches.cpp, network_pauses.cpp and network_hosts.cpp.
+// network_switches.cpp, network_pauses.cpp, network_hosts.cpp and those about failures.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/random.hpp"
+#include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
+#include "packet/buffer_cycle.hpp"
 #include "packet/event_wheel.hpp"
+#include "packet/failure.hpp"
 #include "packet/host_queue.hpp"
 #include "packet/items.hpp"
 #include "packet/link.hpp"
@@ -32,7 +38,7 @@ namespace weir::packet {
 class PacketNetwork {
   public:
     struct Setup {
-        const Topology& topology;
+        const Topology& topology;  ///< must outlive it
         core::SwitchPlan switches;
         core::NicPlan nics;
         core::TcpPlan tcp{};
@@ -72,6 +78,21 @@ class PacketNetwork {
 
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
+
+    /// Something that will fail; returns its number.
+    std::uint32_t add_failure(FabricFailure failure);
+    /// From now on, or no more. Of failures of one cable the worst counts, and shares of errors add up.
+    void set_failed(Picoseconds now, std::uint32_t failure, bool on);
+    /// So far: a gap that has not ended is as long as from its beginning to `until`.
+    [[nodiscard]] FailureCosts failure_costs(std::uint32_t failure, Picoseconds until) const;
+    [[nodiscard]] const LinkLosses& losses(LinkIndex link) const { return losses_[link]; }
+    /// Packets that a switch lost because it had no way to their host.
+    [[nodiscard]] const Carried& without_way(NodeIndex node) const { return without_way_[node.value]; }
+    [[nodiscard]] const WatchdogCounts& watchdogs() const { return watchdogs_; }
+    /// In the order of their discovery; the first NetworkEvent::most_kept.
+    [[nodiscard]] const std::vector<NetworkEvent>& network_events() const { return network_events_; }
+    /// Links between switches that may wait for each other in a circle, by the routes of now; empty: none.
+    [[nodiscard]] const std::vector<LinkIndex>& possible_deadlock() const { return buffer_cycle_; }
 
     /// From now on (or no more) switches have no entry for the port of this host: its datagrams are copied to
     /// all other hosts of a switch that they pass, which discard them. The copies take room and time, and
@@ -158,6 +179,43 @@ class PacketNetwork {
         std::vector<Ways> ways{};                ///< switches, by host
     };
 
+    static constexpr std::uint32_t no_failure = std::numeric_limits<std::uint32_t>::max();
+    struct FailureState {
+        FabricFailure what;
+        bool lasting = false;
+        FailureCosts costs{};
+    };
+    /// What failures make of a cable.
+    struct CableState {
+        std::uint32_t cut_by = no_failure;
+        std::uint32_t errors_by = no_failure;
+        double error_share = 0;
+        double speed = 1;
+        double speed_of_host = 1;  ///< set_speed()
+    };
+    /// Cables of which routes do not know yet.
+    struct Unrouted {
+        std::vector<CableIndex> cables{};
+        std::uint32_t failure = no_failure;
+        bool mended = false;
+    };
+    /// Of a flow to a host, since it lost data.
+    struct Gap {
+        std::uint32_t failure = no_failure;
+        std::uint32_t missing = 0;  ///< the first packet that was lost
+        std::uint32_t expected =
+            0;              ///< the next packet that the receiver expected when it was looked at last
+        Picoseconds since;  ///< when a packet came in order last
+    };
+    /// A queue of a switch that the watchdog looks at.
+    struct Watch {
+        Picoseconds since;  ///< it is paused, or is not
+        bool paused = false;
+        bool acts = false;     ///< the watchdog, on this queue
+        bool pending = false;  ///< an event is
+    };
+    using Stopped = std::pair<LinkIndex, Priority>;
+
     void handle(ItemIndex handled);
     [[gnu::noinline]] void handle_rare(ItemIndex handled);
     void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
@@ -169,6 +227,7 @@ class PacketNetwork {
     void wait_for(Link& link);
     void begin(Link& link, LinkIndex index, ItemIndex transmitted);
     ItemIndex next_of_switch(Link& link, LinkIndex index);
+    ItemIndex take(Link& link, LinkIndex index, Priority priority);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
     /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.
@@ -199,6 +258,37 @@ class PacketNetwork {
     [[gnu::noinline]] void send_pause(LinkIndex index, Priority priority, bool on);
     void pause_arrived(LinkIndex index, Priority priority, bool on);
     void refresh(LinkIndex index, Priority priority);
+
+    void change_failure(std::uint32_t index, bool on);
+    void combine_failures(CableIndex cable);
+    void set_condition(LinkIndex index);
+    void lose_on_links(const std::vector<CableIndex>& cut);
+    void cut_link(LinkIndex index);
+    void mend_link(LinkIndex index);
+    void end_pauses(LinkIndex index);
+    void lose_queue(LinkIndex index, Priority priority, Carried& sum, std::uint32_t failure);
+    [[gnu::noinline]] void turn_away(const Link& link, LinkIndex out, ItemIndex item);
+    void check_errors(ItemIndex item);
+    void converge();
+    void find_ways();
+    void set_storm(NodeIndex node);
+    void lose(const Packet& packet, std::uint32_t failure);
+    [[gnu::noinline]] void arrived_after_loss(const Packet& packet);
+    void note(NetworkEvent event);
+
+    Watch* watch_of(LinkIndex index, Priority priority);
+    void watch_pause(LinkIndex index, Priority priority, bool on);
+    void look_later(LinkIndex index, Priority priority);
+    void look_at_queue(LinkIndex index, Priority priority);
+    void act_on_queue(LinkIndex index, Priority priority, bool on);
+    [[nodiscard]] PriorityMask dropped_by_watchdog(LinkIndex index) const;
+    void forget_pauses(LinkIndex index);
+
+    void examine_later();
+    void examine();
+    [[nodiscard]] std::map<Stopped, std::vector<LinkIndex>> stopped_links() const;
+    [[nodiscard]] bool holds_packets_of(const Link& link, Priority priority, std::uint32_t port) const;
+
     [[gnu::noinline]] void reply(const Packet& to, Packet::Kind kind, bool marked);
     void enqueue_at_host(const Packet& packet, NodeIndex host);
     void activate(FlowIndex index);
@@ -212,6 +302,7 @@ class PacketNetwork {
     }
     LinkCounts& count(LinkIndex link, Priority priority) { return links_[link].queues[priority].counts; }
 
+    const Topology* topology_;
     core::SwitchPlan switches_;
     core::HostPlan hosts_;
     HostTimes host_times_;
@@ -233,6 +324,21 @@ class PacketNetwork {
     std::vector<Report> reports_;
     std::vector<MessageHandle> finished_;
     std::uint64_t transmissions_ = 0;
+
+    std::vector<FailureState> failures_;
+    std::vector<CableState> cables_;
+    std::vector<LinkLosses> losses_;    ///< by link
+    std::vector<Carried> without_way_;  ///< by node
+    core::RingQueue<Unrouted> unrouted_;
+    std::vector<bool> unused_;              ///< cables, by the routes of now; empty: none is
+    std::uint32_t routed_by_ = no_failure;  ///< whose beginning or end routes followed last
+    std::map<std::uint64_t, Gap> gaps_;     ///< by flow and receiving host
+    std::vector<Watch> watches_;            ///< by link and priority; empty: no watchdog
+    WatchdogCounts watchdogs_;
+    std::vector<LinkIndex> buffer_cycle_;
+    bool examining_ = false;  ///< an event is pending
+    bool deadlocked_ = false;
+    std::vector<NetworkEvent> network_events_;
 };
 
 }  // namespace weir::packet

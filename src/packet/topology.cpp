@@ -38,7 +38,8 @@ LinkIndex Topology::connect(NodeIndex a, NodeIndex b, core::BitRate rate, core::
     return index;
 }
 
-std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
+std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host, const std::vector<bool>& unused) const {
+    const auto is_used = [&](LinkIndex link) { return unused.empty() || !unused[link / 2]; };
     constexpr auto far = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> distance(nodes(), far);
     std::vector<std::vector<LinkIndex>> ways(nodes());
@@ -49,6 +50,9 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
         waiting.pop_front();
         for (const LinkIndex leaving : ports_[node.value]) {
             const NodeIndex neighbour = links_[leaving].to;
+            if (!is_used(leaving)) {
+                continue;
+            }
             if (distance[neighbour.value] == far) {
                 distance[neighbour.value] = distance[node.value] + 1;
                 if (is_switch(neighbour)) {
@@ -62,7 +66,7 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host) const {
     }
     for (const StaticRoute& route : routes_) {
         if (route.host == host) {
-            ways[route.from.value] = {route.link};
+            ways[route.from.value] = is_used(route.link) ? std::vector{route.link} : std::vector<LinkIndex>{};
         }
     }
     return ways;

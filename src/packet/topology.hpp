@@ -48,8 +48,10 @@ class Topology {
     void set_way(NodeIndex from, NodeIndex host, LinkIndex link);
 
     /// From each node, the links on the way to `host`, by a static route or on the shortest paths; empty
-    /// where there is none. Hosts do not forward.
-    [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host) const;
+    /// where there is none. Hosts do not forward. Without the cables marked in `unused`, by number; empty:
+    /// with all.
+    [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host,
+                                                              const std::vector<bool>& unused = {}) const;
 
   private:
     struct StaticRoute {

@@ -199,26 +199,30 @@ Json to_json(const SwitchTotals& totals) {
     }
     const SwitchRow sum = totals.sum();
     const SwitchTotals::Stopped stopped = totals.producers_stopped();
-    return {{"files", totals.files},
-            {"row_s", totals.row_length.in_seconds()},
-            {"problem", totals.problem.empty() ? Json() : Json(totals.problem)},
-            {"measured_s", totals.measured.in_seconds()},
-            {"pool_bytes", totals.pool.count > 0 ? Json(totals.pool.count) : Json()},
-            {"pool_peak_bytes", totals.pool_peak.count},
-            {"queue_peak_bytes", sum.queue_peak.count},
-            {"sent_packets", sum.sent_packets},
-            {"sent_bytes", sum.sent_bytes.count},
-            {"marked_packets", sum.marked_packets},
-            {"marked_share", part_of(sum.marked_packets, sum.sent_packets)},
-            {"dropped_packets", sum.dropped_packets},
-            {"dropped_bytes", sum.dropped_bytes.count},
-            {"pauses_sent", sum.pauses_sent},
-            {"pauses_received", sum.pauses_received},
-            {"producers_paused_share", {{"mean", stopped.mean_share}, {"max", stopped.most_share}}},
-            {"consumers_with_room", totals.ports_with_room()},
-            {"packets_sent_again", totals.reactions.packets_sent_again},
-            {"timeouts", totals.reactions.timeouts},
-            {"ports", std::move(ports)}};
+    Json json{{"files", totals.files},
+              {"row_s", totals.row_length.in_seconds()},
+              {"problem", totals.problem.empty() ? Json() : Json(totals.problem)},
+              {"measured_s", totals.measured.in_seconds()},
+              {"pool_bytes", totals.pool.count > 0 ? Json(totals.pool.count) : Json()},
+              {"pool_peak_bytes", totals.pool_peak.count},
+              {"queue_peak_bytes", sum.queue_peak.count},
+              {"sent_packets", sum.sent_packets},
+              {"sent_bytes", sum.sent_bytes.count},
+              {"marked_packets", sum.marked_packets},
+              {"marked_share", part_of(sum.marked_packets, sum.sent_packets)},
+              {"dropped_packets", sum.dropped_packets},
+              {"dropped_bytes", sum.dropped_bytes.count},
+              {"pauses_sent", sum.pauses_sent},
+              {"pauses_received", sum.pauses_received},
+              {"producers_paused_share", {{"mean", stopped.mean_share}, {"max", stopped.most_share}}},
+              {"consumers_with_room", totals.ports_with_room()},
+              {"packets_sent_again", totals.reactions.packets_sent_again},
+              {"timeouts", totals.reactions.timeouts},
+              {"ports", std::move(ports)}};
+    if (!totals.failures.none()) {
+        json["failures"] = to_json(totals.failures);
+    }
+    return json;
 }
 
 std::string switch_text(const SwitchTotals& totals) {

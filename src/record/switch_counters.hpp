@@ -13,6 +13,7 @@
 
 #include "core/ids.hpp"
 #include "core/units.hpp"
+#include "record/network_failures.hpp"
 #include "record/rows.hpp"
 
 namespace weir::record {
@@ -88,6 +89,7 @@ struct SwitchTotals {
     std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, SwitchPortTotals> ports;
     LossReactions reactions;
     std::string problem;  ///< why rows are missing; empty: none are
+    NetworkFailures failures;
 
     /// Adds what a switch counted in `length`.
     void add(const SwitchHardware& description, const SwitchReading& reading, core::Duration length);

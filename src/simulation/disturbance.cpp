@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -21,10 +22,11 @@ struct DisturbanceName {
     const char* name;
     Kind kind;
 };
-constexpr std::array kinds{DisturbanceName{"pause", Kind::pause}, DisturbanceName{"die", Kind::die},
-                           DisturbanceName{"slow", Kind::slow},   DisturbanceName{"degrade", Kind::degrade},
-                           DisturbanceName{"delay", Kind::delay}, DisturbanceName{"drift", Kind::drift},
-                           DisturbanceName{"flood", Kind::flood}, DisturbanceName{"cut", Kind::cut}};
+constexpr std::array kinds{DisturbanceName{"pause", Kind::pause},   DisturbanceName{"die", Kind::die},
+                           DisturbanceName{"slow", Kind::slow},     DisturbanceName{"degrade", Kind::degrade},
+                           DisturbanceName{"delay", Kind::delay},   DisturbanceName{"drift", Kind::drift},
+                           DisturbanceName{"flood", Kind::flood},   DisturbanceName{"cut", Kind::cut},
+                           DisturbanceName{"errors", Kind::errors}, DisturbanceName{"storm", Kind::storm}};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
     throw std::invalid_argument(
@@ -48,7 +50,8 @@ Number number_of(std::string_view text, std::string_view value) {
 
 class DisturbanceReader {
   public:
-    DisturbanceReader(std::string_view text, TimeParser parse_time) : text_(text), parse_time_(parse_time) {}
+    DisturbanceReader(std::string_view text, TimeParser parse_time, RateParser parse_rate)
+        : text_(text), parse_time_(parse_time), parse_rate_(parse_rate) {}
 
     Disturbance read() {
         const std::size_t colon = text_.find(':');
@@ -63,6 +66,7 @@ class DisturbanceReader {
             read_part(part.substr(0, equals), part.substr(std::min(part.size(), equals + 1)),
                       equals < part.size());
         }
+        settle_place();
         check();
         check_return();
         return disturbance_;
@@ -76,13 +80,20 @@ class DisturbanceReader {
             }
         }
         refuse(text_, fmt::format("there is no disturbance '{}'; there are pause, die, cut, slow, degrade, "
-                                  "delay, drift and flood",
+                                  "delay, drift, flood, errors and storm",
                                   name));
     }
 
     void read_part(std::string_view key, std::string_view value, bool has_value) {
-        if ((key == "producer" || key == "consumer" || key == "scheduler") && named_) {
+        const bool names_place = key == "link" || key == "switch" || key == "host";
+        if ((names_place || key == "producer" || key == "consumer" || key == "scheduler") && named_) {
             refuse(text_, "it names two nodes; write one disturbance for each");
+        }
+        if (names_place) {
+            kind_of_place_ = key;
+            disturbance_.place = value;
+            named_ = true;
+            return;
         }
         if (key == "producer" || key == "consumer") {
             disturbance_.node = {key == "producer" ? core::Role::producer : core::Role::consumer,
@@ -97,9 +108,14 @@ class DisturbanceReader {
             disturbance_.length = parse_time_(value);
         } else if (key == "back") {
             back_ = core::Instant{} + parse_time_(value);
-        } else if (key == "factor") {
+        } else if (key == "factor" || key == "share") {
             disturbance_.factor = number_of<double>(text_, value);
-            has_factor_ = true;
+            (key == "factor" ? has_factor_ : has_share_) = true;
+        } else if (key == "to") {
+            disturbance_.to = parse_rate_(value);
+            has_to_ = true;
+        } else if (key == "disconnects" && value.empty() && !has_value) {
+            disturbance_.disconnects = true;
         } else if (key == "extra") {
             disturbance_.extra = parse_time_(value);
         } else if (key == "ppm") {
@@ -107,14 +123,69 @@ class DisturbanceReader {
             has_ppm_ = true;
         } else {
             refuse(text_,
-                   fmt::format("'{}' is not known here; there are producer=N, consumer=N, scheduler, at=, "
-                               "for=, back=, factor=, extra= and ppm=",
+                   fmt::format("'{}' is not known here; there are producer=N, consumer=N, scheduler, link=, "
+                               "switch=, host=, at=, for=, back=, factor=, share=, to=, extra=, ppm= and "
+                               "disconnects",
                                key));
         }
     }
 
+    /// What has a name in the network, instead of a node.
+    void settle_place() {
+        struct Placed {
+            Kind kind;
+            std::string_view place;
+            Kind becomes;
+        };
+        constexpr std::array placed{
+            Placed{Kind::cut, "link", Kind::cut_link}, Placed{Kind::cut, "switch", Kind::cut_switch},
+            Placed{Kind::degrade, "link", Kind::degrade_link}, Placed{Kind::errors, "link", Kind::errors},
+            Placed{Kind::storm, "host", Kind::storm}};
+        const bool needs_place = is_of_network(disturbance_.kind);
+        if (kind_of_place_.empty()) {
+            if (needs_place) {
+                refuse(text_, disturbance_.kind == Kind::storm ? "it names no host; write host=NAME"
+                                                               : "it names no link; write link=NAME:NAME");
+            }
+            return;
+        }
+        const auto* const found = std::find_if(placed.begin(), placed.end(), [&](const Placed& one) {
+            return one.kind == disturbance_.kind && one.place == kind_of_place_;
+        });
+        if (found == placed.end()) {
+            refuse(text_, fmt::format("{}= is for {}", kind_of_place_,
+                                      kind_of_place_ == "link"     ? "cut, degrade and errors"
+                                      : kind_of_place_ == "switch" ? "cut"
+                                                                   : "storm"));
+        }
+        disturbance_.kind = found->becomes;
+        disturbance_.text =
+            fmt::format("{}:{}={}", text_.substr(0, text_.find(':')), kind_of_place_, disturbance_.place);
+    }
+
+    void check_network() const {
+        const Kind kind = disturbance_.kind;
+        if (has_to_ && (kind != Kind::degrade_link || has_factor_ || disturbance_.to.bits_per_second <= 0)) {
+            refuse(text_, "to= is for degrade with link=, instead of factor=, and above 0");
+        }
+        if (has_share_ != (kind == Kind::errors)) {
+            refuse(text_, has_share_ ? "share= is for errors" : "errors need share=, of the packets");
+        }
+        if (has_share_ && !within(disturbance_.factor, 1e-12, 1)) {
+            refuse(text_, "share= must be from 1e-12 to 1");
+        }
+        if (disturbance_.disconnects && kind != Kind::cut_link && kind != Kind::cut_switch) {
+            refuse(text_, "disconnects is for cut with link= or switch=");
+        }
+        if (kind == Kind::degrade_link && !has_to_ && !within(disturbance_.factor, 0, 1)) {
+            refuse(text_, "degrade needs factor= from 0 to 1");
+        }
+    }
+
     void check() const {
-        const bool takes_factor = disturbance_.kind == Kind::slow || disturbance_.kind == Kind::degrade;
+        check_network();
+        const bool takes_factor = disturbance_.kind == Kind::slow || disturbance_.kind == Kind::degrade ||
+                                  (disturbance_.kind == Kind::degrade_link && !has_to_);
         if (takes_factor != has_factor_) {
             refuse(text_, takes_factor ? "factor= is missing" : "factor= is for slow and degrade");
         }
@@ -189,17 +260,21 @@ class DisturbanceReader {
 
     std::string_view text_;
     TimeParser parse_time_;
+    RateParser parse_rate_;
     Disturbance disturbance_;
+    std::string_view kind_of_place_;  ///< link, switch or host
     std::optional<core::Instant> back_;
     bool named_ = false;
     bool has_factor_ = false;
+    bool has_share_ = false;
+    bool has_to_ = false;
     bool has_ppm_ = false;
 };
 
 }  // namespace
 
-Disturbance parse_disturbance(std::string_view text, TimeParser parse_time) {
-    return DisturbanceReader(text, parse_time).read();
+Disturbance parse_disturbance(std::string_view text, TimeParser parse_time, RateParser parse_rate) {
+    return DisturbanceReader(text, parse_time, parse_rate).read();
 }
 
 }  // namespace weir::simulation

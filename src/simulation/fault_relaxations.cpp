@@ -13,7 +13,6 @@ namespace weir::simulation {
 
 namespace {
 
-using core::NodeId;
 using core::Role;
 using judge::CauseKind;
 
@@ -37,6 +36,12 @@ CauseKind cause_of(const Disturbance& disturbance) {
             return CauseKind::shaping;
         case Disturbance::Kind::flood:
             return CauseKind::switch_loss;
+        case Disturbance::Kind::cut_link:
+        case Disturbance::Kind::cut_switch:
+        case Disturbance::Kind::degrade_link:
+        case Disturbance::Kind::errors:
+        case Disturbance::Kind::storm:
+            return CauseKind::network_failure;
     }
     return CauseKind::not_told;
 }
@@ -64,12 +69,22 @@ FaultWords words_of(const Disturbance& disturbance, const std::string& who) {
             return {"with a true clock of " + who, "set the clock of " + who + " right"};
         case Disturbance::Kind::flood:
             return {"if the switch had known the port of " + who, "keep the switch from flooding"};
+        case Disturbance::Kind::cut_link:
+            return {"if " + who + " had not been cut", "repair " + who};
+        case Disturbance::Kind::cut_switch:
+            return {"if " + who + " had not failed", "repair " + who};
+        case Disturbance::Kind::degrade_link:
+            return {"with the full rate of " + who, "repair " + who};
+        case Disturbance::Kind::errors:
+            return {"without errors of " + who, "repair " + who};
+        case Disturbance::Kind::storm:
+            return {"if " + who + " had not paused its switch for ever", "replace the NIC of " + who};
     }
     return {};
 }
 
 bool is_same(const Disturbance& a, const Disturbance& b) {
-    return a.kind == b.kind && (a.node == b.node || a.kind == Disturbance::Kind::delay);
+    return a.kind == b.kind && a.place == b.place && (a.node == b.node || a.kind == Disturbance::Kind::delay);
 }
 
 template <typename Same>
@@ -82,8 +97,20 @@ RelaxedStep without(const Disturbance& disturbance, const std::string& who, Same
             std::move(words.with), std::move(words.remedy)};
 }
 
-std::string name_of_node(NodeId node) {
-    return (node.role == Role::scheduler ? "the " : "") + files::node_text(node);
+std::string name_of(const Disturbance& disturbance) {
+    if (!is_of_network(disturbance.kind)) {
+        return (disturbance.node.role == Role::scheduler ? "the " : "") + files::node_text(disturbance.node);
+    }
+    const bool is_link =
+        disturbance.kind != Disturbance::Kind::cut_switch && disturbance.kind != Disturbance::Kind::storm;
+    return is_link ? "link " + disturbance.place : disturbance.place;
+}
+
+std::string name_of_all(const Disturbance& disturbance) {
+    if (is_of_network(disturbance.kind)) {
+        return "what failed in the network";
+    }
+    return disturbance.node.role == Role::producer ? "those producers" : "those consumers";
 }
 
 }  // namespace
@@ -101,10 +128,10 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         if (table.size() == most_single_faults) {
             break;
         }
-        const bool of_node = disturbance.kind != Disturbance::Kind::delay;
+        const bool of_node = disturbance.kind != Disturbance::Kind::delay && !is_of_network(disturbance.kind);
         table.push_back({.what = cause_of(disturbance),
                          .where = of_node ? std::optional(disturbance.node) : std::nullopt,
-                         .steps = {without(disturbance, name_of_node(disturbance.node), is_same)}});
+                         .steps = {without(disturbance, name_of(disturbance), is_same)}});
     }
     const auto same_cause = [](const Disturbance& a, const Disturbance& b) {
         return cause_of(a) == cause_of(b);
@@ -114,11 +141,9 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         const auto begin = different.begin();
         const auto here = begin + static_cast<std::ptrdiff_t>(i);
         if (std::any_of(here + 1, different.end(), is_like) && std::none_of(begin, here, is_like)) {
-            const std::string who =
-                different[i].node.role == Role::producer ? "those producers" : "those consumers";
             table.push_back({.what = cause_of(different[i]),
                              .where = {},
-                             .steps = {without(different[i], who, same_cause)}});
+                             .steps = {without(different[i], name_of_all(different[i]), same_cause)}});
         }
     }
     return table;

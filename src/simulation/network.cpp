@@ -10,6 +10,11 @@ void Network::cancel(core::Instant /*now*/, std::uint32_t /*producer*/, core::St
     WEIR_UNREACHABLE("this network cannot cancel a transfer");
 }
 
+void Network::set_failed(core::Instant /*now*/, std::uint32_t /*number*/, const Disturbance& /*disturbance*/,
+                         bool /*on*/) {
+    WEIR_UNREACHABLE("this network has no switches and links that could fail");
+}
+
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client) {
     if (network.model == core::NetworkModel::packet) {

@@ -127,6 +127,7 @@ class NetworkClient {
 };
 
 class SwitchedCounters;
+struct Disturbance;
 
 class Network {
   public:
@@ -170,6 +171,8 @@ class Network {
 
     // Disturbances.
 
+    /// From now on, or no more: a disturbance of the network itself, by its number.
+    virtual void set_failed(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on);
     /// From now on the node's links carry `factor` (0 to 1) of what they should.
     virtual void set_link(core::Instant now, FlatNode node, double factor) = 0;
     /// Whether a node that stands still takes its links down with it: nothing receives for it meanwhile.

@@ -138,6 +138,9 @@ void NetworkRecorder::write_rows(std::size_t index, Duration length, Phase phase
 void NetworkRecorder::finish(Instant now) {
     close_second(now);
     close_switch_rows(now);
+    if (counters_ != nullptr) {
+        totals_.failures = counters_->failures().report(now);
+    }
     for (record::CsvLog& log : host_logs_) {
         note(log.close());
     }

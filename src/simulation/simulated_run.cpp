@@ -75,6 +75,10 @@ class Run {
                 result_.end.what = "a rule was broken " + result_.end.what;
                 break;
             case SimulationEnd::Kind::stuck:
+                if (const auto switches = recorder_.switches()) {
+                    const std::string deadlock = record::deadlock_text(switches->failures);
+                    result_.end.what += deadlock.empty() ? deadlock : "; " + deadlock;
+                }
                 break;
         }
         return broken_off({.what = result_.end.what, .rank = {}, .role = {}, .host = {}});

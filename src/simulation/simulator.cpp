@@ -148,6 +148,10 @@ Instant Simulator::latest_end() const {
         }
         limit = disturbance.kind == Disturbance::Kind::pause ? limit + disturbance.length
                                                              : limit + disturbance.extra * 10;
+        if (is_of_network(disturbance.kind) && disturbance.length != Duration::max()) {
+            // Time-outs double while nothing gets through.
+            limit = limit + disturbance.length * 3;
+        }
     }
     return limit;
 }
@@ -214,10 +218,10 @@ void Simulator::handle(const QueueEvent& event) {
             }
             return;
         case Kind::disturbance_begins:
-            disturb(setup_.disturbances[event.a()], true);
+            disturb(event.a(), true);
             return;
         case Kind::disturbance_ends:
-            disturb(setup_.disturbances[event.a()], false);
+            disturb(event.a(), false);
             return;
         case Kind::noticed:
             notice_silence(event.a());

@@ -186,7 +186,7 @@ class Simulator final : private NetworkClient {
     void record_moving(FlatNode node, core::Bytes bytes, core::Instant since) override;
 
     // Disturbances.
-    void disturb(const Disturbance& disturbance, bool begins);
+    void disturb(std::uint32_t number, bool begins);
     void set_pause(FlatNode node, bool begins);
     void set_slowness(FlatNode node);
     void set_clock(FlatNode node);

@@ -22,7 +22,12 @@ void add_or_remove(std::vector<T>& lasting, T value, bool add) {
 
 }  // namespace
 
-void Simulator::disturb(const Disturbance& disturbance, bool begins) {
+void Simulator::disturb(std::uint32_t number, bool begins) {
+    const Disturbance& disturbance = setup_.disturbances[number];
+    if (is_of_network(disturbance.kind)) {
+        network_->set_failed(now_, number, disturbance, begins);
+        return;
+    }
     const FlatNode node = row_.flat(disturbance.node);
     NodeCondition& condition = conditions_[node];
     // What has passed the node so far has passed it in the condition that it was in.
@@ -63,6 +68,12 @@ void Simulator::disturb(const Disturbance& disturbance, bool begins) {
             return;
         case What::cut:
             return;  // consumers only, with --on-failure continue
+        case What::cut_link:
+        case What::cut_switch:
+        case What::degrade_link:
+        case What::errors:
+        case What::storm:
+            return;  // of the network
         case What::flood:
             condition.floods = begins ? condition.floods + 1 : condition.floods - 1;
             network_->set_flooded(node, condition.floods > 0);

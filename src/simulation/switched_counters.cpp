@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "simulation/switched_topology.hpp"
+
 namespace weir::simulation {
 
 using packet::HostCounts;
@@ -33,6 +35,8 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
       nodes_(setup.nodes),
       plan_(setup.plan),
       begin_(setup.begin),
+      names_(device_names(setup.topology, setup.plan, setup.placement)),
+      failures_(setup.topology, setup.network, names_, setup.plan.fabric.switches.watchdog.on, setup.begin),
       last_(topology_.links().size() * packet::priority_count) {
     std::uint32_t most_nics = 1;
     for (std::uint32_t index = 0; index < placement_.hosts().size(); ++index) {
@@ -62,10 +66,6 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
     }
 }
 
-std::string SwitchedCounters::switch_name(NodeIndex node) const {
-    return fmt::format("switch-{}", node.value - placement_.ports());
-}
-
 void SwitchedCounters::add(std::uint32_t nic, std::string_view name, Read read) {
     columns_.push_back({fmt::format("nic{}.{}", nic, name), std::move(read), nic});
 }
@@ -90,19 +90,14 @@ std::vector<std::string> SwitchedCounters::host_columns() const {
 
 record::SwitchPort SwitchedCounters::port_to(LinkIndex link) const {
     const NodeIndex peer = topology_.links()[link].to;
-    record::SwitchPort port{.peer = {}, .rate = topology_.links()[link].rate};
+    record::SwitchPort port{.peer = names_.name(peer), .rate = topology_.links()[link].rate};
     if (topology_.is_switch(peer)) {
-        port.peer = switch_name(peer);
         return port;
     }
     const auto behind = std::upper_bound(
         placement_.hosts().begin(), placement_.hosts().end(), peer.value,
         [](std::uint32_t number, const core::Placement::Host& host) { return number < host.first_port; });
     const core::Placement::Host& host = *std::prev(behind);
-    port.peer = placement_.name(static_cast<std::uint32_t>(std::prev(behind) - placement_.hosts().begin()));
-    if (host.nics > 1) {
-        port.peer += fmt::format(".nic{}", peer.value - host.first_port);
-    }
     for (const std::uint32_t rank : host.ranks) {
         port.ranks.push_back(nodes_.id(rank));
     }
@@ -116,7 +111,7 @@ std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
         const core::Bytes pool = plan_.fabric.switches.pool;
         constexpr core::Bytes endless{std::int64_t{1} << 50};
         record::SwitchHardware description{
-            .name = switch_name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
+            .name = names_.name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
         for (const LinkIndex link : topology_.ports(node)) {
             description.ports.push_back(port_to(link));
         }
@@ -138,8 +133,9 @@ packet::Carried SwitchedCounters::sent(LinkIndex link) const {
 
 packet::Carried SwitchedCounters::arrived(LinkIndex link) const {
     packet::Carried sum = sent(link);
-    sum.packets -= on_the_way_[link].packets;
-    sum.bytes -= on_the_way_[link].bytes;
+    const packet::Carried& lost = network_.losses(link).on_link;
+    sum.packets -= on_the_way_[link].packets + lost.packets;
+    sum.bytes -= on_the_way_[link].bytes + lost.bytes;
     return sum;
 }
 

@@ -13,6 +13,8 @@
 #include "packet/packet_network.hpp"
 #include "packet/topology.hpp"
 #include "record/switch_counters.hpp"
+#include "simulation/device_names.hpp"
+#include "simulation/failure_account.hpp"
 #include "simulation/network.hpp"
 
 namespace weir::simulation {
@@ -42,6 +44,7 @@ class SwitchedCounters {
 
     /// Running counts of a host, by column. Replaces `values`.
     void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values);
+    [[nodiscard]] FailureAccount& failures() { return failures_; }
     /// What senders did about losses so far.
     [[nodiscard]] record::LossReactions loss_reactions() const;
     /// What a switch has counted since the last reading. Replaces `reading`.
@@ -83,7 +86,6 @@ class SwitchedCounters {
     }
     [[nodiscard]] packet::Carried sent(packet::LinkIndex link) const;
     [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
-    [[nodiscard]] std::string switch_name(packet::NodeIndex node) const;
     void read_all(packet::Picoseconds now);
     [[nodiscard]] record::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
                                               packet::Picoseconds now, packet::Picoseconds length);
@@ -94,6 +96,8 @@ class SwitchedCounters {
     NodeRow nodes_;
     const core::NetworkPlan& plan_;
     core::Instant begin_;
+    DeviceNames names_;
+    FailureAccount failures_;
     std::vector<Host> hosts_;  ///< with nodes of the run
     std::vector<packet::NodeIndex> switches_;
     std::vector<CounterColumn> columns_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulation/switched_topology.hpp"
+
 namespace weir::simulation {
 
 using core::Bytes;
@@ -35,21 +37,6 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
         setup.nics.overhead = {network.framing == core::Framing::none ? 0 : shape.overhead};
     }
     return setup;
-}
-
-/// A NIC draws random numbers as the first node of its host does, a further NIC as none.
-packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network,
-                             const core::Placement& placement) {
-    packet::Topology topology = packet::built(core::fabric_layout(network, placement));
-    const NodeRow row{plan.producers, plan.consumers};
-    constexpr std::uint32_t no_node = 3U << 29U;  // roles are 0 to 2
-    for (const core::Placement::Host& host : placement.hosts()) {
-        for (std::uint32_t port = host.first_port; port < host.first_port + host.nics; ++port) {
-            const bool of_node = port == host.first_port && !host.ranks.empty();
-            topology.set_identity({port}, of_node ? row.identity(host.ranks.front()) : no_node | port);
-        }
-    }
-    return topology;
 }
 
 }  // namespace
@@ -332,6 +319,10 @@ std::optional<core::SocketState> SwitchedNetwork::read_socket(FlatNode node) {
     }
     return core::SocketState{.receive_drops = network_.queue_counts(first_nic(node)).socket_dropped,
                              .occupancy_bytes = network_.restart_socket_peak(first_nic(node))};
+}
+
+void SwitchedNetwork::set_failed(Instant now, std::uint32_t number, const Disturbance& disturbance, bool on) {
+    counters_.failures().set(now, number, disturbance, on);
 }
 
 /// Of several nodes on a host, the one with the slowest links counts.

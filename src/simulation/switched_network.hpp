@@ -39,6 +39,8 @@ class SwitchedNetwork final : public SeparateControl {
 
     std::optional<core::SocketState> read_socket(FlatNode node) override;
 
+    void set_failed(core::Instant now, std::uint32_t number, const Disturbance& disturbance,
+                    bool on) override;
     void set_link(core::Instant now, FlatNode node, double factor) override;
     void set_flooded(FlatNode consumer, bool on) override { network_.set_flooded(first_nic(consumer), on); }
     [[nodiscard]] bool links_stop_with(FlatNode node) const override {

@@ -73,6 +73,10 @@ struct FaultRange {
 /// Up to three faults, with a probability of one half.
 void draw_faults(RandomDraw& draw, const FaultRange& range);
 
+/// With a probability of one third, of a network of packets around one switch: up to two failures of cables
+/// and NICs.
+void draw_network_faults(RandomDraw& draw, const FaultRange& range);
+
 /// Whether the run goes on without consumers that are lost, with a probability of one third where that works,
 /// and what happens to consumers then.
 void draw_on_failure(RandomDraw& draw, const FaultRange& range);

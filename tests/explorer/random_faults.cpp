@@ -77,6 +77,28 @@ class FaultDraw {
         }
     }
 
+    /// Of the cables around the only switch.
+    void add_failure(bool flow_control) {
+        const std::string host = draw_.one_in(2)
+                                     ? fmt::format("consumer-{}", draw_.number(0, range_.consumers - 1))
+                                     : fmt::format("producer-{}", draw_.number(0, range_.producers - 1));
+        switch (draw_.number(0, flow_control ? 3 : 2)) {
+            case 0:
+                draw_.add("fault", "cut:link={}:switch-0{},for={},disconnects", host, at(), length(1));
+                return;
+            case 1:
+                draw_.add("fault", "errors:link=switch-0:{}{},share={}", host, at(),
+                          draw_.one_of({"0.1", "0.01", "0.0001"}));
+                return;
+            case 2:
+                draw_.add("fault", "degrade:link={}:leaf-0{},for={},factor=0.{}", host, at(), length(3),
+                          draw_.number(1, 9));
+                return;
+            default:
+                draw_.add("fault", "storm:host={}{},for={}", host, at(), length(2));
+        }
+    }
+
   private:
     /// From the beginning, or from an instant on; of these some are whole milliseconds, at which other things
     /// happen as well.
@@ -144,6 +166,17 @@ void draw_faults(RandomDraw& draw, const FaultRange& range) {
     FaultDraw faults(draw, range);
     for (std::int64_t left = draw.number(1, 3); left > 0; --left) {
         faults.add_one();
+    }
+}
+
+void draw_network_faults(RandomDraw& draw, const FaultRange& range) {
+    const bool from_file = draw.value("switch").find('/') != std::string::npos;
+    if (draw.value("network") != "packet" || from_file || !draw.one_in(3)) {
+        return;
+    }
+    FaultDraw faults(draw, range);
+    for (std::int64_t left = draw.number(1, 2); left > 0; --left) {
+        faults.add_failure(draw.value("pfc") == "on");
     }
 }
 

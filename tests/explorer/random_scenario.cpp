@@ -57,6 +57,7 @@ class ScenarioDraw {
         if (!named_ && !lossy_) {
             draw_placement(draw_, fmt::format("{}/placed-{}.toml", traces_, seed_));
         }
+        draw_network_faults(draw_, range_);
         return std::move(draw_).options();
     }
 

@@ -22,6 +22,7 @@ class SwitchDraw {
         marks();
         nics();
         connections();
+        failures();
         return std::move(text_);
     }
 
@@ -57,7 +58,8 @@ class SwitchDraw {
         line("strict = [{}]\narbitration = \"{}\"", draw_.one_of({"", "3", "0, 6"}),
              draw_.one_of({"fifo", "ingress-round-robin"}));
         line("weights = [1, 2, 1, {}, 1, 1, {}, 1]", draw_.number(1, 9), draw_.number(1, 9));
-        line("[pfc]\nwhole-links = {}", draw_.one_in(6));
+        whole_links_ = draw_.one_in(6);
+        line("[pfc]\nwhole-links = {}", whole_links_);
     }
 
     void marks() {
@@ -90,7 +92,15 @@ class SwitchDraw {
              draw_.one_of({"newreno", "cubic", "dctcp"}), draw_.number(5, 200), draw_.number(4, 4096));
     }
 
+    void failures() {
+        line("[watchdog]\non = {}\naction = \"{}\"", !whole_links_ && draw_.one_in(3),
+             draw_.one_of({"drop", "forward"}));
+        line("detection = \"{}ms\"\nrestoration = \"{}ms\"", draw_.number(1, 200), draw_.number(1, 200));
+        line("[failures]\nconvergence = \"{}us\"", draw_.number(0, 100000));
+    }
+
     RandomDraw& draw_;
+    bool whole_links_ = false;
     std::int64_t hosts_;
     std::string text_;
 };

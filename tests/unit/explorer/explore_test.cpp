@@ -150,7 +150,7 @@ TEST_CASE("every option that a simulation takes is drawn, with each of its words
              {"event-size", {"fixed", "normal", "lognormal", "trace"}},
              {"result-size", {"none", "normal", "lognormal", "mixture", "trace"}},
              {"busy", {"none", "fixed", "exponential", "lognormal", "pareto", "poisson", "trace"}},
-             {"fault", {"pause", "slow", "degrade", "delay", "die", "cut"}}}) {
+             {"fault", {"pause", "slow", "degrade", "delay", "die", "cut", "errors", "storm"}}}) {
         for (const std::string& kind : kinds) {
             INFO("--" << name << " " << kind);
             CHECK(drawn[name].count(kind) > 0);

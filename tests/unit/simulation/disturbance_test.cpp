@@ -42,14 +42,21 @@ Duration time_of(std::string_view text) {
     throw std::invalid_argument("'" + std::string(text) + "' is no time");
 }
 
+/// Gb/s only.
+weir::core::BitRate rate_of(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return {number * 1'000'000'000};
+}
+
 Disturbance disturbance_of(std::string_view text) {
-    return parse_disturbance(text, time_of);
+    return parse_disturbance(text, time_of, rate_of);
 }
 
 /// What is said against it; "accepted" if nothing is.
 std::string objection_to(std::string_view text) {
     try {
-        parse_disturbance(text, time_of);
+        parse_disturbance(text, time_of, rate_of);
     } catch (const std::invalid_argument& error) {
         return error.what();
     }
@@ -123,6 +130,20 @@ TEST_CASE("a consumer may be cut off, for a while or for good") {
     CHECK(message_has(objection_to("cut:producer=1,at=4s"), "cut is for a consumer"));
 }
 
+TEST_CASE("links, switches and hosts of the network have names") {
+    const Disturbance cut = disturbance_of("cut:link=leaf-0:spine-1,at=4s,for=2s,disconnects");
+    CHECK(cut.kind == Disturbance::Kind::cut_link);
+    CHECK(cut.place == "leaf-0:spine-1");
+    CHECK(cut.length == Duration::seconds(2));
+    CHECK(cut.disconnects);
+    CHECK(cut.text == "cut:link=leaf-0:spine-1");
+    CHECK(disturbance_of("cut:switch=spine-1").kind == Disturbance::Kind::cut_switch);
+    CHECK(disturbance_of("degrade:link=a:b,to=10Gb/s").to == weir::core::BitRate{10'000'000'000});
+    CHECK(disturbance_of("degrade:link=a:b,factor=0.5").factor == 0.5);
+    CHECK(disturbance_of("errors:link=a:b,share=1e-6").factor == 1e-6);
+    CHECK(disturbance_of("storm:host=consumer-3").place == "consumer-3");
+}
+
 TEST_CASE("a delay concerns all messages") {
     const Disturbance disturbance = disturbance_of("delay:extra=1ms");
     CHECK(disturbance.kind == Disturbance::Kind::delay);
@@ -157,8 +178,26 @@ TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
     for (const Case& it : {
              Case{"", "there is no disturbance ''"},
              Case{"explode:consumer=1", "there is no disturbance 'explode'"},
-             Case{"explode:consumer=1", "pause, die, cut, slow, degrade, delay, drift and flood"},
+             Case{"explode:consumer=1",
+                  "pause, die, cut, slow, degrade, delay, drift, flood, errors and storm"},
              Case{"Pause:consumer=1,for=1s", "there is no disturbance 'Pause'"},
+             Case{"errors:share=0.1", "names no link; write link=NAME:NAME"},
+             Case{"storm", "names no host; write host=NAME"},
+             Case{"storm:consumer=1", "names no host"},
+             Case{"pause:link=a:b,for=1s", "link= is for cut, degrade and errors"},
+             Case{"cut:host=a", "host= is for storm"},
+             Case{"degrade:switch=a,factor=0.1", "switch= is for cut"},
+             Case{"cut:link=a:b,consumer=1", "names two nodes"},
+             Case{"errors:link=a:b", "errors need share="},
+             Case{"errors:link=a:b,share=1.5", "share= must be from 1e-12 to 1"},
+             Case{"errors:link=a:b,share=nan", "share= must be from 1e-12 to 1"},
+             Case{"cut:link=a:b,share=0.1", "share= is for errors"},
+             Case{"degrade:link=a:b", "factor= is missing"},
+             Case{"degrade:link=a:b,factor=2", "degrade needs factor= from 0 to 1"},
+             Case{"degrade:link=a:b,factor=0.5,to=1Gb/s", "to= is for degrade with link="},
+             Case{"cut:link=a:b,to=1Gb/s", "to= is for degrade with link="},
+             Case{"storm:host=a,disconnects", "disconnects is for cut"},
+             Case{"cut:link=a:b,for=0s", "for= must be more than 0"},
              Case{"die", "names no node"},
              Case{"die:", "names no node"},
              Case{"die:at=1s", "names no node"},

@@ -25,8 +25,9 @@ TEST_CASE("A set that is not gone in time fails the run, whenever the drain ends
         plan.rate = {64000000};
         plan.buffer = plan.set_bytes();
         plan.drain = Duration::seconds(drain_s);
-        run.disturbances = {parse_disturbance("degrade:consumer=0,at=10,factor=0.5",
-                                              [](std::string_view) { return Duration::seconds(10); })};
+        run.disturbances = {parse_disturbance(
+            "degrade:consumer=0,at=10,factor=0.5", [](std::string_view) { return Duration::seconds(10); },
+            nullptr)};
         run.run.require_sustained = true;
         const SimulationResult result = result_of(run);
         INFO(drain_s << " s: " << result.record.verdict.text);

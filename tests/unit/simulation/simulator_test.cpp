@@ -64,8 +64,8 @@ TEST_CASE("A simulated run whose traffic cannot be written has failed, also in t
 TEST_CASE("The same seed gives the same record, another one does not") {
     SimulatedRun run = one_to_one();
     run.run.plan.busy = {.kind = DistributionKind::exponential, .mean = 1e8, .trace = {}};
-    run.disturbances = {
-        parse_disturbance("delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); })};
+    run.disturbances = {parse_disturbance(
+        "delay:extra=1", [](std::string_view) { return Duration::milliseconds(1); }, nullptr)};
     const auto text = [&](std::uint64_t seed) {
         run.run.plan.seed = seed;
         return weir::show::to_json(result_of(run).record).dump();

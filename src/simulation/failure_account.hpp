@@ -1,0 +1,47 @@
+// The failures of a packet network that were asked for: what they are called there and what they cost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "packet/packet_network.hpp"
+#include "record/network_failures.hpp"
+#include "simulation/device_names.hpp"
+#include "simulation/disturbance.hpp"
+
+namespace weir::simulation {
+
+class FailureAccount {
+  public:
+    /// All must outlive this. `begin`: when the clock of the packets is 0.
+    FailureAccount(const packet::Topology& topology, packet::PacketNetwork& network, const DeviceNames& names,
+                   bool watchdog, core::Instant begin)
+        : topology_(topology), network_(network), names_(names), watchdog_(watchdog), begin_(begin) {}
+
+    /// Begins or ends a disturbance of the network, by its number.
+    void set(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on);
+    /// Up to now.
+    [[nodiscard]] record::NetworkFailures report(core::Instant now) const;
+
+  private:
+    struct Asked {
+        std::uint32_t failure = 0;  ///< in the network
+        std::string text;
+        core::Instant begin;
+        std::optional<core::Instant> end;
+    };
+    [[nodiscard]] core::Instant instant(packet::Picoseconds at) const {
+        return begin_ + (at.instant() - core::Instant{});
+    }
+    [[nodiscard]] record::SwitchEvent event_of(const packet::NetworkEvent& event) const;
+
+    const packet::Topology& topology_;
+    packet::PacketNetwork& network_;
+    const DeviceNames& names_;
+    bool watchdog_;
+    core::Instant begin_;
+    std::map<std::uint32_t, Asked> asked_;  ///< by number of the disturbance
+};
+
+}  // namespace weir::simulation
