@@ -28,7 +28,7 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"packets that the switch dropped", "packets for ", " that the switch dropped"},
     {"pauses (PFC)", "pauses of ", " (PFC)"},
     {"senders that slowed down (ECN)", "", ", which slowed down (ECN)"},
-    {"links between switches", ""},
+    {"cables between switches", "cables between switches of "},
     {"too few slots", "too few slots of "},
     {"processing on consumers", "processing on "},
     {"too few streams", "too few streams of "},
