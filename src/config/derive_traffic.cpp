@@ -43,7 +43,8 @@ void prepare_file(RunRequest& request) {
                         "for more or less",
                         traffic.file));
     }
-    if (traffic.form == Form::sequence && !request.given("interval")) {
+    const bool has_interval = traffic.form == Form::sequence || traffic.form == Form::collectives;
+    if (has_interval && !request.given("interval")) {
         plan.interval = traffic.length;
     }
     const bool fits =
@@ -170,9 +171,10 @@ void derive_traffic(RunRequest& request) {
                         to_text(plan.rate), to_text(plan.interval)));
     }
     check_traffic_sum(from_rate ? "--rate" : std::string_view{request.traffic.file}, entries);
-    plan.traffic =
-        std::make_shared<const core::TrafficPlan>(plan.producers, plan.consumers, std::move(phases),
-                                                  std::move(entries), request.traffic.form == Form::trace);
+    const bool is_trace = request.traffic.form == Form::trace || request.traffic.form == Form::collectives;
+    plan.traffic = std::make_shared<const core::TrafficPlan>(
+        plan.producers, plan.consumers, std::move(phases), std::move(entries), is_trace,
+        request.traffic.dependencies, request.traffic.collectives);
     plan.rate = mean_rate(request, *plan.traffic);
 }
 
@@ -198,6 +200,13 @@ void check_traffic(const RunRequest& request) {
     }
     if (plan.outlives_consumers) {
         refuse("--on-failure continue");
+    }
+    // Where datagrams are lost, events of a pair are told apart by their order, which waiting changes.
+    if (!request.traffic.dependencies.empty() && plan.lossy()) {
+        throw UsageError(fmt::format(
+            "--transport: datagram does not work with {}, whose transfers wait for others; use send, "
+            "put or get",
+            request.traffic.file));
     }
 }
 

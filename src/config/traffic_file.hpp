@@ -1,8 +1,10 @@
-// Files of who sends how much to whom: a matrix, a sequence of matrices, or a trace. docs/traffic.md
-// describes the formats. Read completely, checked, and refused with file and line.
+// Files of who sends how much to whom: a matrix, a sequence of matrices, a trace, or collectives.
+// docs/traffic.md describes the formats. Read completely, checked, and refused with file and line.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,21 +16,30 @@
 namespace weir::config {
 
 struct TrafficDescription {
-    enum class Form : std::uint8_t { none, matrix, sequence, trace };
+    enum class Form : std::uint8_t { none, matrix, sequence, trace, collectives };
     Form form = Form::none;
     std::string file;
     std::vector<core::TrafficPhase> phases;  ///< a matrix and a trace are one, without a period
     std::vector<core::TrafficPlan::Entry> entries;
-    core::Duration length;        ///< a sequence: of all its phases; a trace: until its last transfer; else 0
+    std::vector<core::Dependency> dependencies;
+    std::vector<core::Collective> collectives;  ///< by phase; of others: none
+    core::Duration length;  ///< a sequence: of all its phases; a trace: until its last transfer; collectives:
+                            ///< their interval; else 0
     std::uint32_t producers = 0;  ///< the highest index of one, and 1
     std::uint32_t consumers = 0;
 
     bool operator==(const TrafficDescription&) const = default;
 };
 
-/// "matrix:FILE", "sequence:FILE" or "trace:FILE", for messages and for the option's help.
-inline constexpr std::string_view traffic_forms = "matrix:FILE, sequence:FILE, trace:FILE";
+/// For messages and for the option's help.
+inline constexpr std::string_view traffic_forms = "matrix:FILE, sequence:FILE, trace:FILE, collectives:FILE";
 
+/// Whether a file may use the text as a name of a phase.
+[[nodiscard]] bool is_phase_name(std::string_view text);
+/// A transfer that its producer begins at the same time as another one to the same consumer; nothing if there
+/// is none.
+[[nodiscard]] std::optional<core::TrafficPlan::Entry> find_simultaneous(
+    std::span<const core::TrafficPlan::Entry> entries);
 /// Whether a value of --pattern names a file.
 [[nodiscard]] bool names_traffic(std::string_view pattern);
 /// Reads the file. Throws UsageError.

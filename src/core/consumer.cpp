@@ -41,6 +41,9 @@ Consumer::Consumer(const Plan& plan, ConsumerId id, Sampler processing_time,
     if (plan.lossy()) {
         losses_.emplace(plan);
     }
+    if (plan.addressed() && id.value < plan.producers && !plan.traffic->inputs_of({id.value}).empty()) {
+        arrivals_.emplace(plan.traffic, plan.interval, id);
+    }
 }
 
 void Consumer::on_start(Instant /*now*/, Actions& out) {
@@ -255,7 +258,20 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
                  .bytes = bytes,
                  .elapsed = now - fragment.generated_at()});
     slot.fragment = event;
+    if (arrivals_) {
+        announce_input(fragment, out);
+    }
     complete_place(now, place, out);
+}
+
+/// To the producer of this worker, when what has arrived is all of a transfer that it waits for.
+void Consumer::announce_input(const FragmentPlace& fragment, Actions& out) {
+    const auto complete =
+        arrivals_->received(fragment.event().producer(), fragment.bytes(), fragment.generated_at());
+    const ProducerId producer{id_.value};
+    if (complete && !plan_.traffic->waiting_for(producer, complete->incoming).empty()) {
+        out.messages.emplace_back(node_of(producer), InputArrived{complete->incoming, complete->interval});
+    }
 }
 
 /// Nothing more is expected in this place: its fragment is whole, or was declined or given up.

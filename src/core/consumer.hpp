@@ -30,6 +30,7 @@
 #include "core/plan.hpp"
 #include "core/producer_turns.hpp"
 #include "core/ring_queue.hpp"
+#include "core/transfer_arrivals.hpp"
 
 namespace weir::core {
 
@@ -137,6 +138,7 @@ class Consumer {
     void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;
     void end_fragment(Instant now, PlaceId place, Actions& out);
     void complete_place(Instant now, PlaceId place, Actions& out);
+    void announce_input(const FragmentPlace& fragment, Actions& out);
     void refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                       Actions& out);
 
@@ -178,6 +180,7 @@ class Consumer {
     std::optional<ProducerTurns> turns_;        ///< policy `none`
     std::optional<FragmentRequests> requests_;  ///< initiation `pull`
     std::optional<FragmentLosses> losses_;      ///< lossy transports
+    std::optional<TransferArrivals> arrivals_;  ///< the producer of this worker waits for some of them
     Ledger ledger_;
     std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
     std::uint64_t finished_events_ = 0;

@@ -94,7 +94,8 @@ std::optional<GeneratedEvent> EventGenerator::next(Instant now, Bytes backlog) {
         return std::nullopt;
     }
     GeneratedEvent event{next_sequence_, next_size_, next_due_,
-                         traffic_ ? transfers()[transfer_].to : ConsumerId{}};
+                         traffic_ ? transfers()[transfer_].to : ConsumerId{},
+                         static_cast<std::uint32_t>(transfer_)};
     if (generation_ == Generation::saturate) {
         if (now >= end_) {
             next_due_ = Instant::never();
@@ -112,7 +113,7 @@ std::optional<GeneratedEvent> EventGenerator::next(Instant now, Bytes backlog) {
 
 GeneratedEvent EventGenerator::next_beyond_end(Instant now) {
     WEIR_ASSERT(next_due_ == Instant::never());
-    const GeneratedEvent event{next_sequence_++, next_size_, now, {}};
+    const GeneratedEvent event{next_sequence_++, next_size_, now};
     next_size_ = draw_size();
     return event;
 }

@@ -32,8 +32,9 @@ namespace weir::core {
 struct GeneratedEvent {
     std::uint64_t sequence = 0;  ///< 0, 1, 2, ...
     Bytes bytes;
-    Instant generated_at;  ///< the nominal time, however late it was taken; saturate: when it was taken
-    ConsumerId to{};       ///< addressed events: whom it is for
+    Instant generated_at;        ///< the nominal time, however late it was taken; saturate: when it was taken
+    ConsumerId to{};             ///< addressed events: whom it is for
+    std::uint32_t transfer = 0;  ///< addressed events: number in traffic.of(producer)
     bool operator==(const GeneratedEvent&) const = default;
 };
 

@@ -192,9 +192,16 @@ struct Admit {
     bool operator==(const Admit&) const = default;
 };
 
+/// consumer -> producer of the same worker (transfers with dependencies). All of this transfer has arrived.
+struct InputArrived {
+    std::uint32_t incoming = 0;  ///< number in traffic.to(consumer)
+    std::int64_t interval = 0;   ///< below 0 in the warm-up
+    bool operator==(const InputArrived&) const = default;
+};
+
 using ControlMessage =
     std::variant<Ready, Offer, Tick, Complete, Grant, Assign, Decline, Sent, SendAgain, Taken, Done, Drained,
-                 ReportProgress, Progress, Finish, LedgerPart, Heartbeat, Revoke, Join, Admit>;
+                 ReportProgress, Progress, Finish, LedgerPart, Heartbeat, Revoke, Join, Admit, InputArrived>;
 static_assert(sizeof(ControlMessage) == 48 && std::is_trivially_copyable_v<ControlMessage>);
 
 /// Whether bytes from outside are a message of a kind that there is. Nothing else may be done with the

@@ -32,6 +32,9 @@ Producer::Producer(const Plan& plan, ProducerId id, EventGenerator generator)
     if (plan.addressed() && !plan.consumers_grant()) {
         addressed_offers_.emplace(plan.traffic, id);
     }
+    if (plan.addressed() && !plan.traffic->inputs_of(id).empty()) {
+        held_.emplace(plan, id);
+    }
     WEIR_ASSERT(plan.streams > 0);
     WEIR_ASSERT(plan.window > 0 && plan.window <= window_limit);
     WEIR_ASSERT(plan.chunk_size > Bytes{0});
@@ -67,11 +70,29 @@ void Producer::generate(Instant now, Actions& out) {
     while (const auto event = generator_.next(now, occupied())) {
         add(now, *event, out);
     }
+    release_held(now);
     offer(out);
 }
 
+void Producer::release_held(Instant now) {
+    while (const auto released = held_ ? held_->release(now) : std::nullopt) {
+        WaitingEvent event = released->event;
+        event.offered_at = now;
+        push(event, released->to);
+    }
+}
+
+/// It can be granted from now on.
+void Producer::push(const WaitingEvent& event, ConsumerId to) {
+    waiting_->push(event, to);
+    offered_ += {1, event.bytes};
+    if (addressed_offers_) {
+        addressed_offers_->add(to, event.bytes);
+    }
+}
+
 Bytes Producer::occupied() const {
-    return waiting_->full() ? std::max(backlog_, plan_.buffer) : backlog_;
+    return is_full() ? std::max(backlog_, plan_.buffer) : backlog_;
 }
 
 void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
@@ -82,11 +103,14 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
                  .bytes = event.bytes,
                  .elapsed = now - event.generated_at});
     const bool fits = backlog_ + event.bytes <= plan_.buffer;
-    const bool lost = (plan_.overflow == Overflow::drop && !fits) || waiting_->full();
+    const bool lost = (plan_.overflow == Overflow::drop && !fits) || is_full();
+    const bool held = held_ && held_->hold(now, event, lost);
     if (lost) {
         lose(now, event, LostRange::Reason::overflow, out);
     } else {
-        waiting_->push({event.sequence, event.bytes, event.generated_at, now}, event.to);
+        if (!held) {
+            push({event.sequence, event.bytes, event.generated_at, now}, event.to);
+        }
         backlog_ += event.bytes;
         // The buffer is not looked at any more as late as this: it belongs to the time that was judged.
         overflowed_at_close_ =
@@ -94,11 +118,8 @@ void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
                                      now >= Instant{plan_.duration.ns} && backlog_ > plan_.buffer);
     }
     // A lost fragment is offered all the same: its event has fragments elsewhere, and an end.
-    if (!lost || plan_.builds()) {
+    if (lost && plan_.builds()) {
         offered_ += {1, event.bytes};
-        if (addressed_offers_) {
-            addressed_offers_->add(event.to, event.bytes);
-        }
     }
 }
 
@@ -210,6 +231,19 @@ const char* Producer::on(Instant now, NodeId from, const Taken& taken, Actions& 
     return nullptr;
 }
 
+const char* Producer::on(Instant now, NodeId from, const InputArrived& input, Actions& out) {
+    if (from != NodeId{Role::consumer, id_.value} || !held_ ||
+        !held_->input_arrived(now, input.incoming, input.interval)) {
+        return "an input that has arrived already, that nothing waits for, or from another worker";
+    }
+    if (!finished_) {
+        generate(now, out);
+        start_transfers(now, out);
+        drain_if_empty(out);
+    }
+    return nullptr;
+}
+
 const char* Producer::on(Instant now, NodeId from, const Finish& /*finish*/, Actions& out) {
     if (from != scheduler_node()) {
         return "finish, not from the scheduler";
@@ -265,13 +299,17 @@ void Producer::abandon_waiting(Instant now, Actions& out) {
         backlog_ -= event.bytes;
         lose(now, {event.sequence, event.bytes, event.generated_at}, LostRange::Reason::undelivered, out);
     }
+    while (const auto event = held_ ? held_->give_up() : std::nullopt) {
+        backlog_ -= event->bytes;
+        lose(now, {event->sequence, event->bytes, event->generated_at}, LostRange::Reason::undelivered, out);
+    }
 }
 
 void Producer::drain_if_empty(Actions& out) {
     // Not before the account is closed, or a run with few events would be shorter than it was asked to be.
     const bool nothing_to_come = closed_account_ && generator_.next_due() == Instant::never() &&
                                  (!plan_.builds() || complete_ || gave_up_);
-    if (!nothing_to_come || any_waiting()) {
+    if (!nothing_to_come || any_waiting() || held() > 0) {
         return;
     }
     while (!grants_.empty()) {
@@ -317,6 +355,9 @@ Instant Producer::next_deadline() const {
         return Instant::never();
     }
     Instant next = generator_.next_due(occupied());
+    if (held_) {
+        next = std::min(next, held_->next_release());
+    }
     if (!closed_account_) {
         next = std::min(next, closing_);
     }

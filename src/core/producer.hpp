@@ -27,9 +27,11 @@
 #include "core/addressed_offers.hpp"
 #include "core/event_generator.hpp"
 #include "core/grant_queue.hpp"
+#include "core/held_events.hpp"
 #include "core/ledger.hpp"
 #include "core/pacer.hpp"
 #include "core/plan.hpp"
+#include "core/plan_limits.hpp"
 #include "core/retained_fragments.hpp"
 #include "core/unconfirmed_events.hpp"
 #include "core/waiting_events.hpp"
@@ -124,6 +126,9 @@ class Producer {
     /// What generation goes by: with as many events as can wait, no room is left, however small they are.
     [[nodiscard]] Bytes occupied() const;
     void add(Instant now, const GeneratedEvent& event, Actions& out);
+    void push(const WaitingEvent& event, ConsumerId to);
+    /// What was held back until its inputs were there.
+    void release_held(Instant now);
     void offer(Actions& out);
     void start_transfers(Instant now, Actions& out);
     bool start_transfer(Instant now, StreamId stream, Actions& out);
@@ -145,6 +150,7 @@ class Producer {
     const char* on(Instant now, NodeId from, const Taken& taken, Actions& out);
     const char* on(Instant now, NodeId from, const Finish& finish, Actions& out);
     const char* on(Instant now, NodeId from, const Revoke& revoke, Actions& out);
+    const char* on(Instant now, NodeId from, const InputArrived& input, Actions& out);
     template <typename Other>
     const char* on(Instant /*now*/, NodeId /*from*/, const Other& /*message*/, Actions& /*out*/) {
         return "a message that a producer does not take";
@@ -168,6 +174,11 @@ class Producer {
     void break_off_all(Instant now, Actions& out);
     static void cancel(StreamId stream, Actions& out);
     [[nodiscard]] bool any_waiting() const { return !waiting_->empty() || unconfirmed_.any_returned(); }
+    [[nodiscard]] std::size_t held() const { return held_ ? held_->size() : 0; }
+    /// As many wait as can.
+    [[nodiscard]] bool is_full() const {
+        return waiting_->full() || waiting_->size() + held() >= waiting_events_limit;
+    }
     [[nodiscard]] WaitingEvent pop_waiting() {
         return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_->pop_oldest();
     }
@@ -186,6 +197,7 @@ class Producer {
     Instant give_up_;  ///< end of the drain
     std::unique_ptr<WaitingEvents> waiting_;
     std::optional<AddressedOffers> addressed_offers_;
+    std::optional<HeldEvents> held_;  ///< some of its transfers wait for what its worker receives
     GrantQueue grants_;
     RetainedFragments retained_;
     UnconfirmedEvents unconfirmed_;

@@ -20,9 +20,20 @@ std::vector<std::uint32_t> begins(std::vector<std::uint32_t> counts) {
 }  // namespace
 
 TrafficPlan::TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::vector<TrafficPhase> phases,
-                         std::vector<Entry> entries, bool is_trace)
-    : is_trace_(is_trace), phases_(std::move(phases)), set_bytes_(producers), received_(consumers) {
+                         std::vector<Entry> entries, bool is_trace,
+                         const std::vector<Dependency>& dependencies, std::vector<Collective> collectives)
+    : is_trace_(is_trace),
+      phases_(std::move(phases)),
+      collectives_(std::move(collectives)),
+      set_bytes_(producers),
+      received_(consumers) {
     WEIR_ASSERT(producers > 0 && consumers > 0);
+    WEIR_ASSERT(collectives_.empty() || collectives_.size() == phases_.size());
+    std::vector<std::pair<Entry, Entry>> of_entries;  // before they are put in order
+    of_entries.reserve(dependencies.size());
+    for (const Dependency& dependency : dependencies) {
+        of_entries.emplace_back(entries.at(dependency.transfer), entries.at(dependency.input));
+    }
     const auto place = [&](const Entry& entry) {
         const std::uint32_t shift = (entry.from.value + 1) % consumers;
         const std::uint32_t turn = (entry.transfer.to.value + consumers - shift) % consumers;
@@ -43,6 +54,61 @@ TrafficPlan::TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::
     first_transfer_ = begins(std::move(counts));
     number_pairs(entries);
     order_by_consumer(entries);
+    if (!dependencies.empty()) {
+        order_inputs(of_entries, dependencies);
+    }
+}
+
+std::optional<std::uint32_t> TrafficPlan::find_incoming(ConsumerId consumer, ProducerId from,
+                                                        Duration at) const {
+    const std::span<const Incoming> incoming = to(consumer);
+    const auto place = [](const Incoming& transfer) { return std::pair(transfer.from, transfer.at); };
+    const auto found =
+        std::lower_bound(incoming.begin(), incoming.end(), std::pair(from, at),
+                         [&](const Incoming& transfer, const auto& key) { return place(transfer) < key; });
+    if (found == incoming.end() || place(*found) != std::pair(from, at)) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint32_t>(found - incoming.begin());
+}
+
+void TrafficPlan::order_inputs(const std::vector<std::pair<Entry, Entry>>& of_entries,
+                               const std::vector<Dependency>& dependencies) {
+    std::vector<std::pair<ProducerId, Input>> found;
+    found.reserve(of_entries.size());
+    std::vector<std::uint32_t> counts(set_bytes_.size() + 1);
+    for (std::size_t i = 0; i < of_entries.size(); ++i) {
+        const auto& [waits, input] = of_entries[i];
+        WEIR_ASSERT(input.transfer.to.value == waits.from.value);
+        const std::span<const AddressedTransfer> sent = of(waits.from);
+        const auto at_that_time =
+            std::lower_bound(sent.begin(), sent.end(), waits.transfer.at,
+                             [](const AddressedTransfer& other, Duration at) { return other.at < at; });
+        const auto transfer = std::find_if(at_that_time, sent.end(), [&](const AddressedTransfer& other) {
+            return other.to == waits.transfer.to;
+        });
+        const auto incoming = find_incoming(input.transfer.to, input.from, input.transfer.at);
+        found.emplace_back(waits.from,
+                           Input{incoming.value(), static_cast<std::uint32_t>(transfer - sent.begin()),
+                                 dependencies[i].compute});
+        ++counts[waits.from.value];
+    }
+    std::sort(found.begin(), found.end());
+    inputs_.reserve(found.size());
+    for (const auto& [producer, input] : found) {
+        inputs_.push_back(input);
+    }
+    first_input_ = begins(std::move(counts));
+}
+
+std::span<const TrafficPlan::Input> TrafficPlan::waiting_for(ProducerId producer,
+                                                             std::uint32_t incoming) const {
+    const std::span<const Input> inputs = inputs_of(producer);
+    const auto [first, last] =
+        std::equal_range(inputs.begin(), inputs.end(), Input{.incoming = incoming, .compute = {}},
+                         [](const Input& a, const Input& b) { return a.incoming < b.incoming; });
+    return inputs.subspan(static_cast<std::size_t>(first - inputs.begin()),
+                          static_cast<std::size_t>(last - first));
 }
 
 void TrafficPlan::order_by_consumer(std::vector<Entry>& entries) {

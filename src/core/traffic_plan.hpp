@@ -2,6 +2,10 @@
 // config from a matrix, a sequence of matrices or a trace, and the same for every interval. A producer's set
 // is all that it generates in one interval.
 //
+// Transfers may wait for others (the steps of a collective): worker i is producer i and consumer i, and what
+// producer i sends may need what consumer i receives in the same interval. Such a transfer is generated at
+// its time as any other, and offered when its inputs are there (held_events.hpp).
+//
 // A pair is a producer and a consumer with at least one transfer. Pairs are numbered, those of producer 0
 // first and by consumer, so that accounts of pairs need memory for the pairs that there are. Rejected: a
 // dense matrix, which for 4000 x 4000 ranks that form 4000 pairs is 4000 times as large.
@@ -11,8 +15,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/collective.hpp"
 #include "core/ids.hpp"
 #include "core/units.hpp"
 
@@ -25,6 +31,15 @@ struct AddressedTransfer {
     std::uint32_t phase = 0;
     Bytes bytes;
     bool operator==(const AddressedTransfer&) const = default;
+};
+
+/// A transfer waits for another one of the same interval, which the consumer of its worker receives, and then
+/// for a time of computing. Numbers of entries.
+struct Dependency {
+    std::uint32_t transfer = 0;
+    std::uint32_t input = 0;
+    Duration compute;
+    bool operator==(const Dependency&) const = default;
 };
 
 /// Transfers that begin together and are judged together.
@@ -57,11 +72,21 @@ class TrafficPlan {
         bool operator==(const Incoming&) const = default;
     };
 
+    /// A dependency as its worker sees it: numbers of to(consumer) and of(producer).
+    struct Input {
+        std::uint32_t incoming = 0;
+        std::uint32_t transfer = 0;
+        Duration compute;
+        auto operator<=>(const Input&) const = default;
+    };
+
     /// Entries in any order, each pair at most once at a time; indices of ranks are below the counts, sizes
-    /// above 0, phases name one of `phases`.
-    /// `is_trace`: transfers are told apart in the record of a run.
+    /// above 0, phases name one of `phases`. Dependencies without cycles, each once, of entries as said
+    /// there. `is_trace`: transfers are told apart in the record of a run. `collectives`: one for each phase,
+    /// or none.
     TrafficPlan(std::uint32_t producers, std::uint32_t consumers, std::vector<TrafficPhase> phases,
-                std::vector<Entry> entries, bool is_trace = false);
+                std::vector<Entry> entries, bool is_trace = false,
+                const std::vector<Dependency>& dependencies = {}, std::vector<Collective> collectives = {});
 
     [[nodiscard]] std::uint32_t producers() const {
         return static_cast<std::uint32_t>(first_transfer_.size()) - 1;
@@ -72,6 +97,8 @@ class TrafficPlan {
     [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
     [[nodiscard]] bool is_trace() const { return is_trace_; }
     [[nodiscard]] std::span<const TrafficPhase> phases() const { return phases_; }
+    /// What each phase is; empty if nothing is said about that.
+    [[nodiscard]] std::span<const Collective> collectives() const { return collectives_; }
     /// By time. Of equal times in the order of the entries, beginning with the first consumer behind the
     /// producer's own number, so that not all producers begin with the same consumer.
     [[nodiscard]] std::span<const AddressedTransfer> of(ProducerId producer) const {
@@ -81,6 +108,17 @@ class TrafficPlan {
     [[nodiscard]] std::span<const Incoming> to(ConsumerId consumer) const {
         return part(incoming_, first_incoming_, consumer.value);
     }
+    /// The number in to(consumer) of what this producer begins at that time of the interval; nothing if that
+    /// is none. O(log transfers).
+    [[nodiscard]] std::optional<std::uint32_t> find_incoming(ConsumerId consumer, ProducerId from,
+                                                             Duration at) const;
+    /// What this producer's transfers wait for, by number of the incoming transfer. Empty for most traffic.
+    [[nodiscard]] std::span<const Input> inputs_of(ProducerId producer) const {
+        return first_input_.empty() ? std::span<const Input>{} : part(inputs_, first_input_, producer.value);
+    }
+    /// Those that wait for this one.
+    [[nodiscard]] std::span<const Input> waiting_for(ProducerId producer, std::uint32_t incoming) const;
+    [[nodiscard]] bool has_dependencies() const { return !inputs_.empty(); }
     /// That send to this consumer, by number.
     [[nodiscard]] std::span<const Sender> senders_to(ConsumerId consumer) const {
         return part(senders_, first_sender_, consumer.value);
@@ -119,13 +157,19 @@ class TrafficPlan {
     }
     void number_pairs(const std::vector<Entry>& entries);
     void order_by_consumer(std::vector<Entry>& entries);
+    /// `of_entries`: for each dependency the entry that waits and the one that it waits for.
+    void order_inputs(const std::vector<std::pair<Entry, Entry>>& of_entries,
+                      const std::vector<Dependency>& dependencies);
 
     bool is_trace_;
     std::vector<TrafficPhase> phases_;
+    std::vector<Collective> collectives_;
     std::vector<AddressedTransfer> transfers_;
     std::vector<std::uint32_t> first_transfer_;  ///< by producer, and one more
     std::vector<Incoming> incoming_;
     std::vector<std::uint32_t> first_incoming_;  ///< by consumer, and one more
+    std::vector<Input> inputs_;                  ///< by producer, then by number of the incoming transfer
+    std::vector<std::uint32_t> first_input_;     ///< by producer, and one more; empty: there are none
     std::vector<ConsumerId> receivers_;          ///< by pair
     std::vector<std::uint32_t> first_pair_;      ///< by producer, and one more
     std::vector<Sender> senders_;

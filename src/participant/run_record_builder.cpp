@@ -24,6 +24,9 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     base_.plan = run.plan;
     if (run.plan.addressed()) {
         phase_times_.emplace(run.plan);
+        if (!run.plan.traffic->collectives().empty() && record::keeps_each_phase(run.plan)) {
+            collective_times_.emplace(run.plan);
+        }
     }
     if (record::keeps_each_transfer(run.plan)) {
         trace_times_.emplace(run.plan);
@@ -84,6 +87,9 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     latencies_.merge(account.latencies);
     if (const core::NodeId node = run_.roles.node(rank); node.role == core::Role::consumer) {
         traffic_.set(core::ConsumerId{node.index}, account.traffic);
+        if (collective_times_) {
+            collective_times_->add({node.index}, account.phase_ends);
+        }
         if (phase_times_) {
             phase_times_->add({node.index}, account.transfers, account.phase_ends);
         }
@@ -142,6 +148,9 @@ void RunRecordBuilder::add_network(const core::NetworkPlan& simulated,
     }
     if (trace_times_) {
         trace_times_->set_network(simulated);
+    }
+    if (collective_times_) {
+        collective_times_->set_network(simulated);
     }
     base_.hosts = std::move(hosts);
     base_.switches = std::move(switches);
@@ -294,6 +303,9 @@ show::RunRecord RunRecordBuilder::complete(const record::SecondCollector& collec
     }
     if (trace_times_) {
         record.size_classes = trace_times_->size_classes();
+    }
+    if (collective_times_) {
+        record.collectives = collective_times_->summaries();
     }
     record.late_starts = late_starts_;
     record.ucx_paths = ucx_paths_;

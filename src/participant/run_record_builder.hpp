@@ -14,6 +14,7 @@
 #include "judge/causes.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
+#include "record/collective_times.hpp"
 #include "record/phase_times.hpp"
 #include "record/recovery.hpp"
 #include "record/second_collector.hpp"
@@ -85,7 +86,8 @@ class RunRecordBuilder {
     record::DatagramMatrix datagrams_;
     std::optional<record::PhaseTimes> phase_times_;  ///< addressed events
     std::optional<record::TraceTimes> trace_times_;  ///< those of a trace
-    record::Recovery recovery_;                      ///< from the accounts
+    std::optional<record::CollectiveTimes> collective_times_;
+    record::Recovery recovery_;  ///< from the accounts
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
     std::map<std::string, std::set<std::string>> ucx_paths_;

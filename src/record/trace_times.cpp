@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "files/formatting.hpp"
 #include "files/whole_file.hpp"
 #include "record/json_values.hpp"
+#include "record/quantiles.hpp"
 
 namespace weir::record {
 
@@ -21,13 +21,6 @@ using core::Duration;
 namespace {
 
 constexpr std::size_t written_at_once_bytes = std::size_t{1} << 16U;
-
-/// The smallest value that `share` of all do not exceed.
-template <typename Value>
-Value nearest_rank(const std::vector<Value>& ascending, double share) {
-    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(ascending.size())));
-    return ascending[std::max<std::size_t>(rank, 1) - 1];
-}
 
 /// 0 for sizes below 1 kB, then one for each power of ten.
 std::size_t class_of(Bytes size) {
@@ -135,7 +128,8 @@ void TraceTimes::add(core::ConsumerId consumer, std::vector<Duration> completion
 }
 
 void TraceTimes::set_network(const core::NetworkPlan& simulated) {
-    if (!plan_.lossy()) {
+    // A transfer that waits for others is slow because of them.
+    if (!plan_.lossy() && !traffic().has_dependencies()) {
         ideals_.emplace(plan_, simulated);
     }
 }

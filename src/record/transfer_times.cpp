@@ -42,7 +42,11 @@ std::vector<std::uint32_t> first_of_name(const core::TrafficPlan& traffic) {
 }
 
 TransferRecorder::TransferRecorder(const core::Plan& plan, core::ConsumerId consumer)
-    : traffic_(plan.traffic), consumer_(consumer), interval_(plan.interval), duration_(plan.duration) {
+    : traffic_(plan.traffic),
+      consumer_(consumer),
+      interval_(plan.interval),
+      duration_(plan.duration),
+      arrivals_(plan.traffic, plan.interval, consumer) {
     const std::vector<std::uint32_t> first = first_of_name(*traffic_);
     const auto incoming = traffic_->to(consumer);
     const auto intervals = static_cast<std::uint64_t>(duration_.ns / interval_.ns);
@@ -67,41 +71,18 @@ TransferRecorder::TransferRecorder(const core::Plan& plan, core::ConsumerId cons
     }
 }
 
-std::optional<std::uint32_t> TransferRecorder::find(core::ProducerId producer, Duration at) const {
-    const auto incoming = traffic_->to(consumer_);
-    const auto place = [](const core::TrafficPlan::Incoming& transfer) {
-        return std::pair(transfer.from, transfer.at);
-    };
-    const auto found = std::lower_bound(
-        incoming.begin(), incoming.end(), std::pair(producer, at),
-        [&](const core::TrafficPlan::Incoming& transfer, const auto& key) { return place(transfer) < key; });
-    if (found == incoming.end() || place(*found) != std::pair(producer, at)) {
-        return std::nullopt;
-    }
-    return static_cast<std::uint32_t>(found - incoming.begin());
-}
-
 void TransferRecorder::received(core::Instant now, core::ProducerId producer, Bytes bytes,
                                 Duration since_generated) {
     const core::Instant generated_at = now - since_generated;
     if (generated_at < core::Instant{} || generated_at >= core::Instant{} + duration_) {
         return;
     }
-    const std::int64_t interval = generated_at.ns / interval_.ns;
-    const auto incoming = find(producer, generated_at - core::Instant{} - interval_ * interval);
-    if (!incoming) {
-        return;
-    }
-    const std::uint64_t key = (static_cast<std::uint64_t>(interval) << 32U) | *incoming;
-    const auto open = missing_.try_emplace(key, traffic_->to(consumer_)[*incoming].bytes).first;
-    open->second -= bytes;
-    if (open->second <= Bytes{}) {
-        missing_.erase(open);
-        complete(*incoming, interval, since_generated);
+    if (const auto complete = arrivals_.received(producer, bytes, generated_at)) {
+        count(complete->incoming, complete->interval, since_generated);
     }
 }
 
-void TransferRecorder::complete(std::uint32_t incoming, std::int64_t interval, Duration time) {
+void TransferRecorder::count(std::uint32_t incoming, std::int64_t interval, Duration time) {
     TransferTimes& times = times_[entry_of_[incoming]];
     times.shortest = times.completed == 0 ? time : std::min(times.shortest, time);
     times.longest = std::max(times.longest, time);
@@ -112,10 +93,14 @@ void TransferRecorder::complete(std::uint32_t incoming, std::int64_t interval, D
         completions_[static_cast<std::size_t>(interval) * entry_of_.size() + incoming] = time;
     }
     if (!ends_.empty()) {
-        const std::uint32_t phase = traffic_->to(consumer_)[incoming].phase;
+        const core::TrafficPlan::Incoming& transfer = traffic_->to(consumer_)[incoming];
+        const std::uint32_t phase = transfer.phase;
         PhaseEnd& end = ends_[static_cast<std::size_t>(interval) * traffic_->phases().size() + phase];
         ++end.completed;
-        end.longest = std::max(end.longest, time);
+        // A collective is judged from its beginning, whenever its steps are generated.
+        const bool from_beginning = !traffic_->collectives().empty();
+        end.longest = std::max(end.longest,
+                               from_beginning ? time + (transfer.at - traffic_->phases()[phase].at) : time);
     }
 }
 

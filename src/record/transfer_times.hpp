@@ -2,21 +2,19 @@
 // consumer had the last byte, and when the last transfer of each phase was there. A consumer counts what
 // comes to it; record/phase_times.hpp joins the consumers. Only of the measured time.
 //
-// Chosen: transfers are found by producer and instant of generation, which every event carries, so nothing
-// travels for this. Memory: an entry for each producer and phase, one for each transfer that has begun to
-// arrive, and, as long as that stays bounded, one for each phase of each interval; of a trace also one for
-// each transfer of each interval.
+// Nothing travels for this (core/transfer_arrivals.hpp). Memory: an entry for each producer and phase, one
+// for each transfer that has begun to arrive, and, as long as that stays bounded, one for each phase of each
+// interval; of a trace also one for each transfer of each interval.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ids.hpp"
 #include "core/plan.hpp"
+#include "core/transfer_arrivals.hpp"
 #include "core/units.hpp"
 
 namespace weir::record {
@@ -39,7 +37,7 @@ static_assert(std::is_trivially_copyable_v<TransferTimes> && sizeof(TransferTime
 struct PhaseEnd {
     std::uint32_t number = 0;     ///< interval x phases + phase
     std::uint32_t completed = 0;  ///< transfers
-    core::Duration longest;       ///< of them
+    core::Duration longest;       ///< of them; of a collective: from its beginning
     bool operator==(const PhaseEnd&) const = default;
 };
 static_assert(std::is_trivially_copyable_v<PhaseEnd> && sizeof(PhaseEnd) == 16);
@@ -72,19 +70,17 @@ class TransferRecorder {
     [[nodiscard]] const std::vector<core::Duration>& completions() const { return completions_; }
 
   private:
-    /// The consumer's incoming transfer of this producer and time; nothing if there is none.
-    [[nodiscard]] std::optional<std::uint32_t> find(core::ProducerId producer, core::Duration at) const;
-    void complete(std::uint32_t incoming, std::int64_t interval, core::Duration time);
+    void count(std::uint32_t incoming, std::int64_t interval, core::Duration time);
 
     std::shared_ptr<const core::TrafficPlan> traffic_;
     core::ConsumerId consumer_;
     core::Duration interval_;
     core::Duration duration_;
     std::vector<TransferTimes> times_;
-    std::vector<std::uint32_t> entry_of_;                     ///< by incoming transfer: its entry in `times_`
-    std::unordered_map<std::uint64_t, core::Bytes> missing_;  ///< by interval and incoming transfer
-    std::vector<PhaseEnd> ends_;                              ///< by number; empty: not kept
-    std::vector<core::Duration> completions_;                 ///< as completions() gives them
+    std::vector<std::uint32_t> entry_of_;  ///< by incoming transfer: its entry in `times_`
+    core::TransferArrivals arrivals_;
+    std::vector<PhaseEnd> ends_;               ///< by number; empty: not kept
+    std::vector<core::Duration> completions_;  ///< as completions() gives them
 };
 
 }  // namespace weir::record

@@ -209,6 +209,14 @@ void add_sizes(Page& page, const RunRecord& record) {
     }
 }
 
+void add_collectives(Page& page, const RunRecord& record) {
+    for (const record::CollectiveSummary& collective : record.collectives) {
+        if (collective.jct) {
+            page.line("collective", "{}", files::indented(text_of(collective), Page::subject_width));
+        }
+    }
+}
+
 std::string share(Duration part, Duration whole) {
     return files::percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
 }
@@ -426,7 +434,10 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     const RoleRates producers = compare(record, Role::producer);
     const RoleRates consumers = compare(record, Role::consumer);
     add_sets(page, record);
-    add_phases(page, record);
+    add_collectives(page, record);
+    if (record.collectives.empty()) {
+        add_phases(page, record);
+    }
     add_sizes(page, record);
     add_occupancy(page, record);
     add_rates(page, record, producers, consumers);

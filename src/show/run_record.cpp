@@ -344,6 +344,9 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     for (const record::SizeClass& sizes : record.size_classes) {
         json["size_classes"].push_back(to_json(sizes));
     }
+    for (const record::CollectiveSummary& collective : record.collectives) {
+        json["collectives"].push_back(to_json(collective));
+    }
     if (record.recovery) {
         json["recovery"] = to_json(*record.recovery);
     }

@@ -22,6 +22,7 @@
 #include "files/whole_file.hpp"
 #include "judge/network_verdict.hpp"
 #include "judge/verdict.hpp"
+#include "record/collective_times.hpp"
 #include "record/datagram_account.hpp"
 #include "record/event_series.hpp"
 #include "record/host_counters.hpp"
@@ -100,9 +101,10 @@ struct RunRecord {
     std::uint64_t fault_count = 0;
     std::vector<core::LostRange> lost;  ///< the first ones
     std::uint64_t lost_range_count = 0;
-    std::vector<record::PhaseSummary> phases;     ///< addressed events, after a regular end
-    std::vector<record::SizeClass> size_classes;  ///< of a trace's transfers, after a regular end
-    std::optional<record::Recovery> recovery;     ///< --on-failure continue, after a regular end
+    std::vector<record::PhaseSummary> phases;            ///< addressed events, after a regular end
+    std::vector<record::SizeClass> size_classes;         ///< of a trace's transfers, after a regular end
+    std::vector<record::CollectiveSummary> collectives;  ///< after a regular end
+    std::optional<record::Recovery> recovery;            ///< --on-failure continue, after a regular end
 };
 
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.

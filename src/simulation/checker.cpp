@@ -41,6 +41,9 @@ Checker::Checker(const core::Plan& plan)
     consumers_by_credits_[0] = plan.consumers;
     if (plan.addressed()) {
         addresses_.emplace(plan);
+        if (plan.traffic->has_dependencies()) {
+            dependencies_.emplace(plan);
+        }
     }
     for (std::uint32_t consumer = 0; consumer < plan.consumers; ++consumer) {
         consumers_[consumer].lives.push_back(consumer * plan.places());
@@ -91,6 +94,16 @@ void Checker::event_generated(core::Instant now, NodeId node, const Observation&
         object_if(addresses_->generated({node.index}, observation.peer, observation.bytes));
     }
     set_oracle_.generated(observation.event, observation.bytes, now - observation.elapsed);
+}
+
+void Checker::check_dependencies(core::Instant now, NodeId node, const Observation& observation) {
+    if (observation.kind == Observation::Kind::generated) {
+        dependencies_->generated(observation.event, {observation.peer.index}, now - observation.elapsed);
+    } else if (observation.kind == Observation::Kind::received) {
+        dependencies_->received(now, observation.event, observation.bytes);
+    } else if (observation.kind == Observation::Kind::transfer_started && node.role == core::Role::producer) {
+        object_if(dependencies_->started(now, observation.event));
+    }
 }
 
 void Checker::event_lost(core::Instant now, NodeId node, const Observation& observation, Event& event) {

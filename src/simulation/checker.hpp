@@ -21,6 +21,7 @@
 //   latencies   nothing took less than no time
 //   addresses   addressed events go to their consumers, and what waits is granted as soon as it can be
 //               (address_checker.hpp)
+//   order       no transfer begins before what it waits for has arrived (dependency_checker.hpp)
 //   lives       --on-failure continue: a consumer that was lost has nothing any more, and what comes from or
 //               for an earlier life of it changes nothing; an event is delivered exactly once, or every
 //               further delivery was named as doubtful when it was taken back (checker_lives.cpp)
@@ -43,6 +44,7 @@
 #include "core/policies/policy_table.hpp"
 #include "core/ring_queue.hpp"
 #include "simulation/address_checker.hpp"
+#include "simulation/dependency_checker.hpp"
 #include "simulation/set_oracle.hpp"
 
 namespace weir::simulation {
@@ -69,6 +71,9 @@ class Checker {
         } else if (kind == Kind::consumer_lost || kind == Kind::consumer_admitted ||
                    kind == Kind::taken_back) {
             life_changed(node, observation);
+        }
+        if (dependencies_) {
+            check_dependencies(now, node, observation);
         }
     }
     /// After a producer's turn: what it says it holds.
@@ -130,6 +135,7 @@ class Checker {
             false;  ///< in the accounts of the scheduler: granted, and neither done nor declined
         core::EventId event;
     };
+    void check_dependencies(core::Instant now, core::NodeId node, const core::Observation& observation);
     void event_changed(core::Instant now, core::NodeId node, const core::Observation& observation);
     void event_generated(core::Instant now, core::NodeId node, const core::Observation& observation);
     void event_lost(core::Instant now, core::NodeId node, const core::Observation& observation, Event& event);
@@ -270,6 +276,7 @@ class Checker {
     bool equal_events_;
     SetOracle set_oracle_;
     std::optional<AddressChecker> addresses_;  ///< addressed events
+    std::optional<DependencyChecker> dependencies_;
     std::vector<ProducerAccount> producers_;
     std::vector<ConsumerAccount> consumers_;
     std::vector<Place> places_;            ///< of all lives

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "core/policies/matching_table.hpp"
 #include "explorer/random_draw.hpp"
@@ -27,6 +28,28 @@ class TrafficDraw {
         for (std::int64_t left = transfers(); left > 0; --left) {
             time += draw_.number(0, (range_.interval_us - 1 - time) / 3);
             out << time << ',' << line() << '\n';
+        }
+        check(out);
+        draw_.add("pattern", "trace:{}.csv", file_);
+    }
+    /// Transfers that wait for what their worker receives.
+    void steps() {
+        std::ofstream out(file_ + ".csv");
+        out << "time_ns,producer,consumer,bytes,after,compute_ns\n";
+        std::vector<std::int64_t> receivers;
+        for (std::int64_t left = transfers(); left > 0; --left) {
+            const std::int64_t from = draw_.number(0, range_.producers - 1);
+            const std::int64_t to = draw_.number(0, range_.consumers - 1);
+            std::string after;
+            for (std::size_t input = 0; input < receivers.size(); ++input) {
+                if (receivers[input] == from && draw_.one_in(2)) {
+                    after += fmt::format("{}{}", after.empty() ? "" : " ", input);
+                }
+            }
+            const std::int64_t compute = after.empty() ? 0 : draw_.number(0, range_.interval_us);
+            out << fmt::format("{},{},{},{},{},{}\n", receivers.size(), from, to,
+                               draw_.number(1, std::max<std::int64_t>(1, set_ / 3)), after, compute);
+            receivers.push_back(to);
         }
         check(out);
         draw_.add("pattern", "trace:{}.csv", file_);
@@ -101,12 +124,15 @@ bool draw_traffic(RandomDraw& draw, const FaultRange& range, std::int64_t set, c
     if (files) {
         draw.remove("rate");
         TrafficDraw traffic(draw, range, set, file);
-        switch (draw.number(0, 2)) {
+        switch (draw.number(0, 3)) {
             case 0:
                 traffic.matrix();
                 break;
             case 1:
                 traffic.trace();
+                break;
+            case 2:
+                draw.value("transport") == "datagram" ? traffic.trace() : traffic.steps();
                 break;
             default:
                 traffic.sequence();

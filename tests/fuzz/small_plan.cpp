@@ -80,8 +80,18 @@ void choose_addresses(FuzzInput& input, core::Plan& plan) {
     if (entries.empty()) {
         return;
     }
+    std::vector<core::Dependency> dependencies;
+    for (std::uint32_t transfer = 1; transfer < entries.size(); ++transfer) {
+        for (std::uint32_t earlier = 0; earlier < transfer; ++earlier) {
+            if (entries[earlier].transfer.to.value == entries[transfer].from.value && !plan.lossy() &&
+                input.below(4) == 1) {
+                dependencies.push_back({transfer, earlier, core::Duration::microseconds(input.below(3))});
+            }
+        }
+    }
     plan.traffic = std::make_shared<const core::TrafficPlan>(
-        plan.producers, plan.consumers, std::vector<core::TrafficPhase>{{"all", {}, plan.interval}}, entries);
+        plan.producers, plan.consumers, std::vector<core::TrafficPhase>{{"all", {}, plan.interval}}, entries,
+        false, dependencies);
     plan.pattern = core::Pattern::distribute;
     plan.generation = core::Generation::sets;
     plan.set_phase = core::SetPhase::same;

@@ -5,8 +5,8 @@ import sys
 
 from .basics import programs, units, whole_file
 from .basics.errors import ReportError, status_of
-from .basics.quantities import rate_text
-from .traffic import experts, files as traffic_files, flows as traffic_flows, inference, isolate, patterns, replay, slowdown, summary
+from .basics.quantities import rate_text, rounded_up_ns
+from .traffic import collectives, experts, files as traffic_files, flows as traffic_flows, inference, interference, isolate, patterns, replay, slowdown, step_order, summary
 from .traffic.model import INTERVAL_MAX_NS, sums
 from .traffic.options import parse, parser  # noqa: F401: manual pages and completions are made from parser
 from .traffic.summary import shown_path
@@ -16,7 +16,7 @@ from .version import VERSION
 
 def main(argv=None):
     options = parse(sys.argv[1:] if argv is None else map(str, argv))
-    chosen = {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay}.get(options.command, _generate)
+    chosen = {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay, "interference": _interference, "check-order": _check_order}.get(options.command, _generate)
     return status_of("weir-traffic", lambda: chosen(options, argv))
 
 
@@ -28,7 +28,7 @@ def _generate(options, argv):
 
 
 def _interval_option(options):
-    return {"checkpoint": "--every", "mixture-of-experts": "--period, --layers"}.get(options.command, "--interval")
+    return {"checkpoint": "--every", "mixture-of-experts": "--period, --layers", "collective": "--interval, --compute, --size"}.get(options.command, "--interval")
 
 
 def _put(options, argv, made, remarks, next_commands=None):
@@ -92,7 +92,21 @@ def _mixture_of_experts(options):
     return experts.mixture_of_experts(options), ()
 
 
-_GENERATORS = {"all-to-all": _all_to_all, "permutation": _permutation, "incast": _many_to_many, "outcast": _many_to_many,
+def _collective(options):
+    algorithm = options.algorithm or collectives.ALGORITHMS[options.kind][0]
+    trace = collectives.make(options.kind, algorithm, options.workers, options.size, options.compute_ns, options.step_compute_ns,
+                             options.pieces)
+    name = options.name or f"{options.kind}-{algorithm}"
+    made = collectives.Collective(name, f"{name}.csv", trace, options.kind, algorithm, options.workers, options.size, options.compute_ns,
+                                  options.first_worker, options.at_ns)
+    before = traffic_files.read(options.out) if options.add else collectives.Collectives((), 0)
+    if before.kind != "collectives":
+        raise ReportError(f"--add: {options.out} is a {before.kind}; a directory with collectives.toml is expected")
+    twice_ns = options.at_ns + rounded_up_ns(int(2e9 * made.unhindered_s(options.link)))
+    return collectives.Collectives(before.parts + (made,), options.interval_ns or max(before.interval_ns, twice_ns)), ()
+
+
+_GENERATORS = {"collective": _collective, "all-to-all": _all_to_all, "permutation": _permutation, "incast": _many_to_many, "outcast": _many_to_many,
                "checkpoint": _checkpoint, "prefill-to-decode": _prefill_to_decode, "mixture-of-experts": _mixture_of_experts}
 
 
@@ -133,6 +147,17 @@ def _slowdown(options, _):
         print(whole_file.json_text(slowdown.record(result, options.loaded, options.isolated)), end="")
     else:
         print("\n".join(slowdown.text_lines(result)))
+
+
+def _interference(options, _):
+    record = interference.compare(options.beside, options.alone)
+    print(whole_file.json_text(record) if options.json else "\n".join(interference.text_lines(record)) + "\n", end="")
+
+
+def _check_order(options, _):
+    record = step_order.check(options.file, traffic_files.read(options.file), options.run)
+    print(whole_file.json_text(record) if options.json else "\n".join(step_order.text_lines(record)) + "\n", end="")
+    return 1 if record["violation_count"] else 0
 
 
 def _replay(options, argv):

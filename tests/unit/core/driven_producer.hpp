@@ -44,7 +44,7 @@ class Driven {
         : plan_(plan),
           producer_(plan, self,
                     EventGenerator(plan, Sampler(plan.event_size, Random(1, 1)), Instant{} - plan.warmup,
-                                   Instant{plan.duration.ns}, set_phase(plan, self))) {}
+                                   Instant{plan.duration.ns}, set_phase(plan, self), self)) {}
 
     Actions time(Instant now) {
         Actions out;

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..basics import quantities, toml_file
 from ..basics.errors import ReportError, naming
 from ..basics.input_file import read_text
+from . import collective_files
 from .model import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_BYTES_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX,
                     TRANSFERS_MAX, Matrix, Phase, Sequence, Trace, sums)
 
@@ -29,9 +30,9 @@ _PHASE_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def read(path):
-    """A Matrix, Trace or Sequence. A directory stands for the sequence.toml in it. Raises ReportError."""
+    """A Matrix, Trace, Sequence or Collectives. A directory stands for the TOML file in it. Raises ReportError."""
     path = file_of(path)
-    traffic = _read_sequence(path) if path.suffix == ".toml" else _read_csv(path)
+    traffic = _read_toml(path) if path.suffix == ".toml" else _read_csv(path)
     _check_sums(path, sums(traffic))
     return traffic
 
@@ -46,7 +47,18 @@ def _check_sums(path, found):
 
 def file_of(path):
     """The file that `path` stands for."""
-    return Path(path) / "sequence.toml" if Path(path).is_dir() else Path(path)
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    collectives = collective_files.file_of(path)
+    return collectives if collectives.exists() else path / "sequence.toml"
+
+
+def _read_toml(path):
+    document = toml_file.parse(path, read_text(path, EXPECTED, FILE_BYTES_MAX), "a sequence")
+    if "collective" in document:
+        return collective_files.from_document(path, document, _read_csv)
+    return _read_sequence(path, document)
 
 
 def _read_csv(path):
@@ -89,8 +101,10 @@ def _interval(path, number, line, known):
 
 
 def _time_unit(header):
+    """ns of the unit of time in the header of a trace; None: it is none."""
     name, _, rest = header.partition(",")
-    return TIME_UNITS_NS.get(name) if rest == MATRIX_HEADER else None
+    after = f"{MATRIX_HEADER},after"
+    return TIME_UNITS_NS.get(name) if rest in (MATRIX_HEADER, after, f"{after},{name.replace('time', 'compute', 1)}") else None
 
 
 def _matrix(rows, interval_ns):
@@ -105,16 +119,44 @@ def _matrix(rows, interval_ns):
 
 
 def _trace(rows, header, interval_ns):
-    unit_ns, made = _time_unit(header), []
+    unit_ns, made, after, compute = _time_unit(header), [], [], []
+    begun = set()
     for number, fields in rows:
+        fields, more = fields[:4], fields[4:]
+        if len(more) != max(header.count(",") - 3, 0) or len(fields) < 4:
+            raise _LineError(number, f"{len(fields) + len(more)} fields were found; {header.count(',') + 1} are expected: {header}")
         time_ns = _time_ns(number, fields[0].strip(), unit_ns)
         if made and time_ns < made[-1][0]:
             raise _LineError(number, f"{fields[0].strip()} is before the time of the line above; times have to ascend")
         made.append((time_ns, *_transfer(number, fields[1:], header)))
+        if more:
+            if made[-1][:3] in begun:
+                raise _LineError(number, f"producer {made[-1][1]} begins two transfers to consumer {made[-1][2]} at the same time; with a "
+                                 "column after, one of them begins 1 ns later")
+            begun.add(made[-1][:3])
+            after.append(_inputs(number, more[0], made))
+            compute.append(_time_ns(number, more[1].strip(), unit_ns) if len(more) > 1 and more[1].strip() else 0)
+            if compute[-1] and not after[-1]:
+                raise _LineError(number, "it computes, but waits for no transfer; one is expected in the column after")
     if interval_ns is not None and made[-1][0] >= interval_ns:
         raise _LineError(rows[-1][0], f"the time is not in the interval, which is {quantities.time_text(interval_ns)} by the comment "
                          "'# interval:'")
-    return Trace(tuple(made), interval_ns)
+    return Trace(tuple(made), interval_ns, tuple(after) if after else None, tuple(compute) if after else None)
+
+
+def _inputs(number, text, made):
+    """Numbers of the transfers that the last one of `made` waits for."""
+    inputs = []
+    for word in text.split():
+        if not _WHOLE.fullmatch(word) or int(word) >= len(made) - 1:
+            raise _LineError(number, f"after: '{_short(word)}' is not the number of a transfer above this one, counted from 0")
+        if made[int(word)][2] != made[-1][1]:
+            raise _LineError(number, f"after: transfer {word} goes to consumer {made[int(word)][2]}; producer {made[-1][1]} can only wait for "
+                             f"what consumer {made[-1][1]} receives")
+        if int(word) in inputs:
+            raise _LineError(number, f"after: transfer {word} stands there twice")
+        inputs.append(int(word))
+    return tuple(inputs)
 
 
 def _time_ns(number, text, unit_ns):
@@ -151,8 +193,7 @@ def _short(text):
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _read_sequence(path):
-    document = toml_file.parse(path, read_text(path, EXPECTED, FILE_BYTES_MAX), "a sequence")
+def _read_sequence(path, document):
     for key in document:
         if key != "phase":
             raise ReportError(f"{path}: {key}: there is no such key; a sequence has tables [[phase]] only")
@@ -212,8 +253,16 @@ def matrix_text(matrix, remarks=()):
 
 
 def trace_text(trace, remarks=()):
-    lines = _comments(trace, remarks) + [f"time_us,{MATRIX_HEADER}"]
-    lines += [f"{_microseconds(time_ns)},{producer},{consumer},{size}" for time_ns, producer, consumer, size in trace.rows]
+    computes = trace.after is not None and any(trace.compute)
+    header = f"time_us,{MATRIX_HEADER}" + (",after" if trace.after is not None else "") + (",compute_us" if computes else "")
+    lines = _comments(trace, remarks) + [header]
+    for place, (time_ns, producer, consumer, size) in enumerate(trace.rows):
+        line = f"{_microseconds(time_ns)},{producer},{consumer},{size}"
+        if trace.after is not None:
+            line += "," + " ".join(map(str, trace.after[place]))
+        if computes:
+            line += "," + (_microseconds(trace.compute[place]) if trace.compute[place] else "")
+        lines.append(line)
     return "\n".join(lines) + "\n"
 
 
@@ -240,6 +289,8 @@ def write(path, traffic, remarks):
     that weir is to be given."""
     path = Path(path)
     _check_sums(path, sums(traffic))
+    if traffic.kind == "collectives":
+        return _write_collectives(path, traffic, remarks)
     if traffic.kind == "sequence":
         if path.exists() and not path.is_dir():
             raise ReportError(f"--out: {path} is a file; a directory is expected: a sequence has several files")
@@ -256,6 +307,18 @@ def write(path, traffic, remarks):
         raise ReportError(f"--out: {path} ends like a sequence; a {traffic.kind} is a CSV file, such as {path.with_suffix('.csv')}")
     put(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
     return path
+
+
+def _write_collectives(path, traffic, remarks):
+    if path.exists() and not path.is_dir():
+        raise ReportError(f"--out: {path} is a file; a directory is expected: collectives have several files")
+    collective_files.check(path, traffic)
+    os.makedirs(path, exist_ok=True)
+    for part in traffic.parts:
+        put(path / part.file, trace_text(part.trace, remarks))
+    file = collective_files.file_of(path)
+    put(file, collective_files.text(traffic, remarks))
+    return file
 
 
 def put(path, text):

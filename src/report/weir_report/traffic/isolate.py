@@ -20,8 +20,9 @@ _GRAIN_NS = 1000
 def isolate(traffic, link, factor=FACTOR, period_ns=None, sample=None, seed=1):
     """Raises ReportError. A phase takes `factor` times what its transfer needs on a link of `link` b/s, and 1 ms for what is not
     the link; or `period_ns`."""
-    if traffic.kind == "trace":
-        raise ReportError("a trace cannot be isolated; a matrix or a sequence is expected")
+    if traffic.kind not in ("matrix", "sequence"):
+        what = "a trace" if traffic.kind == "trace" else traffic.kind
+        raise ReportError(f"{what} cannot be isolated; a matrix or a sequence is expected")
     chosen = distinct(traffic)
     if sample is not None and sample < len(chosen):
         chosen = sorted(random.Random(seed).sample(chosen, sample), key=lambda transfer: transfer[1:])

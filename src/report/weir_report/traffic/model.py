@@ -41,10 +41,13 @@ class Matrix:
 
 @dataclasses.dataclass(frozen=True)
 class Trace:
-    """Transfers that begin at their times of the interval: (time_ns, producer, consumer, bytes), in ascending order."""
+    """Transfers that begin at their times of the interval: (time_ns, producer, consumer, bytes), in ascending order. Those that
+    wait for others begin when these have been received, and after a time of computing."""
 
     rows: tuple
     interval_ns: int | None = None
+    after: tuple | None = None  # by row: the numbers of rows that it waits for
+    compute: tuple | None = None  # by row: ns
 
     kind = "trace"
 

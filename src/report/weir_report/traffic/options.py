@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ..basics import quantities
 from ..version import VERSION
-from . import experts, inference, isolate, replay
+from . import collectives, experts, inference, isolate, replay
 from .model import INDEX_MAX
 
-DESCRIPTION = """Writes traffic for weir run and weir simulate (--pattern matrix:FILE, sequence:FILE, trace:FILE): who sends how
+DESCRIPTION = """Writes traffic for weir run and weir simulate (--pattern matrix:FILE, sequence:FILE, trace:FILE, collectives:FILE): who sends how
 many bytes to whom, and when. Each kind prints what its traffic asks of the links, and the command to try next. docs/traffic.md
 describes the files."""
 EPILOG = """Sizes, rates and times have units: 1MiB, 100Gb/s, 2ms. A worker is a producer and a consumer of the same number. The same
@@ -38,8 +38,8 @@ def parser():
     def command(name, summary, description):
         return commands.add_parser(name, help=summary, description=description, epilog=EPILOG)
 
-    for add in (_all_to_all, _permutation, _incast, _outcast, _prefill_to_decode, _mixture_of_experts, _checkpoint, _show, _isolate,
-                _slowdown, _replay):
+    for add in (_all_to_all, _permutation, _incast, _outcast, _prefill_to_decode, _mixture_of_experts, _checkpoint, _collective, _show,
+                _isolate, _slowdown, _interference, _check_order, _replay):
         add(command)
     return made
 
@@ -70,7 +70,7 @@ _POSITIVE = "a positive number"
 
 
 def _output(added, out="FILE", interval=True):
-    what = "sequence.toml and its matrices" if out == "DIRECTORY" else "the trace" if interval is None else "the matrix"
+    what = "the TOML file and what it names" if out == "DIRECTORY" else "the trace" if interval is None else "the matrix"
     added.add_argument("--out", metavar=out, type=Path, required=True, help=f"write {what} there")
     if interval:
         added.add_argument("--interval", metavar="TIME", type=quantities.time_ns, dest="interval_ns",
@@ -202,10 +202,35 @@ def _checkpoint(command):
     _output(added, interval=False)
 
 
+def _collective(command):
+    added = command("collective", "AllReduce, ReduceScatter, AllGather, AllToAll, step by step",
+                    "Writes a collective as a trace whose transfers wait for what their worker receives, and collectives.toml, which says "
+                    "what it is. With --add it goes beside those that are there, in the same run.")
+    add = added.add_argument
+    add("--kind", choices=collectives.KINDS, required=True, help="the operation")
+    add("--algorithm", choices=sorted({name for names in collectives.ALGORITHMS.values() for name in names}),
+        help="how it is done (default: ring; of all-to-all: pairwise)")
+    _workers(added)
+    add("--size", metavar="S", type=quantities.size, required=True, help="bytes of each participant")
+    add("--compute", metavar="TIME", type=quantities.time_ns, default=0, dest="compute_ns",
+        help="C: time to compute before the communication of each iteration (default: none)")
+    add("--step-compute", metavar="TIME", type=quantities.time_ns, default=0, dest="step_compute_ns",
+        help="time from the last input of a step to the step, as for adding up (default: none)")
+    add("--pieces", metavar="N", type=count(1, 10**6), default=1, help="of a tree: parts of S that follow each other (default: %(default)s)")
+    add("--name", metavar="NAME", help="what the collective is called (default: KIND-ALGORITHM)")
+    add("--first-worker", metavar="N", type=count(0), default=0, help="worker of the run that is its worker 0 (default: %(default)s)")
+    add("--at", metavar="TIME", type=quantities.time_ns, default=0, dest="at_ns",
+        help="when it begins in the interval (default: at its beginning)")
+    add("--add", action="store_true", help="to the collectives in DIRECTORY, and not alone")
+    add("--interval", metavar="TIME", type=quantities.time_ns, dest="interval_ns",
+        help="from one iteration to the next (default: twice what one takes on --link; with --add at least that of the others)")
+    _output(added, "DIRECTORY", interval=False)
+
+
 def _show(command):
     added = command("show", "check a file, and print its summary",
-                    "Reads a matrix, a trace or a sequence, refuses what is wrong with file and line, and prints the summary.")
-    added.add_argument("file", metavar="FILE", type=Path, help="matrix or trace (CSV), or sequence (TOML, or its directory)")
+                    "Reads a matrix, a trace, a sequence or collectives, refuses what is wrong with file and line, and prints the summary.")
+    added.add_argument("file", metavar="FILE", type=Path, help="matrix or trace (CSV), or sequence or collectives (TOML, or its directory)")
     _link(added)
 
 
@@ -231,6 +256,24 @@ def _slowdown(command):
     added.add_argument("isolated", metavar="ISOLATED-RUN", type=Path, help="run directory of the sequence made by weir-traffic isolate")
     added.add_argument("--csv", metavar="FILE.csv", type=Path, help="write a line per phase and pair")
     added.add_argument("--json", action="store_true", help="print the result as JSON, with all pairs")
+
+
+def _interference(command):
+    added = command("interference", "by how much collectives of a run took longer than in another one",
+                    "Interference factor of each collective that both runs have: its job completion time (JCT) beside others over that alone, "
+                    "median over median.")
+    added.add_argument("beside", metavar="RUN", type=Path, help="run directory with several collectives")
+    added.add_argument("alone", metavar="RUN-ALONE", type=Path, nargs="+", help="run directories in which each of them is alone")
+    added.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _check_order(command):
+    added = command("check-order", "whether a run kept the order of its steps",
+                    "Reads completions.csv of a run: each transfer has to arrive after what it waits for, and the time to compute. Exit status "
+                    "1 if one did not.")
+    added.add_argument("file", metavar="FILE", type=Path, help="trace or collectives of the run")
+    added.add_argument("run", metavar="RUN", type=Path, help="run directory")
+    added.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _replay(command):

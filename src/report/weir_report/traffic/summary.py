@@ -6,17 +6,20 @@ together a fluid that shares well reaches it; headers are not counted.
 
 from __future__ import annotations
 
+import collections
 import shlex
 import statistics
 
 from ..basics import units
 from ..basics.quantities import rate_text, rounded_up_ns, time_text
+from .collectives import FACTORS
 from .files import file_of
 from .model import ideal_ns, sums
 
 SCHEMA = "weir-traffic/1"
 LINES_MAX = 12  # of phases
 LINKS_MAX = 16  # whose loads are shown one by one
+SLOTS_MAX = 1024  # of weir (src/config/limits.hpp), and of streams
 REPETITIONS, FEW_REPETITIONS = 10, 3  # intervals that the suggested command measures: of a short matrix, and else
 
 
@@ -37,6 +40,8 @@ def summary(path, traffic, link, next_commands=None):
         "consumer_load": [ideal_ns(size, link) / interval_ns for size in found.received]}
     if traffic.kind == "sequence":
         record["phases"] = [_phase(phase, found, link) for phase in traffic.phases]
+    if traffic.kind == "collectives":
+        record["collectives"] = [_collective(part, link) for part in traffic.parts]
     if traffic.kind == "trace":
         record["largest_transfer_bytes"] = max(size for _, size in traffic.transfers())
     record["next"] = next_commands or [simulate_command(path, traffic, link)]
@@ -46,7 +51,16 @@ def summary(path, traffic, link, next_commands=None):
 def _transfers(traffic):
     if traffic.kind == "sequence":
         return sum(phase.repeat * len(phase.matrix.pairs) for phase in traffic.phases)
+    if traffic.kind == "collectives":
+        return sum(len(part.trace.rows) for part in traffic.parts)
     return len(traffic.rows) if traffic.kind == "trace" else len(traffic.pairs)
+
+
+def _collective(part, link):
+    fabric = part.fabric_bytes()
+    return {"name": part.name, "kind": part.collective, "algorithm": part.algorithm, "first_worker": part.first_worker,
+            "workers": part.workers, "bytes": part.size, "bus_factor": part.bus_factor, "compute_s": part.compute_ns * 1e-9,
+            "fabric_bytes_mean": sum(fabric) // part.workers, "fabric_bytes_max": max(fabric), "ideal_s": part.ideal_s(link)}
 
 
 def _largest(by_rank, role, count=None):
@@ -77,16 +91,29 @@ def simulate_command(path, traffic, link, out=None, like=None):
     found = sums(traffic)
     interval_ns = traffic.interval_ns or suggested_interval_ns(traffic, found, link)
     words = ["weir", "simulate", "--pattern", f"{traffic.kind}:{path}"]
-    if traffic.kind != "sequence":  # which has its own
+    if traffic.kind not in ("sequence", "collectives"):  # which have their own
         words += ["--interval", time_text(interval_ns)]
     for option, ours, theirs in (("--producers", found.sent, like and like.sent), ("--consumers", found.received, like and like.received)):
         if theirs and len(theirs) > len(ours):
             words += [option, str(len(theirs))]
     speed = rate_text(link)
+    if traffic.kind == "collectives":
+        words += _unscheduled(traffic)
     repetitions = REPETITIONS if traffic.kind == "matrix" and interval_ns <= 10**9 else FEW_REPETITIONS
     words += ["--producer-link", speed, "--consumer-link", speed, "--duration", time_text(repetitions * interval_ns),
               "--warmup", time_text(interval_ns)]
     return shlex.join(words + (["--out", out] if out else []))
+
+
+def _unscheduled(traffic):
+    """Options with which each transfer begins when its inputs are there, as in a library of collectives: as one event, and nothing grants."""
+    senders, receivers = collections.Counter(), collections.Counter()
+    for producer, consumer in {pair for pair, _ in traffic.transfers()}:
+        senders[consumer] += 1
+        receivers[producer] += 1
+    largest = max(size for _, size in traffic.transfers())
+    return ["--policy", "none", "--event-size", f"{largest}B", "--slots", str(min(SLOTS_MAX, 2 * max(senders.values()))),
+            "--streams", str(min(SLOTS_MAX, 2 * max(receivers.values())))]
 
 
 # --- Text.
@@ -108,6 +135,8 @@ def lines(record, remarks=()):
     made.append(("load of links", f"with {speed}: " + _load_text(record["load"])))
     made += [(f"  {role}s", _loads(record[f"{role}_load"])) for role in ("producer", "consumer")]
     made += _phase_lines(record.get("phases", []))
+    for collective in record.get("collectives", []):
+        made += _collective_lines(collective, speed)
     made += remarks
     made += [("" if number else "next", command) for number, command in enumerate(record["next"])]
     width = max(len(word) for word, _ in made) + 2
@@ -150,6 +179,15 @@ def _phase_lines(phases):
     if len(phases) > LINES_MAX:
         made.append(("", f"and {len(phases) - LINES_MAX} more phases"))
     return made
+
+
+def _collective_lines(collective, speed):
+    factor = FACTORS[collective["kind"]]
+    size = f"S {units.text(collective['bytes'], 'B')}, f = {factor} = {collective['bus_factor']:g}"
+    return [(collective["name"], f"{collective['kind']}, {collective['algorithm']}, workers {collective['first_worker']} to "
+                                 f"{collective['first_worker'] + collective['workers'] - 1}, {size}, "
+                                 f"S_fabric {units.text(collective['fabric_bytes_mean'], 'B')}"),
+            ("", f"BusBW = S x f / time; ideal JCT = C + 8 S f / B = {units.text(collective['ideal_s'], 's')} with {speed}")]
 
 
 def _receiver_text(phase):
