@@ -136,7 +136,12 @@ Placement::Ports Placement::ports(std::uint32_t from, std::uint32_t to, std::uin
         ports.from += rail_of_[from];
         ports.to += rail_of_[from];
     } else if (!by_rail_ && (sender.nics > 1 || receiver.nics > 1)) {
-        Random random(seed_, random_stream(RandomPurpose::placement, 1 + from, to, number));
+        // By role and index: a rank more changes nothing for the others.
+        const auto identity = [&](std::uint32_t rank) {
+            const NodeId node = node_of(rank);
+            return static_cast<std::uint32_t>(node.role) << 29U | node.index;
+        };
+        Random random(seed_, random_stream(RandomPurpose::placement, identity(from), identity(to), number));
         ports.from += static_cast<std::uint32_t>(random.below(sender.nics));
         ports.to += static_cast<std::uint32_t>(random.below(receiver.nics));
     }

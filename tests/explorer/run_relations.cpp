@@ -187,6 +187,8 @@ class EventsDraw {
         draw_.add("pfc", "{}", draw_.one_of({"on", "off"}));
         draw_.add("ecn", "{}", draw_.one_of({"on", "off"}));
         draw_.add("loss-recovery", "{}", draw_.one_of({"go-back-n", "selective"}));
+        // With as many producers as consumers they would be placed as workers, and with one more in rows.
+        draw_.add("switch-set", "placement.kind=rows");
         draw_.add("switch-set", "switch.headroom=20kB");
         draw_.add("switch-set", "switch.egress-threshold={}kB", draw_.number(50, 500));
         draw_.add("switch-set", "switch.ingress-threshold={}kB", draw_.number(50, 500));
