@@ -75,8 +75,8 @@ Disturbances (--fault); times count from second 0; default: from the beginning, 
   drift:producer=3,ppm=-50                its clock is slow by 50 ppm; shaping in-step
   flood:consumer=3,at=1s,for=20ms         datagrams for it also go to all other hosts: no MAC entry
 Of the network (--network packet); names of devices as in switch/NAME.csv, or leaf-N, spine-N:
-  cut:link=leaf-0:spine-1,at=1s,for=2s    the link loses all; routes follow after [failures] convergence
-  cut:switch=spine-1,at=1s                the same of all its links (+ ,disconnects if hosts are cut off)
+  cut:link=leaf-0:spine-1,at=1s,for=2s    it loses all; routes follow after [failures] convergence
+  cut:switch=spine-1,at=1s                the same of all its links (,disconnects: even hosts)
   degrade:link=leaf-0:spine-1,to=10Gb/s   the link is slower (or factor=0.1)
   errors:link=leaf-0:spine-1,share=1e-6   the link loses this share of packets
   storm:host=consumer-3,at=1s,for=1s      its NIC pauses the switch for ever (--pfc on)
