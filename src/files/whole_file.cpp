@@ -43,7 +43,8 @@ void WholeFile::fail(const char* doing) {
     }
 }
 
-void WholeFile::put(std::string_view text) {
+void WholeFile::write_block() {
+    std::string_view text = block_;
     while (!text.empty() && !error_) {
         const ssize_t written = ::write(descriptor_, text.data(), text.size());
         if (written >= 0) {
@@ -52,12 +53,14 @@ void WholeFile::put(std::string_view text) {
             fail("write");
         }
     }
+    block_.clear();
 }
 
 MaybeIoError WholeFile::finish(OnDisk on_disk) {
     if (descriptor_ < 0) {
         return error_;
     }
+    write_block();
     // EINVAL: a file system without fsync is no reason to fail.
     if (on_disk == OnDisk::synced && !error_ && ::fsync(descriptor_) != 0 && errno != EINVAL) {
         fail("sync");

@@ -2,6 +2,7 @@
 // is written once, at the end of a run; rows that come second by second go to a CsvLog.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -21,18 +22,28 @@ class WholeFile {
     /// Without finish() nothing is left, and what had the name before stays.
     ~WholeFile();
 
-    /// After an error this does nothing; finish() returns it.
-    void put(std::string_view text);
+    /// Written in blocks, so that it may come in small pieces. After an error this does nothing; finish()
+    /// returns it.
+    void put(std::string_view text) {
+        block_ += text;
+        if (block_.size() >= block_bytes) {
+            write_block();
+        }
+    }
 
     /// Gives the file its name, and returns the error. Once.
     MaybeIoError finish(OnDisk on_disk = OnDisk::synced);
 
   private:
+    static constexpr std::size_t block_bytes = std::size_t{1} << 16U;
+
+    void write_block();
     void fail(const char* doing);
 
     std::string path_;
     std::string temporary_;
     int descriptor_ = -1;
+    std::string block_;
     MaybeIoError error_;  ///< names `path`, for which the temporary stands
 };
 

@@ -55,19 +55,13 @@ std::int64_t DatagramMatrix::missing() const {
 }
 
 files::MaybeIoError write_datagrams_csv(const std::string& path, const DatagramMatrix& matrix) {
-    constexpr std::size_t block_bytes = std::size_t{1} << 16U;
     files::WholeFile file(path);
-    std::string block = "producer,consumer,sent,sent_again,received,missing,duplicate,late,corrupt\n";
+    file.put("producer,consumer,sent,sent_again,received,missing,duplicate,late,corrupt\n");
     for (const auto& [pair, counted] : matrix.pairs()) {
-        block += fmt::format("{},{},{},{},{},{},{},{},{}\n", pair.first, pair.second, counted.sent,
+        file.put(fmt::format("{},{},{},{},{},{},{},{},{}\n", pair.first, pair.second, counted.sent,
                              counted.sent_again, counted.received, counted.missing(), counted.duplicate,
-                             counted.late, counted.corrupt);
-        if (block.size() >= block_bytes) {
-            file.put(block);
-            block.clear();
-        }
+                             counted.late, counted.corrupt));
     }
-    file.put(block);
     return file.finish();
 }
 

@@ -15,9 +15,6 @@ using core::Duration;
 
 namespace {
 
-/// A file is written in parts of about this size.
-constexpr std::size_t part_bytes = std::size_t{1} << 16U;
-
 std::string seconds(Duration time) {
     return fmt::format("{:.9f}", time.in_seconds());
 }
@@ -170,8 +167,8 @@ std::vector<PhaseSummary> PhaseTimes::summaries() const {
 
 files::MaybeIoError PhaseTimes::write_phases_csv(const std::string& path) const {
     files::WholeFile file(path);
-    std::string block =
-        "phase,begins_s,period_s,bytes,transfers,incomplete_transfers,completion_s,ideal_s,last_consumer\n";
+    file.put(
+        "phase,begins_s,period_s,bytes,transfers,incomplete_transfers,completion_s,ideal_s,last_consumer\n");
     const std::size_t phases = transfers_.size();
     std::vector<std::string> ideals;
     for (std::uint32_t phase = 0; phase < phases; ++phase) {
@@ -183,42 +180,32 @@ files::MaybeIoError PhaseTimes::write_phases_csv(const std::string& path) const 
         const CountedPhase& counted = phases_[number];
         const bool complete = is_complete(number);
         const Duration begin = plan_.interval * static_cast<std::int64_t>(number / phases) + phase.at;
-        block += fmt::format(
+        file.put(fmt::format(
             "{},{},{},{},{},{},{},{},{}\n", phase.name, seconds(begin), seconds(phase.period),
             bytes_[number % phases].count, transfers_[number % phases],
             transfers_[number % phases] - std::min(transfers_[number % phases], counted.completed),
             complete ? seconds(counted.longest) : "", ideals[number % phases],
-            complete ? fmt::format("{}", counted.last_consumer) : "");
-        if (block.size() >= part_bytes) {
-            file.put(block);
-            block.clear();
-        }
+            complete ? fmt::format("{}", counted.last_consumer) : ""));
     }
-    file.put(block);
     return file.finish();
 }
 
 files::MaybeIoError PhaseTimes::write_transfers_csv(const std::string& path) const {
     files::WholeFile file(path);
-    std::string block =
+    file.put(
         "phase,producer,consumer,transfers,incomplete_transfers,bytes,completion_s_min,completion_s_mean,"
-        "completion_s_max\n";
+        "completion_s_max\n");
     for (std::uint32_t consumer = 0; consumer < times_.size(); ++consumer) {
         for (const TransferTimes& entry : times_[consumer]) {
             const bool any = entry.completed > 0;
             const Duration mean{any ? entry.sum.ns / static_cast<std::int64_t>(entry.completed) : 0};
-            block += fmt::format("{},{},{},{},{},{},{},{},{}\n", traffic().phases()[entry.phase].name,
+            file.put(fmt::format("{},{},{},{},{},{},{},{},{}\n", traffic().phases()[entry.phase].name,
                                  entry.producer, consumer, entry.completed, entry.incomplete,
                                  entry.bytes > Bytes{} ? fmt::format("{}", entry.bytes.count) : "",
                                  any ? seconds(entry.shortest) : "", any ? seconds(mean) : "",
-                                 any ? seconds(entry.longest) : "");
-            if (block.size() >= part_bytes) {
-                file.put(block);
-                block.clear();
-            }
+                                 any ? seconds(entry.longest) : ""));
         }
     }
-    file.put(block);
     return file.finish();
 }
 

@@ -20,8 +20,6 @@ using core::Duration;
 
 namespace {
 
-constexpr std::size_t written_at_once_bytes = std::size_t{1} << 16U;
-
 /// 0 for sizes below 1 kB, then one for each power of ten.
 std::size_t class_of(Bytes size) {
     std::size_t number = 0;
@@ -175,35 +173,31 @@ std::vector<SizeClass> TraceTimes::size_classes() const {
 
 files::MaybeIoError TraceTimes::write_csv(const std::string& path) const {
     files::WholeFile file(path);
-    std::string block = "begins_s,producer,consumer,bytes,completion_s,ideal_s,slowdown\n";
+    file.put("begins_s,producer,consumer,bytes,completion_s,ideal_s,slowdown\n");
     for (std::int64_t interval = 0; interval < intervals_; ++interval) {
         for (const Place& place : places_) {
             const core::TrafficPlan::Incoming& wanted = transfer(place);
             const Duration begin = plan_.interval * interval + wanted.at;
             const Duration time = completion(place, interval);
             const std::optional<Duration> ideal_time = ideal(place);
-            fmt::format_to(std::back_inserter(block), "{:.9f},{},{},{},", begin.in_seconds(),
-                           wanted.from.value, place.consumer.value, wanted.bytes.count);
+            std::string line = fmt::format("{:.9f},{},{},{},", begin.in_seconds(), wanted.from.value,
+                                           place.consumer.value, wanted.bytes.count);
             if (time >= Duration{}) {
-                fmt::format_to(std::back_inserter(block), "{:.9f}", time.in_seconds());
+                fmt::format_to(std::back_inserter(line), "{:.9f}", time.in_seconds());
             }
-            block += ',';
+            line += ',';
             if (ideal_time) {
-                fmt::format_to(std::back_inserter(block), "{:.9f}", ideal_time->in_seconds());
+                fmt::format_to(std::back_inserter(line), "{:.9f}", ideal_time->in_seconds());
             }
-            block += ',';
+            line += ',';
             if (ideal_time && time >= Duration{}) {
-                fmt::format_to(std::back_inserter(block), "{:.4f}",
+                fmt::format_to(std::back_inserter(line), "{:.4f}",
                                time.in_seconds() / ideal_time->in_seconds());
             }
-            block += '\n';
-            if (block.size() >= written_at_once_bytes) {
-                file.put(block);
-                block.clear();
-            }
+            line += '\n';
+            file.put(line);
         }
     }
-    file.put(block);
     return file.finish();
 }
 

@@ -50,9 +50,8 @@ std::span<const ProducerTraffic> TrafficMatrix::of(core::ConsumerId consumer) co
 }
 
 files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatrix& matrix) {
-    constexpr std::size_t block_bytes = std::size_t{1} << 16U;
     files::WholeFile file(path);
-    std::string block = "producer,consumer,received_events,received_bytes\n";
+    file.put("producer,consumer,received_events,received_bytes\n");
     // Consumers have their entries sorted: a round for each producer takes from every consumer the next one
     // or none, and the file needs no copy of the matrix in its own order.
     std::vector<std::size_t> next(matrix.consumers());
@@ -63,21 +62,16 @@ files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatr
             std::size_t& place = next[consumer];
             if (place < entries.size() && entries[place].producer == *producer) {
                 const core::Traffic& traffic = entries[place].traffic;
-                block +=
-                    fmt::format("{},{},{},{}\n", *producer, consumer, traffic.events, traffic.bytes.count);
+                file.put(
+                    fmt::format("{},{},{},{}\n", *producer, consumer, traffic.events, traffic.bytes.count));
                 ++place;
             }
             if (place < entries.size()) {
                 following = std::min(following.value_or(entries[place].producer), entries[place].producer);
             }
-            if (block.size() >= block_bytes) {
-                file.put(block);
-                block.clear();
-            }
         }
         producer = following;
     }
-    file.put(block);
     return file.finish();
 }
 
