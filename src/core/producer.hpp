@@ -170,6 +170,8 @@ class Producer {
     void break_off(const WaitingEvent& event, ConsumerId consumer, Bytes handed_over, Actions& out);
     /// Sends it again later, or gives it up if the time to drain is over.
     void put_back(Instant now, const WaitingEvent& event, Actions& out);
+    /// Ends the transfers to a consumer; nothing: all.
+    void break_off_transfers(Instant now, std::optional<ConsumerId> to, Actions& out);
     /// The run is over: what is not done is lost.
     void break_off_all(Instant now, Actions& out);
     static void cancel(StreamId stream, Actions& out);

@@ -55,22 +55,7 @@ const char* Producer::on(Instant now, NodeId from, const Revoke& revoke, Actions
         return nullptr;
     }
     grants_.erase(revoke.consumer);
-    for (std::uint32_t stream = 0; stream < transfers_.size(); ++stream) {
-        Transfer& transfer = transfers_[stream];
-        if (!transfer.active || transfer.consumer != revoke.consumer) {
-            continue;
-        }
-        transfer.active = false;
-        --active_transfers_;
-        first_idle_ = std::min(first_idle_, stream);
-        cancel({stream}, out);
-        if (transfer.done) {
-            confirm(now, transfer.event, out);
-        } else {
-            break_off(transfer.event, transfer.consumer, transfer.handed_over, out);
-            put_back(now, transfer.event, out);
-        }
-    }
+    break_off_transfers(now, revoke.consumer, out);
     while (const auto event = unconfirmed_.take_from(revoke.consumer)) {
         break_off(*event, revoke.consumer, event->bytes, out);
         put_back(now, *event, out);
@@ -107,14 +92,15 @@ void Producer::put_back(Instant now, const WaitingEvent& event, Actions& out) {
     lose(now, {event.sequence, event.bytes, event.generated_at}, LostRange::Reason::undelivered, out);
 }
 
-void Producer::break_off_all(Instant now, Actions& out) {
+void Producer::break_off_transfers(Instant now, std::optional<ConsumerId> to, Actions& out) {
     for (std::uint32_t stream = 0; stream < transfers_.size(); ++stream) {
         Transfer& transfer = transfers_[stream];
-        if (!transfer.active) {
+        if (!transfer.active || (to && transfer.consumer != *to)) {
             continue;
         }
         transfer.active = false;
         --active_transfers_;
+        first_idle_ = std::min(first_idle_, stream);
         cancel({stream}, out);
         if (transfer.done) {
             confirm(now, transfer.event, out);
@@ -123,6 +109,10 @@ void Producer::break_off_all(Instant now, Actions& out) {
             put_back(now, transfer.event, out);
         }
     }
+}
+
+void Producer::break_off_all(Instant now, Actions& out) {
+    break_off_transfers(now, std::nullopt, out);
     while (const auto sent = unconfirmed_.take_any()) {
         break_off(sent->event, sent->consumer, sent->event.bytes, out);
         put_back(now, sent->event, out);

@@ -179,13 +179,19 @@ class ProbeRules {
             "DSCP map of the host, and whether the switch changes the DSCP");
     }
 
+    /// What each host reached with its best partner; 0: nothing.
+    [[nodiscard]] std::map<std::string, double> best_rates(bool producers) const {
+        std::map<std::string, double> best;
+        for (const PairProbe& pair : probe_.pairs) {
+            double& rate = best[producers ? pair.producer_host : pair.consumer_host];
+            rate = std::max(rate, pair.reached ? pair.bits_per_second : 0);
+        }
+        return best;
+    }
+
     void check_slow_hosts() {
         for (const bool producers : {true, false}) {
-            std::map<std::string, double> best;
-            for (const PairProbe& pair : probe_.pairs) {
-                const std::string& host = producers ? pair.producer_host : pair.consumer_host;
-                best[host] = std::max(best[host], pair.reached ? pair.bits_per_second : 0);
-            }
+            const std::map<std::string, double> best = best_rates(producers);
             if (best.size() < 3) {
                 continue;
             }
@@ -211,12 +217,7 @@ class ProbeRules {
     /// What the plan needs of one rank, against what it reached with its best partner.
     void check_planned_rates() {
         for (const bool producers : {true, false}) {
-            std::map<std::string, double> best;
-            for (const PairProbe& pair : probe_.pairs) {
-                const std::string& host = producers ? pair.producer_host : pair.consumer_host;
-                best[host] = std::max(best[host], pair.reached ? pair.bits_per_second : 0);
-            }
-            for (const auto& [host, rate] : best) {
+            for (const auto& [host, rate] : best_rates(producers)) {
                 const HostView* view = view_of(host);
                 if (view == nullptr || rate <= 0) {
                     continue;

@@ -25,6 +25,17 @@ namespace weir::job {
     return kind == Job::Block::clock_question ? FrameKind::clock_question : FrameKind::clock_reading;
 }
 
+/// The news that a process has come back.
+[[nodiscard]] inline JobEvent return_of(const ReturnedPeer& peer) {
+    return {.kind = JobEvent::Kind::back,
+            .rank = peer.rank,
+            .why = {},
+            .address = peer.address,
+            .host = peer.host,
+            .pid = peer.pid,
+            .pids = peer.pids};
+}
+
 /// Rank 0.
 class JoinLeader final : public Job, public JobNews {
   public:

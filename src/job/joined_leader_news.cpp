@@ -89,13 +89,7 @@ void JoinLeader::announce(Returning& returning, const std::string& text) {
             returning.unaware.push_back(other);
         }
     }
-    events_.push_back({.kind = JobEvent::Kind::back,
-                       .rank = peer->rank,
-                       .why = {},
-                       .address = peer->address,
-                       .host = peer->host,
-                       .pid = peer->pid,
-                       .pids = peer->pids});
+    events_.push_back(return_of(*peer));
 }
 
 void JoinLeader::complete(Returning& returning) {

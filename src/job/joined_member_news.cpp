@@ -106,13 +106,7 @@ std::vector<JobEvent> JoinMember::look() {
     while (const auto frame = leader_connection_->take(FrameKind::address)) {
         if (const auto peer = decode_returned_peer(frame->bytes);
             peer && peer->rank > 0 && peer->rank < size_) {
-            events.push_back({.kind = JobEvent::Kind::back,
-                              .rank = peer->rank,
-                              .why = {},
-                              .address = peer->address,
-                              .host = peer->host,
-                              .pid = peer->pid,
-                              .pids = peer->pids});
+            events.push_back(return_of(*peer));
         }
     }
     if (leader_connection_->take(FrameKind::taken_out)) {
