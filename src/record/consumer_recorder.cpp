@@ -7,6 +7,8 @@
 
 namespace weir::record {
 
+template class SecondRecorder<ConsumerRecorder, ConsumerRow>;
+
 using core::Bytes;
 using core::Duration;
 using core::Instant;
@@ -14,32 +16,15 @@ using core::Observation;
 
 ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, Instant start,
                                    Latencies& latencies, Sink sink)
-    : duration_(plan.duration),
+    : DataRecorder(plan, core::node_of(id), plan.producers, start, latencies, std::move(sink)),
       slots_(plan.slots),
-      latencies_(latencies),
-      sink_(std::move(sink)),
-      clock_(start),
-      datagrams_(plan, plan.producers),
-      known_{.builds = plan.builds(), .asks_again = plan.asks_again()},
-      paced_(plan.shaping.kind == core::ShapingKind::in_step),
       state_{.free_slots = plan.slots},
-      bursts_(plan.row_interval),
-      lowest_rate_(plan),
-      generation_time_(plan, start) {
-    summary_.node = core::node_of(id);
+      bursts_(plan.row_interval) {
+    known_ = {.builds = plan.builds(), .asks_again = plan.asks_again()};
     if (plan.addressed()) {
         transfers_.emplace(plan, id);
     }
     current_.free_slots_min = state_.free_slots;
-}
-
-void ConsumerRecorder::move_to(Instant now) {
-    if (finished_) {
-        return;
-    }
-    clock_.advance(
-        now, [this](Instant from, Duration length) { integrate(from, length); },
-        [this](std::int64_t second, Duration covered) { close(second, covered); });
 }
 
 void ConsumerRecorder::integrate(Instant from, Duration length) {
@@ -95,7 +80,7 @@ void ConsumerRecorder::slot_received_since(Instant since) {
 void ConsumerRecorder::begin_transfer(const Observation& noticed) {
     if (begun_.size() < followed_max) {
         begun_.push_back({noticed.event, clock_.position() - noticed.elapsed,
-                          transfer_time_ - noticed.elapsed * under_way_, received_});
+                          transfer_time_ - noticed.elapsed * under_way_, moved_});
     }
     transfer_time_ += noticed.elapsed;
     ++under_way_;
@@ -117,16 +102,14 @@ void ConsumerRecorder::end_transfer(const Observation& received) {
         load.link_shares.add(
             received.bytes,
             rate(received.bytes) * static_cast<double>((transfer_time_ - begun->transfers).ns) / elapsed_ns);
-        load.link_rates.add(received.bytes, rate(received_ - begun->received));
+        load.link_rates.add(received.bytes, rate(moved_ - begun->received));
     }
     begun_.erase(begun);
 }
 
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
     current_.received.bytes += bytes;
-    received_ += bytes;
-    generation_time_.count(at, bytes);
-    peak_bins_.add(at, bytes);
+    count_moved(at, bytes);
     bursts_.at(std::max(at, clock_.start()), [&](ConsumerBurst& burst) { burst.received += bytes; });
 }
 
@@ -149,7 +132,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             begin_transfer(observation);
             break;
         case Observation::Kind::chunk_received:
-            for (std::uint32_t chunk = 0; paced_ && chunk < observation.chunks; ++chunk) {
+            for (std::uint32_t chunk = 0; in_step_ && chunk < observation.chunks; ++chunk) {
                 if (judged && last_chunk_at_) {
                     latencies_.receive_gap.add(now - *last_chunk_at_);
                 }
@@ -217,12 +200,9 @@ void ConsumerRecorder::integrity(Instant now, std::uint64_t corrupt_events, std:
 }
 
 void ConsumerRecorder::socket(Instant now, const core::SocketState& state) {
-    advance(now);
+    DataRecorder::socket(now, state);
     if (!finished_) {
-        known_.datagrams = true;
-        datagrams_.socket(state, current_.datagrams);
         current_.socket_buffer_max_bytes = std::max(current_.socket_buffer_max_bytes, state.occupancy_bytes);
-        summary_.socket = datagrams_.socket();
     }
 }
 
@@ -231,21 +211,9 @@ void ConsumerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
     current_.load.heartbeats += delays;
 }
 
-void ConsumerRecorder::poll_gap(Instant now, Duration gap) {
-    advance(now);
-    current_.poll_gaps.add(now, gap);
-}
-
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ && static_cast<const Counts&>(current_) != Counts{}) {
-        close(clock_.second(), clock_.covered());
-    }
-    if (!finished_) {
-        generation_time_.finish(now);
-        summary_.in_time = generation_time_.moved();
-    }
-    finished_ = true;
+    end(now, static_cast<const Counts&>(current_) != Counts{});
 }
 
 void ConsumerRecorder::close(std::int64_t second, Duration covered) {
@@ -255,24 +223,15 @@ void ConsumerRecorder::close(std::int64_t second, Duration covered) {
     waits_.clear();
     ConsumerRow& row = current_;
     const Bytes chunks = row.received.bytes;
-    row.start = {second, phase_of(second, duration_), covered};
-    row.received.bytes = moving_.end_second(chunks);
-    row.peak_10ms = peak_bins_.end_second();
-    row.known = known_;
+    start_row(second, covered);
+    end_row(row.received.bytes);
     bursts_.end_second(clock_.start(), covered, [&](const BurstStart& start, ConsumerBurst& burst) {
         burst.start = start;
         row.bursts.push_back(burst);
     });
     WEIR_ASSERT(bursts_.sum_up(row.bursts, &ConsumerBurst::received, chunks, covered));
     row.burst = bursts_.largest(row.bursts, &ConsumerBurst::received);
-    count_row(summary_, row);
-    lowest_rate_.add(summary_, row);
-    generation_time_.end_second(second, clock_.position(), row.received.bytes);
-    summary_.in_time = generation_time_.moved();
-    if (sink_) {
-        sink_(row, live_sample_of(summary_, row));
-    }
-    row.clear();
+    send_row(row.received.bytes);
     row.free_slots_min = state_.free_slots;
 }
 

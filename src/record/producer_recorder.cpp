@@ -10,6 +10,8 @@
 
 namespace weir::record {
 
+template class SecondRecorder<ProducerRecorder, ProducerRow>;
+
 using core::Bytes;
 using core::Duration;
 using core::Instant;
@@ -17,40 +19,23 @@ using core::Observation;
 
 ProducerRecorder::ProducerRecorder(const core::Plan& plan, core::ProducerId id, Instant start,
                                    Latencies& latencies, Sink sink)
-    : buffer_(plan.buffer),
+    : DataRecorder(plan, core::node_of(id), plan.consumers, start, latencies, std::move(sink)),
+      buffer_(plan.buffer),
       streams_(plan.streams),
-      duration_(plan.duration),
       has_occupancy_(plan.generation != core::Generation::saturate && plan.buffer > Bytes{0}),
       loss_is_overflow_(plan.overflow == core::Overflow::drop),
-      in_step_(plan.shaping.kind == core::ShapingKind::in_step),
       consumers_grant_(plan.consumers_grant()),
       keeps_sent_(plan.keeps_until_taken()),
-      latencies_(latencies),
-      sink_(std::move(sink)),
-      clock_(start),
-      datagrams_(plan, plan.consumers),
       deadlines_(plan, core::last_of_set_after(plan, id)),
       trend_(plan, id, start),
-      generation_time_(plan, start),
-      bursts_(plan.row_interval),
-      lowest_rate_(plan) {
+      bursts_(plan.row_interval) {
     WEIR_ASSERT(streams_ > 0);
     begun_.reserve(streams_);
     state_.waiting_for_data = streams_;
     slot_share_ = consumers_grant_ ? 1 : 0;
-    summary_.node = core::node_of(id);
     if (!has_occupancy_) {
         summary_.max_occupancy = std::numeric_limits<double>::quiet_NaN();
     }
-}
-
-void ProducerRecorder::move_to(Instant now) {
-    if (finished_) {
-        return;
-    }
-    clock_.advance(
-        now, [this](Instant from, Duration length) { integrate(from, length); },
-        [this](std::int64_t second, Duration covered) { close(second, covered); });
 }
 
 void ProducerRecorder::integrate(Instant from, Duration length) {
@@ -132,7 +117,7 @@ void ProducerRecorder::begin_transfer(core::EventId event) {
     if (begun_.size() == streams_) {
         begun_.erase(begun_.begin());  // it was taken back, and did not end
     }
-    begun_.push_back({event, transfers_, sent_});
+    begun_.push_back({event, transfers_, moved_});
 }
 
 void ProducerRecorder::end_transfer(const Observation& transfer) {
@@ -148,16 +133,14 @@ void ProducerRecorder::end_transfer(const Observation& transfer) {
         Load& load = current_.load;
         load.transfer_rates.add(transfer.bytes, rate(transfer.bytes));
         load.link_shares.add(transfer.bytes, rate(transfer.bytes) * at_a_time);
-        load.link_rates.add(transfer.bytes, rate(sent_ - begun->sent));
+        load.link_rates.add(transfer.bytes, rate(moved_ - begun->sent));
     }
     begun_.erase(begun);
 }
 
 void ProducerRecorder::count_sent(Bytes bytes) {
     current_.sent.bytes += bytes;
-    generation_time_.count(clock_.position(), bytes);
-    sent_ += bytes;
-    peak_bins_.add(clock_.position(), bytes);
+    count_moved(clock_.position(), bytes);
     bursts_.at(clock_.position(), [&](CurrentBurst& burst) { burst.sent += bytes; });
 }
 
@@ -214,15 +197,6 @@ void ProducerRecorder::paced(Instant now, Instant due) {
     last_chunk_at_ = now;
 }
 
-void ProducerRecorder::socket(Instant now, const core::SocketState& state) {
-    advance(now);
-    if (!finished_) {
-        known_.datagrams = true;
-        datagrams_.socket(state, current_.datagrams);
-        summary_.socket = datagrams_.socket();
-    }
-}
-
 void ProducerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
     advance(now);
     if (state_.waiting_for_data < streams_) {
@@ -230,26 +204,15 @@ void ProducerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
     }
 }
 
-void ProducerRecorder::poll_gap(Instant now, Duration gap) {
-    advance(now);
-    current_.poll_gaps.add(now, gap);
-}
-
 void ProducerRecorder::finish(Instant now) {
     advance(now);
     deadlines_.end();
     summary_.sets_in_time = deadlines_.account();
     const bool counted = static_cast<const Counts&>(current_) != Counts{};
-    if (!finished_ && (counted || deadlines_.newly_late() > 0)) {
-        close(clock_.second(), clock_.covered());
-    }
-    if (!finished_) {
+    if (end(now, counted || deadlines_.newly_late() > 0)) {
         trend_.finish(now, state_.backlog);
         summary_.backlog_points = trend_.points();
-        generation_time_.finish(now);
-        summary_.in_time = generation_time_.moved();
     }
-    finished_ = true;
 }
 
 void ProducerRecorder::close(std::int64_t second, Duration covered) {
@@ -266,10 +229,9 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     };
 
     ProducerRow& row = current_;
-    row.start = {second, phase_of(second, duration_), covered};
+    start_row(second, covered);
     end_bursts(covered);
-    row.sent.bytes = moving_.end_second(row.sent.bytes);
-    row.peak_10ms = peak_bins_.end_second();
+    end_row(row.sent.bytes);
     row.backlog = state_.backlog;
     if (has_occupancy_) {
         const auto buffer = static_cast<double>(buffer_.count);
@@ -283,9 +245,8 @@ void ProducerRecorder::close(std::int64_t second, Duration covered) {
     row.time.waiting_for_grant = share(integrals_.grant_ns);
     row.time.waiting_for_data = share(integrals_.data_ns);
     row.late_sets = deadlines_.report_newly_late();
-    row.known = known_;
-    count_and_send();
-    row.clear();
+    summary_.sets_in_time = deadlines_.account();
+    send_row(row.sent.bytes);
     integrals_ = {};
 }
 
@@ -303,17 +264,6 @@ void ProducerRecorder::end_bursts(Duration covered) {
     });
     WEIR_ASSERT(bursts_.sum_up(current_.bursts, &ProducerBurst::sent, current_.sent.bytes, covered));
     current_.burst = bursts_.largest(current_.bursts, &ProducerBurst::sent);
-}
-
-void ProducerRecorder::count_and_send() {
-    count_row(summary_, current_);
-    lowest_rate_.add(summary_, current_);
-    summary_.sets_in_time = deadlines_.account();
-    generation_time_.end_second(current_.start.second, clock_.position(), current_.sent.bytes);
-    summary_.in_time = generation_time_.moved();
-    if (sink_) {
-        sink_(current_, live_sample_of(summary_, current_));
-    }
 }
 
 }  // namespace weir::record

@@ -1,15 +1,8 @@
-// Records what a producer does, second by second: integrates its state over time, counts what it observes,
-// closes a row at the end of every second (also of seconds in which nothing happened or the loop stood
-// still).
-//
-// Every call takes `now` on the common clock and first advances to it. Chosen: exact integration of states
-// that the caller reports when they change. Rejected: sampling at a fixed rate, which misses what is shorter
-// than the period and costs timers. Nothing is allocated after construction.
+// Records what a producer does, second by second.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,14 +13,7 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"
-#include "record/datagram_recorder.hpp"
-#include "record/generation_time.hpp"
-#include "record/latencies.hpp"
-#include "record/live_sample.hpp"
-#include "record/rank_summary.hpp"
-#include "record/rate_window.hpp"
-#include "record/rows.hpp"
-#include "record/second_clock.hpp"
+#include "record/data_recorder.hpp"
 #include "record/set_deadlines.hpp"
 
 namespace weir::record {
@@ -40,21 +26,13 @@ struct ProducerState {
     std::uint32_t waiting_for_data = 0;
 };
 
-class ProducerRecorder {
+class ProducerRecorder final : public DataRecorder<ProducerRecorder, ProducerRow> {
   public:
-    /// Called once per closed second, in order.
-    using Sink = std::function<void(const ProducerRow&, const LiveSample&)>;
-
     /// Recording begins at `start` with all streams waiting for data. `latencies` is owned by the caller and
     /// may be shared by recorders of one thread.
     ProducerRecorder(const core::Plan& plan, core::ProducerId id, core::Instant start, Latencies& latencies,
                      Sink sink);
 
-    void advance(core::Instant now) {
-        if (now > clock_.position()) {
-            move_to(now);
-        }
-    }
     /// Inline: a copy of a state that has just been stored in parts would have to wait for them.
     void set_state(core::Instant now, const ProducerState& state) {
         WEIR_ASSERT(state.transferring + state.waiting_for_grant + state.waiting_for_data == streams_);
@@ -69,39 +47,25 @@ class ProducerRecorder {
     /// In place of the observations of chunks that have left since the last call, in order of time, all of
     /// the producer's backlog.
     void chunks_sent(std::span<const ChunkBytes> chunks);
-    /// At the end of the current second so many bytes of chunks have left whose end has not: only a
-    /// simulator can tell.
-    void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// Shaping: a chunk that could have gone at `due` was handed over.
     void paced(core::Instant now, core::Instant due);
     /// From the scheduler, by heartbeat: for how long so far offers waited and no consumer had a credit.
     /// Splits the streams' wait for a grant since the last such call into waiting for a slot and for the
     /// scheduler.
     void no_credit(core::Instant now, core::Duration cumulative);
-    /// The rank's socket as it is now, where chunks are datagrams.
-    void socket(core::Instant now, const core::SocketState& state);
-    /// The rank's loop was not polling for `gap`, which ended now.
-    void poll_gap(core::Instant now, core::Duration gap);
     /// Adds the delays of heartbeats that were read since the last call.
     void heartbeats(core::Instant now, const HeartbeatDelays& delays);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);
 
-    /// Datagrams by peer, where chunks are datagrams.
-    [[nodiscard]] std::vector<PeerDatagrams> datagrams() const { return datagrams_.entries(); }
-
-    /// The sums of all rows emitted so far. Ledger and closing check are the caller's to fill in.
-    [[nodiscard]] const RankSummary& summary() const { return summary_; }
     /// As far as they are known now; the summary has them as of the last row.
     [[nodiscard]] const SetsInTime& sets_in_time() const { return deadlines_.account(); }
 
   private:
-    void move_to(core::Instant now);
+    friend SecondRecorder<ProducerRecorder, ProducerRow>;
     void integrate(core::Instant from, core::Duration length);
     void close(std::int64_t second, core::Duration covered);
-    /// Adds the row of the second that ends to the summary, and hands it to the sink.
-    void count_and_send();
     void note_backlog(core::Instant now) {
         integrals_.backlog_peak = std::max(integrals_.backlog_peak, state_.backlog);
         bursts_.at(now, [this](CurrentBurst& burst) {
@@ -120,27 +84,16 @@ class ProducerRecorder {
 
     core::Bytes buffer_;
     std::uint32_t streams_;
-    core::Duration duration_;
     bool has_occupancy_;
     bool loss_is_overflow_;
-    bool in_step_;
-    std::optional<core::Instant> last_chunk_at_;  ///< shaping
     bool consumers_grant_;  ///< policy `none`: grants come from consumers, so every wait for one is a wait
                             ///< for a slot
     bool keeps_sent_;       ///< what was sent is backlog until it is taken
-    Latencies& latencies_;
-    Sink sink_;
 
-    SecondClock clock_;
-    DatagramRecorder datagrams_;
-    Known known_;  ///< of the rows
     SetDeadlines deadlines_;
     BacklogTrend trend_;
-    GenerationTime generation_time_;
-    bool finished_ = false;
     ProducerState state_;
     core::Duration transfers_;  ///< integral over time of the transfers under way, so far
-    core::Bytes sent_;          ///< so far
     /// A transfer under way, and the two when it began.
     struct Begun {
         core::EventId event;
@@ -149,8 +102,7 @@ class ProducerRecorder {
     };
     std::vector<Begun> begun_;
 
-    ProducerRow current_;  ///< of the second at hand
-    /// Sums of it that its row has otherwise. Stream times are nanoseconds times streams.
+    /// Sums of the second at hand that its row has otherwise. Stream times are nanoseconds times streams.
     struct Integrals {
         double backlog_ns = 0;  ///< bytes times nanoseconds
         core::Bytes backlog_peak;
@@ -170,17 +122,14 @@ class ProducerRecorder {
         [[nodiscard]] bool any() const { return generated + sent > core::Bytes{}; }
     };
     BurstSums<CurrentBurst> bursts_;
-    MovingBytes moving_;
-    LowestRate lowest_rate_;
-    PeakBins peak_bins_;
 
     // Attribution of waiting: the last heartbeat's.
     bool no_credit_known_ = false;
     core::Instant no_credit_at_;
     core::Duration no_credit_cumulative_;
     double slot_share_ = 0;
-
-    RankSummary summary_;
 };
+
+extern template class SecondRecorder<ProducerRecorder, ProducerRow>;
 
 }  // namespace weir::record

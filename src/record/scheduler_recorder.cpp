@@ -5,22 +5,13 @@
 
 namespace weir::record {
 
+template class SecondRecorder<SchedulerRecorder, SchedulerRow>;
+
 using core::Duration;
 using core::Instant;
 
 SchedulerRecorder::SchedulerRecorder(const core::Plan& plan, Instant start, Sink sink)
-    : duration_(plan.duration), sink_(std::move(sink)), clock_(start), bursts_(plan.row_interval) {
-    summary_.node = core::scheduler_node();
-}
-
-void SchedulerRecorder::advance(Instant now) {
-    if (finished_) {
-        return;
-    }
-    clock_.advance(
-        now, [this](Instant from, Duration length) { integrate(from, length); },
-        [this](std::int64_t second, Duration covered) { close(second, covered); });
-}
+    : SecondRecorder(plan, core::scheduler_node(), start, std::move(sink)), bursts_(plan.row_interval) {}
 
 void SchedulerRecorder::integrate(Instant from, Duration length) {
     TimeUse& time = current_.time;
@@ -79,23 +70,14 @@ void SchedulerRecorder::result(Instant now, core::Bytes bytes) {
     current_.results += {1, bytes};
 }
 
-void SchedulerRecorder::poll_gap(Instant now, Duration gap) {
-    advance(now);
-    current_.poll_gaps.add(now, gap);
-}
-
 void SchedulerRecorder::finish(Instant now) {
     advance(now);
-    if (!finished_ &&
-        current_.ready_messages + current_.offer_messages + current_.done_messages + current_.grants > 0) {
-        close(clock_.second(), clock_.covered());
-    }
-    finished_ = true;
+    end(current_.ready_messages + current_.offer_messages + current_.done_messages + current_.grants > 0);
 }
 
 void SchedulerRecorder::close(std::int64_t second, Duration covered) {
     SchedulerRow& row = current_;
-    row.start = {second, phase_of(second, duration_), covered};
+    start_row(second, covered);
     row.known.control_packets = control_packets_.has_value();
     row.waiting_events = state_.offers;
     row.free_slots = state_.credits;
@@ -104,10 +86,7 @@ void SchedulerRecorder::close(std::int64_t second, Duration covered) {
         row.bursts.push_back(burst);
     });
     count_row(summary_, row);
-    if (sink_) {
-        sink_(row, live_sample_of(summary_, row));
-    }
-    row.clear();
+    send_row();
 }
 
 }  // namespace weir::record

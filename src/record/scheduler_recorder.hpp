@@ -1,5 +1,4 @@
-// Records what the scheduler does, second by second. See producer_recorder.hpp for the rules that all
-// recorders share.
+// Records what the scheduler does, second by second.
 //
 // The scheduler's four times show what it waited for: data (free slots, no events), slots (events, no free
 // slot), streams (both, but every producer with events has all its streams in use, so the network is the
@@ -8,17 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
-#include "core/ids.hpp"
 #include "core/messages.hpp"
-#include "core/plan.hpp"
 #include "core/units.hpp"
-#include "record/live_sample.hpp"
-#include "record/rank_summary.hpp"
-#include "record/rows.hpp"
-#include "record/second_clock.hpp"
+#include "record/second_recorder.hpp"
 
 namespace weir::record {
 
@@ -31,14 +24,10 @@ struct SchedulerState {
     std::uint64_t outstanding = 0;            ///< events granted and not done
 };
 
-class SchedulerRecorder {
+class SchedulerRecorder final : public SecondRecorder<SchedulerRecorder, SchedulerRow> {
   public:
-    /// Called once per closed second, in order.
-    using Sink = std::function<void(const SchedulerRow&, const LiveSample&)>;
-
     SchedulerRecorder(const core::Plan& plan, core::Instant start, Sink sink);
 
-    void advance(core::Instant now);
     void set_state(core::Instant now, const SchedulerState& state);
     /// A control message arrived. Kinds other than Ready, Offer and Done are not counted.
     void message(core::Instant now, const core::ControlMessage& message);
@@ -49,32 +38,22 @@ class SchedulerRecorder {
     void handled(core::Instant now, core::Duration time);
     /// The result of an event arrived.
     void result(core::Instant now, core::Bytes bytes);
-    /// The rank's loop was not polling for `gap`, which ended now.
-    void poll_gap(core::Instant now, core::Duration gap);
     /// Ends the recording; a second begun is emitted if something happened in it, with `covered` below 1 s.
     /// Everything after this is ignored.
     void finish(core::Instant now);
 
-    /// The sums of all rows emitted so far. The ledger is the caller's to fill in.
-    [[nodiscard]] const RankSummary& summary() const { return summary_; }
-
   private:
+    friend SecondRecorder;
     void integrate(core::Instant from, core::Duration length);
     void note_state(SchedulerBurst& burst) const;
     void close(std::int64_t second, core::Duration covered);
 
-    core::Duration duration_;
-    Sink sink_;
-
-    SecondClock clock_;
-    bool finished_ = false;
     SchedulerState state_;
     std::optional<std::uint64_t> control_packets_;  ///< so far
 
-    SchedulerRow current_;              ///< of the second at hand
-    BurstSums<SchedulerBurst> bursts_;  ///< of its intervals, with --row-interval
-
-    RankSummary summary_;
+    BurstSums<SchedulerBurst> bursts_;  ///< of the second at hand's intervals, with --row-interval
 };
+
+extern template class SecondRecorder<SchedulerRecorder, SchedulerRow>;
 
 }  // namespace weir::record
