@@ -72,8 +72,8 @@ def run_ends_and_names_the_host():
         check(failure["host"] == HOST, f"the host is {HOST}, but blamed is: {failure}")
         check(f" on {HOST})" in failure["what"], f"{HOST} is not named: {failure['what']}")
         check(f"weir run: {failure['what']}" in ended.stderr, f"stderr does not say '{failure['what']}': {ended.stderr}")
-        # mpirun reports a killed rank itself.
-        check(ended.status == (137 if HOW == "kill" else 1), f"exit status {ended.status}: {ended.stderr}")
+        # mpirun reports a killed rank itself, unless MPI_Abort of a rank that misses it comes first.
+        check(ended.status in ((137, 1) if HOW == "kill" else (1,)), f"exit status {ended.status}: {ended.stderr}")
         for name, rows in ended.rows().items():
             check(any(row["phase"] == "measure" for row in rows), f"{name} has lost its seconds")
         keeper_only = lab_processes()
