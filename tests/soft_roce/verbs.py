@@ -21,10 +21,11 @@ from weir_run import WEIR, Run, check, check_complete, main
 # receiver read, 1.18 sends.
 TRANSPORTS = {"send": ("RDMA READ response", "RDMA WRITE", "SEND"), "put": ("RDMA WRITE",), "get": ("RDMA READ response",)}
 PACKET_BYTES = 4096  # of payload, at most
-LAYOUT = ("--producers", "1", "--consumers", "2")
+CONSUMERS = 2 if LONG else 1
+LAYOUT = ("--producers", "1", "--consumers", str(CONSUMERS))
 # Two events per set, each large enough for RDMA: smaller messages are copied, and sent by UCX's eager protocol.
 DATA = ("--rate", "8Mb/s", "--event-size", "250kB", "--interval", "500ms", "--warmup", "3s", "--drain", "60s", "--verify", "full")
-RANKS = 4
+RANKS = 2 + CONSUMERS
 
 
 def transport_options(transport):
