@@ -190,6 +190,9 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
     counter("rp_cnp_handled", &HostCounts::cnp_received);
     counter("packet_seq_err", &HostCounts::nak_received);
     counter("out_of_sequence", &HostCounts::out_of_sequence);
+    if (plan_.fabric.nics.reorder.count > 0) {
+        counter("reordered_packets", &HostCounts::reordered);
+    }
     counter("duplicate_request", &HostCounts::duplicates);
     counter("local_ack_timeout_err", &HostCounts::timeouts);
 }
