@@ -109,6 +109,35 @@ std::string ecn_text(const core::FabricPlan& fabric) {
                        dcqcn_text(fabric.nics.dcqcn));
 }
 
+std::string balancing_text(const core::FabricPlan& fabric) {
+    const core::BalancingPlan& plan = fabric.switches.balancing;
+    const auto after = [](core::Duration gap) { return fmt::format("after a gap of {}", rounded_text(gap)); };
+    std::string text;
+    switch (plan.kind) {
+        case core::BalancingKind::ecmp:
+            text = "ECMP";
+            break;
+        case core::BalancingKind::flowlets:
+            text = "flowlets: another way " + after(plan.gap);
+            break;
+        case core::BalancingKind::spray:
+            text = "each packet another way";
+            break;
+        case core::BalancingKind::adaptive:
+            text = "adaptive: the way with the shortest wait " +
+                   (plan.adaptive_gap.ns == 0 ? "for each packet" : after(plan.adaptive_gap));
+            break;
+    }
+    text += plan.hashes_queue_pairs ? "" : "; one hash for all flows between two hosts";
+    if (plan.reorders()) {
+        text += fabric.nics.reorder.count > 0
+                    ? fmt::format("; NICs wait for late packets until {} more are there",
+                                  rounded_text(fabric.nics.reorder))
+                    : "; NICs take packets that are overtaken for lost";
+    }
+    return text;
+}
+
 }  // namespace
 
 PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
@@ -138,21 +167,27 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
                                                    : static_cast<double>(fabric.switches.pool.count);
     const double pairs =
         plan.addressed() ? plan.traffic->pairs() : static_cast<double>(f.producers) * f.consumers;
-    cost.memory_bytes = program_bytes + simulation_memory_bytes(plan) + queue_pair_bytes * pairs +
+    cost.memory_bytes = program_bytes + simulation_memory_bytes(plan) +
+                        queue_pair_bytes * pairs * fabric.queue_pairs.of_a_pair +
                         std::min(pool, bytes) / payload * packet_record_bytes;
     return cost;
 }
 
 std::vector<std::string> switch_lines(const RunRequest& request) {
     const core::FabricPlan& fabric = request.network.fabric;
-    return {fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
-            ecn_text(fabric),
-            request.network.framing == core::Framing::tcp
-                ? fmt::format("TCP; {}", classes_text(fabric))
-                : fmt::format("{}; {}",
-                              fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat"
-                                                                                    : "go-back-N",
-                              classes_text(fabric))};
+    std::vector<std::string> lines{
+        fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
+        ecn_text(fabric),
+        request.network.framing == core::Framing::tcp
+            ? fmt::format("TCP; {}", classes_text(fabric))
+            : fmt::format(
+                  "{}; {}",
+                  fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat" : "go-back-N",
+                  classes_text(fabric))};
+    if (fabric.topology.kind != core::TopologyKind::star) {
+        lines.push_back(balancing_text(fabric));
+    }
+    return lines;
 }
 
 std::string cost_text(const PacketCost& cost) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/quantities.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_memory.hpp"
@@ -89,6 +91,25 @@ void check_window(const core::NicPlan& nics, core::Bytes mtu) {
     }
 }
 
+/// For data and for control messages. What an event has of its own is used again by the next one.
+void check_queue_pairs(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    const core::FabricPlan& fabric = request.network.fabric;
+    const std::uint64_t most = fabric.nics.most_queue_pairs;
+    const std::uint64_t peers = std::max(plan.producers, plan.consumers);
+    const std::uint64_t needed = peers * fabric.queue_pairs.of_a_pair + 1;
+    if (most > 0 && needed > most) {
+        const bool producer = plan.consumers >= plan.producers;
+        throw UsageError(
+            fmt::format("--queue-pairs: {} to each of {} {}s are {} at the NIC of a {}, with one for control "
+                        "messages, and "
+                        "it holds {} (--switch: [nic] queue-pairs); use {}",
+                        fabric.queue_pairs.of_a_pair, peers, producer ? "consumer" : "producer", needed,
+                        producer ? "producer" : "consumer", most,
+                        most > peers ? fmt::format("at most {}", (most - 1) / peers) : "fewer ranks"));
+    }
+}
+
 /// Datagrams have no other model. Their switch drops what its ports do not hold, unless another one is asked
 /// for.
 void derive_for_datagrams(RunRequest& request) {
@@ -153,6 +174,9 @@ void derive_packets(RunRequest& request) {
         request.network.fabric.hosts.socket_buffer = request.socket_buffer;
     }
     check_window(request.network.fabric.nics, request.network.mtu);
+    if (!request.plan.lossy() && request.network.framing != core::Framing::tcp) {
+        check_queue_pairs(request);
+    }
 }
 
 }  // namespace weir::config

@@ -23,6 +23,10 @@ inline constexpr Choice<core::PlacementKind> placements[] = {
     {"explicit", core::PlacementKind::listed},     {"random", core::PlacementKind::random}};
 inline constexpr Choice<core::Arbitration> arbitrations[] = {
     {"fifo", core::Arbitration::fifo}, {"ingress-round-robin", core::Arbitration::ingress_round_robin}};
+inline constexpr Choice<core::BalancingKind> balancings[] = {{"ecmp", core::BalancingKind::ecmp},
+                                                             {"flowlets", core::BalancingKind::flowlets},
+                                                             {"spray", core::BalancingKind::spray},
+                                                             {"adaptive", core::BalancingKind::adaptive}};
 
 /// What may be written for a member of these types.
 constexpr const auto& choices_of(MemberOf<core::LossRecovery> /**/) {
@@ -45,6 +49,9 @@ constexpr const auto& choices_of(MemberOf<core::PlacementKind> /**/) {
 }
 constexpr const auto& choices_of(MemberOf<core::Arbitration> /**/) {
     return arbitrations;
+}
+constexpr const auto& choices_of(MemberOf<core::BalancingKind> /**/) {
+    return balancings;
 }
 
 }  // namespace weir::config

@@ -17,6 +17,7 @@ namespace weir::config {
 namespace {
 
 using core::BackgroundPlan;
+using core::BalancingPlan;
 using core::BitRate;
 using core::Bytes;
 using core::DcqcnPlan;
@@ -44,6 +45,8 @@ template <auto member>
 constexpr auto in_ecn = +[](Description& d) -> auto& { return d.fabric.switches.ecn.*member; };
 template <auto member>
 constexpr auto in_watchdog = +[](Description& d) -> auto& { return d.fabric.switches.watchdog.*member; };
+template <auto member>
+constexpr auto in_balancing = +[](Description& d) -> auto& { return d.fabric.switches.balancing.*member; };
 template <auto member>
 constexpr auto in_nic = +[](Description& d) -> auto& { return d.fabric.nics.*member; };
 template <auto member>
@@ -73,6 +76,7 @@ constexpr std::string_view irn = "IRN (Mittal et al., SIGCOMM 2018)";
 constexpr std::string_view conweave = "conweave-ns3, IRN";
 constexpr std::string_view nvidia = "NVIDIA's NICs";
 constexpr std::string_view sonic = "SONiC (`pfcwd start_default`, below 32 ports)";
+constexpr std::string_view connectx = "ConnectX-5";
 
 constexpr SwitchKey keys[] = {
     {"switch", "drop-tail", in_description<&Description::drop_tail>, 0, 1,
@@ -180,6 +184,12 @@ constexpr SwitchKey keys[] = {
      "`selective` without PFC: time-out with at most three packets under way", irn},
     {"nic", "selective-timeout-high", in_nic<&NicPlan::selective_timeout_high>, 10 * microsecond, 60 * second,
      "`selective` without PFC: time-out with more packets under way", conweave},
+    {"nic", "reorder", in_nic<&NicPlan::reorder>, 0, 1e9,
+     "a receiver keeps packets that come ahead of a missing one, and takes it for lost only when one comes "
+     "so "
+     "many bytes ahead; `0B`: with the first one ahead, and go-back-N keeps none"},
+    {"nic", "queue-pairs", in_nic<&NicPlan::most_queue_pairs>, 0, 1e9,
+     "that a NIC holds; a run that needs more is refused; 0: no limit", connectx},
     {"nic", "window", in_nic<&NicPlan::window>, 0, 1e9,
      "a queue pair has at most so much under way; `0B`: no limit, with `selective` 4096 packets"},
     {"nic", "window-follows-rate", in_nic<&NicPlan::window_follows_rate>, 0, 1,
@@ -281,6 +291,17 @@ constexpr SwitchKey keys[] = {
      "at which a host copies what its ranks send each other"},
     {"placement", "memory-delay", in_placement<&PlacementPlan::memory_delay>, 0, 0.1 * second,
      "until such a message has arrived, besides"},
+
+    {"balancing", "kind", in_balancing<&BalancingPlan::kind>, 0, 0,
+     "which of equally short ways a packet takes: the one that a hash of its flow gives, one for each "
+     "flowlet "
+     "or packet in turn, or the one on which it waits least"},
+    {"balancing", "gap", in_balancing<&BalancingPlan::gap>, 0, 3600 * second,
+     "`flowlets`: a packet that comes so long after the last one of its flow may take another way"},
+    {"balancing", "adaptive-gap", in_balancing<&BalancingPlan::adaptive_gap>, 0, 3600 * second,
+     "the same for `adaptive`; `0s`: every packet may"},
+    {"balancing", "hash-queue-pairs", in_balancing<&BalancingPlan::hashes_queue_pairs>, 0, 1,
+     "flows between two hosts have hashes of their own; `false`: one for all"},
 };
 
 constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};

@@ -45,6 +45,12 @@ struct NetworkPlan {
     bool operator==(const NetworkPlan&) const = default;
 };
 
+/// The chunks of an event arrive in the order in which they were sent: they have one connection.
+inline bool keeps_events_in_order(const NetworkPlan& network) {
+    return network.model == NetworkModel::fluid || network.fabric.queue_pairs.of_events ||
+           network.fabric.queue_pairs.of_a_pair == 1;
+}
+
 /// Wire speeds of so many hosts' links, by index.
 inline std::vector<BitRate> link_rates(std::uint32_t hosts, BitRate usual, const std::vector<OwnLinks>& own) {
     std::vector<BitRate> rates(hosts, usual);

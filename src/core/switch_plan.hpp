@@ -65,6 +65,39 @@ struct WatchdogPlan {
     bool operator==(const WatchdogPlan&) const = default;
 };
 
+/// When a switch sends a flow another of several equally short ways.
+enum class BalancingKind : std::uint8_t {
+    ecmp,      ///< never: a hash of the flow chooses
+    flowlets,  ///< after a gap between two of its packets: the ways in turn
+    spray,     ///< for every packet: the ways in turn
+    adaptive,  ///< after a gap, which may be none: the way on which a packet waits least
+};
+
+/// How switches share traffic out to several equally short ways.
+struct BalancingPlan {
+    BalancingKind kind = BalancingKind::ecmp;
+    Duration gap = Duration::microseconds(2);  ///< flowlets
+    Duration adaptive_gap{};
+    bool hashes_queue_pairs = true;  ///< flows of two hosts have hashes of their own, and not one for all
+    bool operator==(const BalancingPlan&) const = default;
+
+    /// Packets of a flow may overtake each other. None waits for longer than a gap of a second.
+    [[nodiscard]] constexpr bool reorders() const {
+        constexpr Duration long_gap = Duration::seconds(1);
+        switch (kind) {
+            case BalancingKind::flowlets:
+                return gap < long_gap;
+            case BalancingKind::adaptive:
+                return adaptive_gap < long_gap;
+            case BalancingKind::spray:
+                return true;
+            case BalancingKind::ecmp:
+                break;
+        }
+        return false;
+    }
+};
+
 /// A switch with one pool of memory that all ports share. Values: QFX5200-32C; HPCC's simulator (Li et al.,
 /// SIGCOMM 2019); Linux, mlxsw.
 struct SwitchPlan {
@@ -84,6 +117,7 @@ struct SwitchPlan {
     Bytes egress_threshold{};  ///< instead, if above 0: a fixed one for each port and priority
     EcnPlan ecn;
     Arbitration arbitration = Arbitration::fifo;
+    BalancingPlan balancing;
     PriorityMask strict = 0;  ///< go first, the highest of them first
     std::array<std::uint32_t, priority_count> weights{1, 1, 1, 1, 1, 1, 1, 1};  ///< of the others
     WatchdogPlan watchdog;
@@ -142,7 +176,12 @@ struct NicPlan {
     // conweave-ns3 for the longer one.
     Duration selective_timeout_low = Duration::microseconds(100);
     Duration selective_timeout_high = Duration::microseconds(1350);
-    Bytes window{};  ///< under way at most; 0: no limit, selective 4096 packets
+    /// A receiver keeps packets that come ahead of a missing one, and takes it for late and not for lost up
+    /// to so many bytes ahead; 0: for lost with the first packet ahead.
+    Bytes reorder{};
+    bool may_be_overtaken = false;  ///< packets on their way; the network says so (BalancingPlan)
+    std::uint32_t most_queue_pairs = 1U << 18U;  ///< that a NIC holds; 0: no limit. ConnectX-5
+    Bytes window{};                              ///< under way at most; 0: no limit, selective 4096 packets
     bool window_follows_rate =
         false;  ///< the window is that for full speed, and less in proportion to the rate
     Priority ack_priority = 0;
@@ -198,10 +237,12 @@ struct BackgroundPlan {
     bool operator==(const BackgroundPlan&) const = default;
 };
 
-/// What has a connection of its own, with its rate, window and order.
-enum class QueuePairs : std::uint8_t {
-    pair,   ///< a producer and a consumer
-    event,  ///< each event; further messages of its pair do not wait for it
+/// Connections for the data of a producer and a consumer, each with a rate, window and order of its own.
+struct QueuePairs {
+    static constexpr std::uint32_t most = 256;
+    bool of_events = false;       ///< one for each event, for which further messages of the pair do not wait
+    std::uint32_t of_a_pair = 1;  ///< else so many, which messages take in turn
+    bool operator==(const QueuePairs&) const = default;
 };
 
 /// Which model of the network a simulation uses.
@@ -219,7 +260,7 @@ struct FabricPlan {
     BackgroundPlan background;
     TopologyPlan topology;
     PlacementPlan placement;
-    QueuePairs queue_pairs = QueuePairs::pair;
+    QueuePairs queue_pairs;
     Priority data_priority = 3;
     Priority control_priority = 3;
     bool operator==(const FabricPlan&) const = default;

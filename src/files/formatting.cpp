@@ -40,6 +40,11 @@ std::string in_unit(core::BitRate rate, RateUnit unit) {
     return significant(static_cast<double>(rate.bits_per_second) / unit.bits_per_second, 4);
 }
 
+std::string exact_seconds(std::int64_t ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    return fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", std::abs(ns) / second, std::abs(ns) % second);
+}
+
 std::string readable(core::BitRate rate) {
     const RateUnit unit = unit_for(rate);
     return in_unit(rate, unit) + " " + unit.name;

@@ -32,6 +32,9 @@ std::string readable(core::Bytes bytes);
 /// "12.3 us", "4.56 ms", "1.20 s": three significant digits.
 std::string readable(core::Duration duration);
 
+/// "-0.250000000": seconds with all nanoseconds, for CSV.
+std::string exact_seconds(std::int64_t ns);
+
 /// The length of a run: "30 seconds", "1 second", or, not of whole seconds, as above.
 std::string length_text(core::Duration length);
 

@@ -20,7 +20,8 @@ class Flow {
         NodeIndex to;
         Priority priority = 0;
         core::BitRate line_rate;     ///< of the sender's link
-        std::uint64_t identity = 0;  ///< a hash of seed, hosts and number: of ways and random times
+        std::uint64_t identity = 0;  ///< a hash of seed, hosts and number: of random times
+        std::uint64_t path = 0;      ///< what a switch makes of it for its hash
     };
 
     Flow(const Ends& ends, core::Bytes payload) : ends_(ends), messages_(payload) {}
@@ -59,6 +60,7 @@ class Flow {
         bool negative = false;  ///< the acknowledgement is a NAK
         bool notify = false;    ///< and a CNP
         bool echo = false;      ///< the acknowledgement reports a mark
+        bool kept = false;      ///< the packet came ahead of a missing one, which is not taken for lost
     };
     /// Appends the messages that are whole.
     virtual Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) = 0;

@@ -45,7 +45,8 @@ inline constexpr int queue_time_shift = 10;
 struct HostCounts {
     // As a receiver of data.
     std::uint64_t marked = 0;           ///< data packets that came with a mark
-    std::uint64_t out_of_sequence = 0;  ///< that came ahead of a missing one
+    std::uint64_t out_of_sequence = 0;  ///< that came ahead of a missing one, which was taken for lost
+    std::uint64_t reordered = 0;        ///< that did so and were kept until that one came (NicPlan::reorder)
     std::uint64_t duplicates = 0;       ///< that had come before
     std::uint64_t cnp_sent = 0;
     // As a sender of data.

@@ -99,11 +99,14 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
     const bool data = packet.kind == Packet::Kind::data;
     HostCounts& counted = host_counts_[packet.to.value];
     if (data) {
-        if (packet.sequence != flow.expected()) {
-            ++(packet.sequence > flow.expected() ? counted.out_of_sequence : counted.duplicates);
-        }
+        const std::uint32_t expected = flow.expected();
         counted.marked += packet.marked ? 1 : 0;
         const Flow::Replies replies = flow.on_data(packet, now_, finished_);
+        if (packet.sequence > expected) {
+            ++(replies.kept ? counted.reordered : counted.out_of_sequence);
+        } else if (packet.sequence < expected) {
+            ++counted.duplicates;
+        }
         if (flow.lacks_packets) [[unlikely]] {
             arrived_after_loss(packet);
         }

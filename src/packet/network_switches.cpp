@@ -8,7 +8,7 @@
 
 namespace weir::packet {
 
-LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) const {
+LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) {
     const Ways ways = node.ways[packet.to.value];
     if (ways.count == 1) {
         return ways.first;
@@ -17,9 +17,14 @@ LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) const 
         return NetworkEvent::no_link;
     }
     // A flow may have several receivers, and its replies take a way of their own.
-    const std::uint64_t hashed =
-        flows_[packet.flow.value]->ends().identity + nodes_[packet.to.value].identity;
-    return ways_[ways.first + core::SplitMix64(hashed).next() % ways.count];
+    const std::uint64_t path = flows_[packet.flow.value]->ends().path + nodes_[packet.to.value].identity;
+    return node.balancer->choose({.flow = packet.flow,
+                                  .to = packet.to,
+                                  .priority = packet.priority,
+                                  .path = path,
+                                  .now = now_,
+                                  .ways = {&ways_[ways.first], ways.count}},
+                                 links_);
 }
 
 bool PacketNetwork::is_marked(Link& link, Priority priority) const {

@@ -39,6 +39,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
       seed_(setup.seed),
       now_(setup.begin),
       events_(items_, horizon(setup)) {
+    nics_->may_be_overtaken = switches_.balancing.reorders();
     const Topology& topology = setup.topology;
     for (const Topology::Link& link : topology.links()) {
         Link made = link_of(topology, link);
@@ -61,6 +62,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
             }
             node.buffer = std::make_unique<SharedBuffer>(switches_, rates);
             node.ways.resize(topology.nodes());
+            node.balancer = make_balancer(switches_.balancing);
         } else {
             WEIR_ASSERT(ports.size() == 1);
             node.uplink = ports.front();
@@ -121,9 +123,17 @@ Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priorit
                 (uplink.leads_to_switch && nodes_[uplink.to].ways[to.value].count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
-    const std::uint64_t stream = core::random_stream(core::RandomPurpose::path, nodes_[from.value].identity,
-                                                     nodes_[to.value].identity, number);
-    return {flow, from, to, priority, {rate}, core::Random(seed_, stream).next()};
+    const auto hashed = [&](std::uint32_t of) {
+        return path_of(seed_, nodes_[from.value].identity, nodes_[to.value].identity, of);
+    };
+    const std::uint64_t identity = hashed(number);
+    return {flow,
+            from,
+            to,
+            priority,
+            {rate},
+            identity,
+            switches_.balancing.hashes_queue_pairs ? identity : hashed(0)};
 }
 
 FlowIndex PacketNetwork::connect(NodeIndex from, NodeIndex to, Priority priority, Protocol protocol,

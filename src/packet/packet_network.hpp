@@ -20,6 +20,7 @@
 #include "core/random.hpp"
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
+#include "packet/balancing.hpp"
 #include "packet/buffer_cycle.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/failure.hpp"
@@ -177,6 +178,7 @@ class PacketNetwork {
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};  ///< switches
         std::vector<Ways> ways{};                ///< switches, by host
+        std::unique_ptr<Balancer> balancer{};    ///< switches: chooses where there are several
     };
 
     static constexpr std::uint32_t no_failure = std::numeric_limits<std::uint32_t>::max();
@@ -296,7 +298,7 @@ class PacketNetwork {
     void set_timer(Flow& flow);
     void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(Link& link, Priority priority) const;
-    [[nodiscard]] LinkIndex way(const NodeState& node, const Packet& packet) const;
+    [[nodiscard]] LinkIndex way(const NodeState& node, const Packet& packet);
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
     }

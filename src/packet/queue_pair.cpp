@@ -34,6 +34,10 @@ std::uint32_t bits_needed(const core::NicPlan& plan) {
     return plan.recovery == core::LossRecovery::selective ? window_packets(plan) : 0;
 }
 
+std::uint32_t reorder_packets(const core::NicPlan& plan) {
+    return static_cast<std::uint32_t>((plan.reorder.count + plan.payload.count - 1) / plan.payload.count);
+}
+
 }  // namespace
 
 QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
@@ -42,8 +46,9 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
       reaction_(plan.dcqcn, ends.line_rate),
       full_window_(window_packets(plan)),
       window_(full_window_),
+      reorder_(reorder_packets(plan)),
       known_(bits_needed(plan)),
-      ahead_(bits_needed(plan)),
+      ahead_(std::max(bits_needed(plan), reorder_)),
       // No CNP has been sent yet.
       notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {}
 
@@ -182,6 +187,10 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
         doubled_timeout_ = {};
     }
     acknowledge(reply.sequence, now, sent);
+    if (reply.kind == Packet::Kind::ack && selective() && reply.detail > reply.sequence &&
+        reply.detail >= acknowledged_) {
+        known_.set(reply.detail);
+    }
     if (reply.kind == Packet::Kind::nak) {
         on_nak(reply, now);
     }
@@ -207,9 +216,10 @@ void QueuePair::on_timeout(Picoseconds now) {
 // Receiver
 
 /// Go-back-N: one NAK for a missing packet (IBTA 9.7.5.2.8), and one more each time the sender has gone back
-/// and the packet is missing again. If a NAK is lost, the sender's time-out helps.
+/// and the packet is missing again. If a NAK is lost, the sender's time-out helps. Where packets overtake
+/// each other, a lower number does not tell that the sender has gone back.
 bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
-    nak_due_ = nak_due_ || !nak_sent_ || sequence <= last_ahead_;
+    nak_due_ = nak_due_ || !nak_sent_ || (sequence <= last_ahead_ && !plan_->may_be_overtaken);
     last_ahead_ = sequence;
     if (!nak_due_ || (nak_sent_ && now - nak_at_ < Picoseconds::of(plan_->nak_spacing))) {
         return false;
@@ -223,7 +233,8 @@ bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
 Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     const bool ahead = packet.sequence > expected_;
     Replies replies = place(packet, now, arrived);
-    replies.notify = plan_->dcqcn.on && wants_cnp(packet.marked, ahead, replies.negative, now);
+    replies.notify =
+        plan_->dcqcn.on && wants_cnp(packet.marked, ahead && !replies.kept, replies.negative, now);
     return replies;
 }
 
@@ -242,6 +253,18 @@ bool QueuePair::wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now) {
     return true;
 }
 
+/// A packet that may have overtaken the missing one is kept, and selective repeat tells the sender of it with
+/// an acknowledgement that asks for nothing.
+Flow::Replies QueuePair::place_ahead(std::uint32_t sequence, Picoseconds now) {
+    if ((selective() || reorder_ > 0) && ahead_.covers(expected_, sequence)) {
+        ahead_.set(sequence);
+    }
+    if (may_have_overtaken(sequence)) {
+        return {.acknowledge = selective(), .kept = true};
+    }
+    return {.negative = selective() || wants_nak(sequence, now)};
+}
+
 Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     Replies replies;
     if (packet.sequence < expected_) {
@@ -249,17 +272,16 @@ Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vecto
         return replies;
     }
     if (packet.sequence > expected_) {
-        if (selective() && ahead_.covers(expected_, packet.sequence)) {
-            ahead_.set(packet.sequence);
-        }
-        replies.negative = selective() || wants_nak(packet.sequence, now);
-        return replies;
+        return place_ahead(packet.sequence, now);
     }
     ++expected_;
     ++unacknowledged_;
     nak_sent_ = false;
-    if (selective()) {
-        expected_ = ahead_.consume(expected_);
+    if (selective() || reorder_ > 0) {
+        const std::uint32_t next = ahead_.consume(expected_);
+        // Of what came ahead nothing was acknowledged.
+        unacknowledged_ += reorder_ > 0 ? next - expected_ : 0;
+        expected_ = next;
     }
     const bool whole = messages_.arrive(expected_, arrived);
     if (whole || unacknowledged_ >= core::packets_per_ack(*plan_)) {

@@ -32,6 +32,10 @@ class QueuePair final : public Flow {
             (next_ < messages_.end() && (window_ == 0 || next_ - acknowledged_ < window_)) || recovering();
     }
     [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
+    /// The packet came ahead of a missing one, which may come yet.
+    [[nodiscard]] bool may_have_overtaken(std::uint32_t sequence) const {
+        return sequence - expected_ < reorder_;
+    }
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
     [[nodiscard]] Picoseconds timeout() const;
     void set_window(Picoseconds now);
@@ -40,6 +44,7 @@ class QueuePair final : public Flow {
     void delay_resending(Picoseconds now);
     [[nodiscard]] bool wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now);
     Replies place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived);
+    Replies place_ahead(std::uint32_t sequence, Picoseconds now);
     [[nodiscard]] bool wants_nak(std::uint32_t sequence, Picoseconds now);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
@@ -48,6 +53,7 @@ class QueuePair final : public Flow {
     ReactionPoint reaction_;
     std::uint32_t full_window_;  ///< packets; 0: no limit
     std::uint32_t window_;       ///< packets, at the present rate
+    std::uint32_t reorder_;      ///< NicPlan::reorder, in packets
 
     std::uint32_t acknowledged_ = 0;
     std::uint32_t next_ = 0;
@@ -62,7 +68,8 @@ class QueuePair final : public Flow {
     std::uint32_t resend_end_ = 0;
     std::uint32_t recover_until_ = 0;  ///< a NAK starts no new recovery before this one is acknowledged
     ReceivedAhead known_;              ///< to the sender, by NAKs
-    ReceivedAhead ahead_;              ///< at the receiver
+
+    ReceivedAhead ahead_;  ///< at the receiver: selective, or it waits for what is late
 
     std::uint32_t unacknowledged_ = 0;
     bool nak_sent_ = false;         ///< for what is missing now

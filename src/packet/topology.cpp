@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "core/assertion.hpp"
 
@@ -70,6 +72,27 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host, const std:
         }
     }
     return ways;
+}
+
+std::vector<std::vector<LinkIndex>> Topology::parallel_links() const {
+    std::set<std::pair<std::uint32_t, std::vector<LinkIndex>>> found;
+    for (std::uint32_t host = 0; host < nodes(); ++host) {
+        if (is_switch({host})) {
+            continue;
+        }
+        std::vector<std::vector<LinkIndex>> ways = ways_to({host});
+        for (std::uint32_t node = 0; node < nodes(); ++node) {
+            if (is_switch({node}) && ways[node].size() > 1) {
+                std::sort(ways[node].begin(), ways[node].end());
+                found.emplace(node, std::move(ways[node]));
+            }
+        }
+    }
+    std::vector<std::vector<LinkIndex>> all;
+    for (const auto& [node, links] : found) {
+        all.push_back(links);
+    }
+    return all;
 }
 
 void Topology::set_identity(NodeIndex host, std::uint32_t identity) {

@@ -53,6 +53,10 @@ class Topology {
     [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host,
                                                               const std::vector<bool>& unused = {}) const;
 
+    /// Links of a switch that are ways to the same host, where there are several; each set once, in the order
+    /// of switches.
+    [[nodiscard]] std::vector<std::vector<LinkIndex>> parallel_links() const;
+
   private:
     struct StaticRoute {
         NodeIndex from;

@@ -49,12 +49,8 @@ std::string switch_csv_header() {
 std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
                              core::Instant begin, core::Duration length, Phase phase) {
     std::string lines;
-    const auto seconds = [](std::int64_t ns) {
-        return fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", std::abs(ns) / 1000000000,
-                           std::abs(ns) % 1000000000);
-    };
-    const std::string time =
-        fmt::format("{},{},{}", seconds(begin.ns), seconds(length.ns), phase_name(phase));
+    const auto seconds = files::exact_seconds;
+    const std::string time = switch_row_time(begin, length, phase);
     for (const SwitchRow& row : reading.rows) {
         lines += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", time, row.port,
                              description.ports[row.port].peer, row.priority, row.sent_packets,
@@ -222,6 +218,10 @@ Json to_json(const SwitchTotals& totals) {
     if (!totals.failures.none()) {
         json["failures"] = to_json(totals.failures);
     }
+    if (!totals.parallel_links.empty()) {
+        json["parallel_links_file"] = parallel_links_file();
+        json["parallel_links"] = to_json(totals.parallel_links);
+    }
     return json;
 }
 
@@ -267,6 +267,9 @@ std::string switch_text(const SwitchTotals& totals) {
                             : fmt::format("ports to consumers used from {} ({}) to {} ({})",
                                           files::percent(ports.least), ports.least_name,
                                           files::percent(ports.most), ports.most_name));
+    }
+    if (std::string balance = parallel_links_text(totals.parallel_links); !balance.empty()) {
+        parts.push_back(std::move(balance));
     }
     constexpr double often = 0.05;
     const std::size_t with_room = totals.ports_with_room().size();

@@ -14,6 +14,7 @@
 #include "core/ids.hpp"
 #include "core/units.hpp"
 #include "record/network_failures.hpp"
+#include "record/parallel_links.hpp"
 #include "record/rows.hpp"
 
 namespace weir::record {
@@ -88,6 +89,7 @@ struct SwitchTotals {
     /// By switch, port and priority.
     std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, SwitchPortTotals> ports;
     LossReactions reactions;
+    std::vector<ParallelLinkTotals> parallel_links;
     std::string problem;  ///< why rows are missing; empty: none are
     NetworkFailures failures;
 

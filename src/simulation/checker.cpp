@@ -26,8 +26,9 @@ core::PolicyRow rules_of(const core::Plan& plan) {
 
 }  // namespace
 
-Checker::Checker(const core::Plan& plan)
+Checker::Checker(const core::Plan& plan, bool in_order)
     : plan_(plan),
+      chunks_in_order_(in_order && plan.shaping.kind == core::ShapingKind::none),
       policy_(rules_of(plan)),
       equal_events_(plan.event_size.kind == core::DistributionKind::fixed &&
                     (plan.generation != core::Generation::sets ||
@@ -292,8 +293,7 @@ void Checker::chunk_arrived(ConsumerId consumer, core::PlaceId into, const core:
     }
     const bool in_order = event != nullptr && event->arrived == chunk.offset;
     if (!place.posted || !place.carries || place.event != chunk.event || event == nullptr ||
-        (!in_order && plan_.shaping.kind == core::ShapingKind::none) ||
-        event->arrived + chunk.length > event->handed_over) {
+        (!in_order && chunks_in_order_) || event->arrived + chunk.length > event->handed_over) {
         object("a chunk of event {} of producer {} at byte {} arrives unexpected in place {} of consumer {}",
                chunk.event.sequence(), chunk.event.producer().value, chunk.offset.count, into.value,
                consumer.value);

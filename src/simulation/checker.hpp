@@ -51,7 +51,8 @@ namespace weir::simulation {
 
 class Checker {
   public:
-    explicit Checker(const core::Plan& plan);
+    /// `in_order`: what a producer sends a consumer arrives in that order.
+    explicit Checker(const core::Plan& plan, bool in_order = true);
 
     // What a node does.
     void place_opened(core::ConsumerId consumer, core::PlaceId opened);
@@ -272,6 +273,7 @@ class Checker {
     void forget_ended(ProducerAccount& producer);
 
     core::Plan plan_;
+    bool chunks_in_order_;
     core::PolicyRow policy_;
     bool equal_events_;
     SetOracle set_oracle_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "record/second_clock.hpp"
 
@@ -38,6 +39,9 @@ bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
         totals_.files.push_back(record::switch_file(description.name));
         totals_.pool = description.pool;
     }
+    if (auto parallel = counters_->parallel_links(); !parallel.empty()) {
+        parallel_links_.emplace(std::move(parallel));
+    }
     if (!setup_.directory.empty()) {
         open_files();
     }
@@ -61,6 +65,11 @@ void NetworkRecorder::open_files() {
     for (const std::string& file : totals_.files) {
         note(switch_logs_.emplace_back().open(setup_.directory + "/" + file, record::switch_csv_header(),
                                               record::CsvLog::Writing::in_blocks));
+    }
+    if (parallel_links_) {
+        note(parallel_links_log_.open(setup_.directory + "/" + record::parallel_links_file(),
+                                      record::parallel_links_csv_header(),
+                                      record::CsvLog::Writing::in_blocks));
     }
 }
 
@@ -115,6 +124,14 @@ void NetworkRecorder::close_switch_rows(Instant now) {
             totals_.add(descriptions_[index], reading_, length);
         }
         write_rows(index, length, phase);
+        for (const record::SwitchRow& row : reading_.rows) {
+            if (parallel_links_) {
+                parallel_links_->add(index, row.port, row.sent_bytes);
+            }
+        }
+    }
+    if (parallel_links_) {
+        write_parallel_links(length, phase);
     }
     totals_.measured += phase == Phase::measure ? length : Duration{};
     row_begin_ = now;
@@ -124,15 +141,28 @@ void NetworkRecorder::write_rows(std::size_t index, Duration length, Phase phase
     if (index >= switch_logs_.size() || !switch_logs_[index].is_open() || reading_.rows.empty()) {
         return;
     }
-    lines_ += reading_.rows.size();
-    if (lines_ <= most_lines) {
+    if (may_write(reading_.rows.size())) {
         note(switch_logs_[index].append(
             record::switch_csv_lines(descriptions_[index], reading_, row_begin_, length, phase)));
-    } else if (totals_.problem.empty()) {
+    }
+}
+
+void NetworkRecorder::write_parallel_links(Duration length, Phase phase) {
+    const std::string lines = parallel_links_->end_row(row_begin_, length, phase);
+    if (parallel_links_log_.is_open() && !lines.empty() &&
+        may_write(static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n')))) {
+        note(parallel_links_log_.append(lines));
+    }
+}
+
+bool NetworkRecorder::may_write(std::size_t lines) {
+    lines_ += lines;
+    if (lines_ > most_lines && totals_.problem.empty()) {
         totals_.problem =
             fmt::format("rows from {:.6f} s on are left out: there are more than {}; use longer ones",
                         (row_begin_ - Instant{}).in_seconds(), most_lines);
     }
+    return lines_ <= most_lines;
 }
 
 void NetworkRecorder::finish(Instant now) {
@@ -146,6 +176,10 @@ void NetworkRecorder::finish(Instant now) {
     }
     for (record::CsvLog& log : switch_logs_) {
         note(log.close());
+    }
+    note(parallel_links_log_.close());
+    if (parallel_links_) {
+        totals_.parallel_links = parallel_links_->totals();
     }
 }
 

@@ -49,6 +49,9 @@ class NetworkRecorder {
     void open_files();
     void note(const files::MaybeIoError& error);
     void write_rows(std::size_t index, core::Duration length, record::Phase phase);
+    void write_parallel_links(core::Duration length, record::Phase phase);
+    /// Whether so many lines more may be written of switches; notes what is left out.
+    bool may_write(std::size_t lines);
     [[nodiscard]] record::Phase phase_at(core::Instant begin) const;
 
     Setup setup_;
@@ -63,6 +66,8 @@ class NetworkRecorder {
 
     std::vector<record::SwitchHardware> descriptions_;
     std::vector<record::CsvLog> switch_logs_;
+    std::optional<record::ParallelLinkLoads> parallel_links_;  ///< nothing: there are none
+    record::CsvLog parallel_links_log_;
     record::SwitchReading reading_;
     record::SwitchTotals totals_;
     record::LossReactions last_reactions_;

@@ -35,7 +35,7 @@ Simulator::Simulator(const Setup& setup)
       plan_(setup.plan),
       row_{plan_.producers, plan_.consumers},
       now_(Instant{} - plan_.warmup),
-      checker_(plan_),
+      checker_(plan_, core::keeps_events_in_order(setup_.network)),
       conditions_(row_.size()),
       network_(make_network(plan_, setup_.network, events_, *this)),
       report_period_(network_->report_period()),

@@ -120,6 +120,29 @@ std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
     return all;
 }
 
+std::vector<record::ParallelLinks> SwitchedCounters::parallel_links() const {
+    const auto index_of = [&](NodeIndex node) {
+        return static_cast<std::size_t>(std::find(switches_.begin(), switches_.end(), node) -
+                                        switches_.begin());
+    };
+    std::vector<record::ParallelLinks> all;
+    for (const std::vector<LinkIndex>& links : topology_.parallel_links()) {
+        const NodeIndex at = topology_.links()[links.front()].from;
+        std::vector<record::ParallelLink> out;
+        std::vector<record::ParallelLink> in;
+        for (const LinkIndex link : links) {
+            for (const auto& [some, of] : {std::pair{&out, link}, {&in, reverse(link)}}) {
+                const packet::Topology::Link& ends = topology_.links()[of];
+                some->push_back(
+                    {index_of(ends.from), ends.from_port, names_.name(ends.from), names_.name(ends.to)});
+            }
+        }
+        all.push_back({names_.name(at), true, std::move(out)});
+        all.push_back({names_.name(at), false, std::move(in)});
+    }
+    return all;
+}
+
 // Hosts
 
 packet::Carried SwitchedCounters::sent(LinkIndex link) const {
@@ -190,6 +213,9 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
     counter("rp_cnp_handled", &HostCounts::cnp_received);
     counter("packet_seq_err", &HostCounts::nak_received);
     counter("out_of_sequence", &HostCounts::out_of_sequence);
+    if (plan_.fabric.nics.reorder.count > 0) {
+        counter("reordered_packets", &HostCounts::reordered);
+    }
     counter("duplicate_request", &HostCounts::duplicates);
     counter("local_ack_timeout_err", &HostCounts::timeouts);
 }

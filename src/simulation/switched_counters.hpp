@@ -39,6 +39,8 @@ class SwitchedCounters {
     [[nodiscard]] std::vector<std::string> host_columns() const;
     [[nodiscard]] std::vector<record::SwitchHardware> switches() const;
 
+    [[nodiscard]] std::vector<record::ParallelLinks> parallel_links() const;
+
     // Readings, at the ends of seconds and rows (network_recorder.hpp). `at` does not go back, and all that
     // happens before it has happened.
 

@@ -1,6 +1,7 @@
 #include "simulation/switched_network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "simulation/switched_topology.hpp"
 
@@ -15,8 +16,9 @@ namespace {
 
 /// In handles of messages: a control message, not a chunk.
 constexpr packet::MessageHandle control_bit = packet::MessageHandle{1} << 32U;
-/// Connections of a pair have numbers: 0 and 1 are its classes, then come its events.
-constexpr std::uint32_t first_event_number = 2;
+/// Connections of a pair have numbers: 0 and 1 are its classes, then come further ones for data or its
+/// events.
+constexpr std::uint32_t first_further_number = 2;
 
 PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& network,
                               const packet::Topology& topology) {
@@ -97,21 +99,24 @@ std::uint32_t SwitchedNetwork::number_of(FlatNode from, FlatNode to, std::uint32
         core::random_stream(core::RandomPurpose::path, row().identity(from), row().identity(to), number));
 }
 
-packet::FlowIndex SwitchedNetwork::flow(FlatNode from, FlatNode to, Class use) {
+packet::FlowIndex SwitchedNetwork::next_flow(FlatNode from, FlatNode to, Class use) {
     const std::uint64_t key = ((std::uint64_t{from} << 32U) | to) * 2 + (use == Class::control ? 1 : 0);
-    const auto [known, added] = flows_.try_emplace(key);
-    if (added) {
-        const auto number = static_cast<std::uint32_t>(use);
+    PairFlows& pair = flows_[key];
+    const std::uint32_t all = use == Class::control ? 1 : plan_.fabric.queue_pairs.of_a_pair;
+    const std::uint32_t turn = std::exchange(pair.next, (pair.next + 1) % all);
+    if (turn == pair.flows.size()) {
+        const std::uint32_t number =
+            turn == 0 ? static_cast<std::uint32_t>(use) : first_further_number + turn - 1;
         const core::Placement::Ports ports = placement_.ports(from, to, number);
-        known->second = network_.connect(
+        pair.flows.push_back(network_.connect(
             {ports.from}, {ports.to},
             use == Class::control ? plan_.fabric.control_priority : plan_.fabric.data_priority, protocol(),
-            number_of(from, to, number));
+            number_of(from, to, number)));
         if (use == Class::control) {
-            pairs_of_messages_[known->second.value] = {from, to};
+            pairs_of_messages_[pair.flows.back().value] = {from, to};
         }
     }
-    return known->second;
+    return pair.flows[turn];
 }
 
 PacketNetwork::Protocol SwitchedNetwork::protocol() const {
@@ -126,8 +131,8 @@ packet::FlowIndex SwitchedNetwork::flow_of_event(Instant now, std::uint32_t prod
         const FlatNode from = row().producer(producer);
         const FlatNode to = row().consumer(chunk.to.value);
         const auto sequence = static_cast<std::uint32_t>(chunk.chunk.event.sequence());
-        const std::uint32_t number = number_of(from, to, first_event_number + sequence);
-        const core::Placement::Ports ports = placement_.ports(from, to, first_event_number + sequence);
+        const std::uint32_t number = number_of(from, to, first_further_number + sequence);
+        const core::Placement::Ports ports = placement_.ports(from, to, first_further_number + sequence);
         std::deque<packet::FlowIndex>& used = used_flows_[producer];
         if (!used.empty() && network_.flow(used.front()).ends().from.value == ports.from &&
             network_.connect_again(since_begin(now), used.front(), {ports.to}, protocol(), number)) {
@@ -161,9 +166,9 @@ void SwitchedNetwork::send_chunks(Instant now, std::uint32_t producer,
         } else if (datagrams_) {
             network_.post_datagram(since_begin(now), sockets_[producer], first_nic(to), index, length);
         } else {
-            const packet::FlowIndex used = plan_.fabric.queue_pairs == core::QueuePairs::event
+            const packet::FlowIndex used = plan_.fabric.queue_pairs.of_events
                                                ? flow_of_event(now, producer, chunk)
-                                               : flow(from, to, Class::data);
+                                               : next_flow(from, to, Class::data);
             network_.post(since_begin(now), used, index, length);
         }
     }
@@ -174,7 +179,7 @@ void SwitchedNetwork::post_message(Instant now, FlatNode from, FlatNode to, Byte
     if (placement_.on_one_host(from, to)) {
         push_message(copied_at(now, from, bytes), from, to, handle);
     } else {
-        network_.post(since_begin(now), flow(from, to, Class::control), control_bit | handle, bytes);
+        network_.post(since_begin(now), next_flow(from, to, Class::control), control_bit | handle, bytes);
     }
 }
 

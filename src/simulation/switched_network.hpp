@@ -1,7 +1,8 @@
 // Data and control messages through switches, packet by packet, between the NICs of the hosts on which nodes
-// sit (core/placement.hpp). Every pair of nodes that talks has a queue pair (or, with framing `tcp`, a
-// connection) for data, or one for each event, and one for control messages; a producer of datagrams has one
-// socket. Control messages may have links of their own. The model itself is packet/packet_network.hpp.
+// sit (core/placement.hpp). Every pair of nodes that talks has queue pairs (or, with framing `tcp`,
+// connections) for data, one, several that messages take in turn, or one for each event, and one for control
+// messages; a producer of datagrams has one socket. Control messages may have links of their own. The model
+// itself is packet/packet_network.hpp.
 //
 // What nodes of one host send each other is copied in its memory, one message after the other, and reaches no
 // NIC. A host's NICs work on while one of several nodes on it stands still.
@@ -64,7 +65,8 @@ class SwitchedNetwork final : public SeparateControl {
     core::Instant copied_at(core::Instant now, FlatNode from, core::Bytes bytes);
     /// How the network tells apart the flows of two hosts.
     [[nodiscard]] std::uint32_t number_of(FlatNode from, FlatNode to, std::uint32_t number) const;
-    packet::FlowIndex flow(FlatNode from, FlatNode to, Class use);
+    /// The pair's next one in turn.
+    packet::FlowIndex next_flow(FlatNode from, FlatNode to, Class use);
     /// --queue-pairs event: that of the chunk's event.
     packet::FlowIndex flow_of_event(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
     [[nodiscard]] packet::PacketNetwork::Protocol protocol() const;
@@ -90,7 +92,11 @@ class SwitchedNetwork final : public SeparateControl {
     packet::Topology topology_;
     packet::PacketNetwork network_;
     SwitchedCounters counters_;
-    std::unordered_map<std::uint64_t, packet::FlowIndex> flows_;  ///< by class and pair of nodes
+    struct PairFlows {
+        std::vector<packet::FlowIndex> flows;  ///< so far
+        std::uint32_t next = 0;
+    };
+    std::unordered_map<std::uint64_t, PairFlows> flows_;  ///< by class and pair of nodes
     struct Pair {
         FlatNode from = 0;
         FlatNode to = 0;

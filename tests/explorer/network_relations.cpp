@@ -240,7 +240,10 @@ class Relations {
         network.fabric.nics.dcqcn.on = switches.ecn.on;
         network.fabric.nics.dcqcn.rules =
             random_.below(2) == 0 ? core::DcqcnRules::paper : core::DcqcnRules::hpcc;
-        network.fabric.queue_pairs = random_.below(3) == 0 ? core::QueuePairs::event : core::QueuePairs::pair;
+        network.fabric.queue_pairs = {.of_events = random_.below(3) == 0};
+        if (!network.fabric.queue_pairs.of_events) {
+            network.fabric.queue_pairs.of_a_pair = static_cast<std::uint32_t>(number(1, 4));
+        }
         network.fabric.nics.recovery =
             random_.below(2) == 0 ? core::LossRecovery::go_back_n : core::LossRecovery::selective;
         network.fabric.nics.ack_timeout = Duration::milliseconds(2);

@@ -394,7 +394,7 @@ class ScenarioDraw {
             draw_.add("packet-overhead", "{}B", draw_.number(0, 200));
         }
         if (draw_.one_in(4) && draw_.value("network") == "packet") {
-            draw_.add("queue-pairs", "{}", draw_.one_of({"event", "event", "pair"}));
+            draw_.add("queue-pairs", "{}", draw_.one_of({"event", "event", "pair", "2", "7", "16"}));
         }
         const std::string link = draw_.value("producer-link");
         if (draw_.one_in(6) && !link.empty()) {

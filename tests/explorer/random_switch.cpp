@@ -82,6 +82,10 @@ class SwitchDraw {
              window ? draw_.number(200000, 400000) : std::int64_t{0}, window && draw_.one_in(2));
         line("selective-timeout-low = \"{}us\"\nselective-timeout-high = \"{}us\"", draw_.number(50, 1000),
              draw_.number(1000, 5000));
+        line("reorder = \"{}B\"", draw_.one_in(2) ? draw_.number(4000, 200000) : std::int64_t{0});
+        line("[balancing]\nkind = \"{}\"\ngap = \"{}us\"\nadaptive-gap = \"{}us\"\nhash-queue-pairs = {}",
+             draw_.one_of({"ecmp", "flowlets", "spray", "adaptive"}), draw_.number(0, 50), draw_.number(0, 5),
+             !draw_.one_in(4));
         line("[classes]\ndata = {}\ncontrol = \"{}\"\nack = \"{}\"\ncnp = \"{}\"", draw_.number(0, 6),
              draw_.one_of({"data", "own", "1"}), draw_.one_of({"data", "own", "0"}),
              draw_.one_of({"data", "own", "6"}));

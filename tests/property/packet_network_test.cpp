@@ -46,7 +46,8 @@ Topology draw_topology(core::Random& random, std::uint32_t hosts) {
                        .spines = static_cast<std::uint32_t>(1 + random.below(3)),
                        .hosts = rates,
                        .between = draw_rate(random),
-                       .delay = delay});
+                       .delay = delay,
+                       .cables = static_cast<std::uint32_t>(1 + random.below(2))});
 }
 
 Case draw_case(core::Random& random) {
@@ -85,6 +86,11 @@ Case draw_case(core::Random& random) {
     nics.cnp_priority = static_cast<Priority>(random.below(8));
     nics.window = {static_cast<std::int64_t>(random.below(2) == 0 ? 0 : 5000 + random.below(100'000))};
     nics.dcqcn.on = random.below(2) == 0;
+    nics.reorder = {static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(200'000))};
+    switches.balancing = {.kind = static_cast<core::BalancingKind>(random.below(4)),
+                          .gap = core::Duration::microseconds(static_cast<std::int64_t>(random.below(20))),
+                          .adaptive_gap = core::Duration{static_cast<std::int64_t>(random.below(2000))},
+                          .hashes_queue_pairs = random.below(2) == 0};
     drawn.tcp.ecn = random.below(2) == 0;
     drawn.tcp.least_timeout = core::Duration::milliseconds(1);
     drawn.tcp.most_timeout = core::Duration::milliseconds(50);

@@ -31,6 +31,7 @@ std::string other_value(const SwitchKey& key) {
         {"counts", "3,0,1"},
         {"cables and rates", "leaf-0:spine-1=50Gb/s"},
         {"drop|forward", "forward"},
+        {"ecmp|flowlets|spray|adaptive", "spray"},
         {"newreno|cubic|dctcp", "dctcp"},
         {"fifo|ingress-round-robin", "ingress-round-robin"},
         {"8 counts", "1,2,3,4,5,6,7,8"},

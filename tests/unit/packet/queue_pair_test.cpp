@@ -342,3 +342,56 @@ TEST_CASE("Delays of going back do not add up while nothing is sent") {
         CHECK(flow.next_send() <= now + Picoseconds::of(core::Duration::seconds(10)));
     }
 }
+
+TEST_CASE("A receiver that waits for late packets asks for one only when others are too far ahead") {
+    const auto recovery = GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective);
+    const bool selective = recovery == core::LossRecovery::selective;
+    core::NicPlan plan = small_packets(recovery);
+    plan.reorder = {4000};
+    plan.packets_per_ack = 4;
+    Pair pair(plan);
+    pair.flow.post(5, {10'000});
+    REQUIRE(pair.send(8).size() == 8);
+    // Numbers 1 to 3 overtake number 0.
+    for (const std::uint32_t sequence : {2U, 1U, 3U}) {
+        const Flow::Replies replies = pair.deliver(sequence);
+        CHECK(replies.kept);
+        CHECK_FALSE(replies.negative);
+        CHECK(replies.acknowledge == selective);
+    }
+    // With it all four are acknowledged.
+    CHECK(pair.deliver(0).acknowledge);
+    CHECK(pair.flow.expected() == 4);
+    pair.reply(Packet::Kind::ack, 4, 0);
+    CHECK(pair.flow.packets_sent_again() == 0);
+    // Number 4 is lost; number 8 is too far ahead for it to come yet.
+    for (const std::uint32_t sequence : {5U, 6U, 7U}) {
+        CHECK_FALSE(pair.deliver(sequence).negative);
+        if (selective) {
+            pair.reply(Packet::Kind::ack, 4, sequence);
+        }
+    }
+    CHECK(pair.send(1) == Numbers{8});
+    const Flow::Replies beyond = pair.deliver(8);
+    CHECK(beyond.negative);
+    CHECK_FALSE(beyond.kept);
+    pair.reply(Packet::Kind::nak, 4, 8);
+    CHECK(pair.send(2) == (selective ? Numbers{4, 9} : Numbers{4, 5}));
+    pair.deliver(4);
+    CHECK(pair.flow.expected() == 9);
+}
+
+TEST_CASE("Go-back-N where packets overtake each other: one NAK for a gap, whatever comes then") {
+    core::NicPlan plan = small_packets(core::LossRecovery::go_back_n);
+    plan.may_be_overtaken = GENERATE(false, true);
+    Pair pair(plan);
+    pair.flow.post(5, {10'000});
+    pair.send(10);
+    pair.deliver(0);
+    CHECK(pair.deliver(4).negative);
+    pair.now += microsecond * 10;
+    // A lower number: the sender has gone back, or this packet was overtaken.
+    CHECK(pair.deliver(3).negative == !plan.may_be_overtaken);
+    pair.deliver(1);
+    CHECK(pair.deliver(3).negative);
+}

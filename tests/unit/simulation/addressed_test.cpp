@@ -323,10 +323,10 @@ std::vector<Duration> one_after_the_other(QueuePairs queue_pairs) {
 
 TEST_CASE("Behind a long transfer of its pair a short one waits, unless each has a queue pair") {
     // The long one takes 80 ms alone, the short one 2 x 0.33 ms: in turn with the other's packets 3 x 0.33.
-    const auto together = one_after_the_other(QueuePairs::pair);
+    const auto together = one_after_the_other({});
     CHECK(together[0].in_seconds() > 0.079);
     CHECK(together[1].in_seconds() == Approx(0.0803).margin(0.0006));
-    const auto apart = one_after_the_other(QueuePairs::event);
+    const auto apart = one_after_the_other({.of_events = true});
     CHECK(apart[0].in_seconds() < 0.0017);
     CHECK(apart[1].in_seconds() == Approx(0.0807).margin(0.0006));
 }

@@ -3,8 +3,8 @@ taken from it; rows are only drawn."""
 
 from ..basics.errors import naming
 from ..basics.units import counted, part, share, text
-from ..figures import (burst_charts, counter_charts, files as figure_files, heat_maps, latency_charts, lost_consumers, page_parts,
-                       phase_charts, switch_charts, switch_reading_charts, time_charts)
+from ..figures import (burst_charts, counter_charts, files as figure_files, heat_maps, latency_charts, link_charts, lost_consumers,
+                       page_parts, phase_charts, switch_charts, switch_reading_charts, time_charts)
 from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
 from ..runs import collective_times, phase_times, plan_pressure, steps, switch_counters, transfer_sizes, twin
 from ..runs.key_figures import KEY_FIGURES, key_figures
@@ -14,7 +14,7 @@ from .run_tiles import deciding_tiles, other_tiles
 # Drawn first, beside the verdict.
 _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
 _CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic,
-           latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, counter_charts.counters,
+           latency_charts.latencies, latency_charts.gaps, time_charts.by_events, switch_charts.switches, link_charts.over_time, counter_charts.counters,
            switch_reading_charts.readings)
 # Drawn by the short rows of a run of a few seconds.
 _IN_STEPS = (time_charts.buffers, time_charts.throughput, heat_maps.ranks_by_second)
@@ -96,7 +96,7 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "twin": twin.of_run(run), "switch": _switch(run), "losses": lost_consumers.table(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
+        "twin": twin.of_run(run), "switch": _switch(run), "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
         "collectives": collective_times.table(run), "collective_columns": collective_times.HEADER,
         "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),

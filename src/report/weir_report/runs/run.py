@@ -25,6 +25,7 @@ SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "que
                   "pausing_s", "pool_peak_bytes")
 # Above this, a table with a line for each pair would need more memory than all else.
 LARGEST_TABLE_BYTES = 256 << 20
+PARALLEL_LINK_COLUMNS = ("begin_s", "covered_s", "most_over_mean", "jain_index")
 RANK_FILE = re.compile(r"rank-(\d+)-(producer|consumer|scheduler)\.csv")
 
 
@@ -205,6 +206,16 @@ class Run(Recorded):
         files = [self.directory / file for file in (self.record.get("switch") or {}).get("files", [])]
         self._remark_lost([file for file in files if not file.exists()], "what switches counted is not drawn")
         return {file.stem: read_table(file, ("port", "priority"), SWITCH_COLUMNS) for file in files if file.exists()}
+
+    @kept
+    def parallel_link_rows(self):
+        """How evenly parallel links of a simulation were loaded: {column: values by row}; None for other runs."""
+        name = (self.record.get("switch") or {}).get("parallel_links_file")
+        if not name:
+            return None
+        file = self.directory / name
+        self._remark_lost([] if file.exists() else [file], "the balance of parallel links is not drawn")
+        return read_table(file, (), PARALLEL_LINK_COLUMNS, ("switch", "direction")) if file.exists() else None
 
 
 def read_run(path):
