@@ -112,8 +112,8 @@ void check_list(const RunRequest& request) {
         return;
     }
     const bool workers = ranks.producers == ranks.consumers;
-    if (plan.hosts.size() != ranks.producers + ranks.consumers &&
-        !(workers && plan.hosts.size() == ranks.producers)) {
+    const bool lists_workers = workers && plan.hosts.size() == ranks.producers;
+    if (!lists_workers && plan.hosts.size() != ranks.producers + ranks.consumers) {
         throw UsageError(fmt::format(
             "--switch: [placement] hosts: {} are listed for {} producers and {} consumers; write {}{}",
             plan.hosts.size(), ranks.producers, ranks.consumers,
