@@ -89,6 +89,7 @@ std::vector<std::vector<LinkIndex>> Topology::parallel_links() const {
         }
     }
     std::vector<std::vector<LinkIndex>> all;
+    all.reserve(found.size());
     for (const auto& [node, links] : found) {
         all.push_back(links);
     }

@@ -10,6 +10,12 @@
 
 namespace weir::record {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 double jain_index(std::span<const double> values) {
     double sum = 0;
     double sum_of_squares = 0;
@@ -92,7 +98,6 @@ std::string ParallelLinkLoads::end_row(core::Instant begin, core::Duration lengt
 }
 
 nlohmann::ordered_json to_json(const std::vector<ParallelLinkTotals>& totals) {
-    using Json = nlohmann::ordered_json;
     const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
     Json all = Json::array();
     for (const ParallelLinkTotals& total : totals) {
