@@ -71,6 +71,13 @@ constexpr core::NodeId producer_2{core::Role::producer, 2};
 const std::string four = "--producers 4 --consumers 4 --duration 4s --warmup 1s ";
 const std::string wide = "--producer-link 10Gb/s --consumer-link 10Gb/s ";
 
+/// Its uplinks carry 2.5 times the load.
+const std::string fabric =
+    "--network packet --producers 4 --consumers 4 --duration 1s --warmup 300ms --interval 100ms "
+    "--producer-link 2.5Gb/s --consumer-link 2.5Gb/s --rate 1Gb/s --event-size 500kB --pfc on "
+    "--switch-set topology.kind=leaf-spine --switch-set topology.leaves=2 --switch-set "
+    "topology.uplink-rate=10Gb/s ";
+
 const std::vector<Planted> planted{
     {four + "--rate 4Gb/s --consumer-link 3.5Gb/s --busy exponential:200us --slots 1",
      {CauseKind::consumer_links}},
@@ -105,6 +112,11 @@ const std::vector<Planted> planted{
      "--interval 20ms --producer-link 2.5Gb/s --consumer-link 2.5Gb/s --rate 1.5Gb/s --event-size 100kB "
      "--switch-set topology.kind=leaf-spine --switch-set topology.uplink-rate=1.2Gb/s",
      {CauseKind::uplinks}},
+    {fabric + "--fault degrade:link=leaf-0:spine-0,factor=0.05", {CauseKind::network_failure}},
+    {fabric + "--fault cut:link=leaf-0:spine-0,at=200ms,for=300ms,disconnects", {CauseKind::network_failure}},
+    {fabric + "--fault storm:host=consumer-0,at=200ms,for=300ms", {CauseKind::network_failure}},
+    {fabric + "--switch-set topology.spines=2 --fault cut:switch=spine-0,at=300ms",
+     {CauseKind::network_failure}},
 };
 
 }  // namespace
