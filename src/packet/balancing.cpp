@@ -16,7 +16,7 @@ class Ecmp final : public Balancer {
     }
 };
 
-/// What a switch remembers of the flows that it has seen: one entry for each, and each end of it.
+/// The state of a switch for flowlets: an entry for each flow and direction that has crossed it.
 class Flowlets {
   public:
     explicit Flowlets(Picoseconds gap) : gap_(gap) {}

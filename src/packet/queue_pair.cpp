@@ -253,8 +253,8 @@ bool QueuePair::wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now) {
     return true;
 }
 
-/// A packet that may have overtaken the missing one is kept, and selective repeat tells the sender of it with
-/// an acknowledgement that asks for nothing.
+/// A packet that may have overtaken the missing one is kept; selective repeat acknowledges it, and nothing is
+/// sent again for that.
 Flow::Replies QueuePair::place_ahead(std::uint32_t sequence, Picoseconds now) {
     if ((selective() || reorder_ > 0) && ahead_.covers(expected_, sequence)) {
         ahead_.set(sequence);
