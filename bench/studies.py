@@ -173,6 +173,25 @@ def outcome(found, least=None, most=None):
     return "PASS" if found <= most else f"MISS by {100 * (found / most - 1):.0f} %"
 
 
+def band(least, most):
+    """A band of values, either end of which may be None."""
+    if least is None:
+        return f"at most {most:g}"
+    return f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
+
+
+def outcome_of(values, least, most):
+    """PASS, MISS with the size of the largest distance from the band, or VOID without values."""
+    if not values:
+        return "VOID"
+    low = max(least - value for value in values) if least is not None else 0
+    high = max(value - most for value in values) if most is not None else 0
+    if low <= 0 and high <= 0:
+        return "PASS"
+    limit, distance = (least, low) if low > high else (most, high)
+    return f"MISS by {100 * distance / limit:.0f} %" if limit else f"MISS by {distance:g}"
+
+
 class Expectations:
     """What was expected before the runs, and what was found."""
 

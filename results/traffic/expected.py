@@ -7,6 +7,7 @@ shallow switch holds at most as much as is free of 16 MB: 8 MB alone, 4 MB if th
 import statistics
 
 import cases
+import studies
 
 SCHEDULED = ("rr-2", "lq-2", "rr-4", "rr-4s")
 WITHOUT_ECN = tuple(network for network in cases.NETWORKS if "ECN" not in network)
@@ -118,29 +119,11 @@ EXPECTED = (
 )
 
 
-def band(least, most):
-    if least is None:
-        return f"at most {most:g}"
-    return f"at least {least:g}" if most is None else f"{least:g} to {most:g}"
-
-
-def outcome(values, least, most):
-    """PASS, MISS with the size of the largest distance from the band, or VOID without values."""
-    if not values:
-        return "VOID"
-    low = max(least - value for value in values) if least is not None else 0
-    high = max(value - most for value in values) if most is not None else 0
-    if low <= 0 and high <= 0:
-        return "PASS"
-    limit, distance = (least, low) if low > high else (most, high)
-    return f"MISS by {100 * distance / limit:.0f} %" if limit else f"MISS by {distance:g}"
-
-
 def rows(lines):
     """traffic, expectation, figure, band, found, outcome"""
     made = []
     for traffic, text, figure, find, least, most in EXPECTED:
         values = find(lines)
         found = f"{min(values):.4g}" + (f" to {max(values):.4g}" if max(values) > min(values) else "") if values else ""
-        made.append([traffic, text, figure, band(least, most), found, outcome(values, least, most)])
+        made.append([traffic, text, figure, studies.band(least, most), found, studies.outcome_of(values, least, most)])
     return made

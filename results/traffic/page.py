@@ -6,7 +6,7 @@ import statistics
 import cases
 import expected
 import studies
-import svg
+import study_svg
 from expected import numbers
 from studies import table
 
@@ -174,9 +174,9 @@ def figures(lines):
             return (statistics.median(found[0]), max(found[1])) if all(found) else None
         return of
     large = [workload for workload in cases.WORKLOADS if workload != "small"]
-    return {"completion.svg": svg.panels(
+    return {"completion.svg": study_svg.panels(
                 "Completion of a phase over the ideal: median (dot) to worst (line)", "completion / ideal, logarithmic", DRAWN, large,
                 policies, values("over_ideal_median", "over_ideal_worst"), 30),
-            "others.svg": svg.panels(
+            "others.svg": study_svg.panels(
                 "Slowdown of transfers to consumers that are not the busiest: median (dot) to worst (line)", "slowdown, logarithmic", DRAWN,
                 ["bystanders", "experts-2.6", "experts-5.1"], policies, values("others_slowdown_median", "others_slowdown_worst"), 1000)}

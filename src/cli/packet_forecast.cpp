@@ -247,4 +247,28 @@ void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warni
     }
 }
 
+/// A simulated pause holds until it ends; a real one has to be renewed, and a watchdog sees the renewals.
+void warn_of_watchdog(const RunRequest& request, std::vector<std::string>& warnings) {
+    const core::WatchdogPlan& watchdog = request.network.fabric.switches.watchdog;
+    if (!watchdog.on) {
+        return;
+    }
+    std::vector<core::BitRate> rates = core::producer_links(request.network, request.plan.producers);
+    const std::vector<core::BitRate> more = core::consumer_links(request.network, request.plan.consumers);
+    rates.insert(rates.end(), more.begin(), more.end());
+    const auto slowest = std::min_element(rates.begin(), rates.end());
+    if (slowest == rates.end()) {
+        return;
+    }
+    const core::Duration renewed = core::time_for(*slowest, core::pause_renewed_after);
+    if (watchdog.restoration < renewed) {
+        warnings.push_back(
+            fmt::format("watchdog.restoration is {}, and a pause at {} is renewed only every {}: a real "
+                        "switch would end its "
+                        "action in the midst of a storm; write {} or more",
+                        rounded_text(watchdog.restoration), rounded_text(*slowest), rounded_text(renewed),
+                        rounded_text(renewed)));
+    }
+}
+
 }  // namespace weir::cli

@@ -26,5 +26,6 @@ std::string cheaper_options(const config::RunRequest& request, const PacketCost&
 
 /// Adds what of the switch cannot work as intended.
 void warn_of_headroom(const config::RunRequest& request, std::vector<std::string>& warnings);
+void warn_of_watchdog(const config::RunRequest& request, std::vector<std::string>& warnings);
 
 }  // namespace weir::cli

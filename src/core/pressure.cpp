@@ -7,28 +7,12 @@
 #include "core/distribution.hpp"
 #include "core/memory_need.hpp"
 #include "core/placement.hpp"
+#include "core/port_queues.hpp"
 #include "core/switch_memory.hpp"
+#include "core/uplink_queues.hpp"
 
 namespace weir::core {
 
-namespace {
-
-/// Where a threshold is 0, and what is above all others.
-constexpr double highest_pressure = 1e6;
-
-struct IntoPort {
-    std::uint64_t transfers = 0;
-    Bytes transfer;
-    Pressure::Limit limit = Pressure::Limit::slots;
-    bool window_bound = false;
-    std::uint32_t senders = 0;
-
-    [[nodiscard]] double bytes() const {
-        return static_cast<double>(transfers) * static_cast<double>(transfer.count);
-    }
-};
-
-/// `largest`: of a fragment.
 IntoPort into_port(const Plan& plan, Bytes largest, std::uint32_t senders) {
     IntoPort into{.transfers = plan.places(), .transfer = largest, .senders = senders};
     const auto limit = [&](std::uint64_t transfers, Pressure::Limit by) {
@@ -58,36 +42,6 @@ Bytes largest_fragment(const Plan& plan) {
     return cut ? std::min(largest, plan.set_bytes()) : largest;
 }
 
-/// Into the port of the consumer into which most can be under way.
-IntoPort into_fullest_port(const Plan& plan) {
-    const Bytes fragment = largest_fragment(plan);
-    if (!plan.addressed()) {
-        return into_port(plan, fragment, plan.producers);
-    }
-    IntoPort fullest;
-    for (std::uint32_t consumer = 0; consumer < plan.traffic->consumers(); ++consumer) {
-        Bytes largest;
-        for (const TrafficPlan::Incoming& incoming : plan.traffic->to({consumer})) {
-            largest = std::max(largest, incoming.bytes);
-        }
-        const auto senders = static_cast<std::uint32_t>(plan.traffic->senders_to({consumer}).size());
-        const IntoPort into = into_port(plan, std::min(fragment, largest), senders);
-        fullest = into.bytes() > fullest.bytes() ? into : fullest;
-    }
-    return fullest;
-}
-
-Pressure begun(const IntoPort& into, std::uint32_t consumers_per_port) {
-    Pressure pressure;
-    pressure.transfers = into.transfers * consumers_per_port;
-    pressure.transfer = into.transfer;
-    pressure.limit = into.limit;
-    pressure.window_bound = into.window_bound;
-    pressure.under_way = {static_cast<std::int64_t>(std::min(into.bytes() * consumers_per_port, 9e18))};
-    return pressure;
-}
-
-/// So many bytes of payload, in chunks, with all headers.
 double on_the_wire(const Plan& plan, const NetworkPlan& network, Bytes payload) {
     const std::int64_t capacity = chunk_capacity_bytes(plan);
     const auto chunks = static_cast<double>(detail::ceil_div(payload.count, capacity));
@@ -100,14 +54,20 @@ double on_the_wire(const Plan& plan, const NetworkPlan& network, Bytes payload) 
            chunks * (static_cast<double>(chunk_header_bytes) + static_cast<double>(packets * shape.overhead));
 }
 
-/// A port whose queue may grow, and what else lies in its switch then. Bytes on the wire.
-struct PortQueue {
-    Pressure::Port port = Pressure::Port::consumer;
-    BitRate rate;
-    double queue = 0;
-    double of_sender = 0;  ///< of one sender (of a port of ingress) in the switch
-    double in_switch = 0;
-};
+namespace {
+
+/// Where a threshold is 0, and what is above all others.
+constexpr double highest_pressure = 1e6;
+
+Pressure begun(const IntoPort& into, std::uint32_t consumers_per_port) {
+    Pressure pressure;
+    pressure.transfers = into.transfers * consumers_per_port;
+    pressure.transfer = into.transfer;
+    pressure.limit = into.limit;
+    pressure.window_bound = into.window_bound;
+    pressure.under_way = {static_cast<std::int64_t>(std::min(into.bytes() * consumers_per_port, 9e18))};
+    return pressure;
+}
 
 BitRate slowest(const std::vector<BitRate>& links) {
     return links.empty() ? BitRate{} : *std::min_element(links.begin(), links.end());
@@ -115,12 +75,6 @@ BitRate slowest(const std::vector<BitRate>& links) {
 BitRate fastest(const std::vector<BitRate>& links) {
     return links.empty() ? BitRate{} : *std::max_element(links.begin(), links.end());
 }
-
-/// How many ranks of a role use one NIC, at most.
-struct RanksPerPort {
-    std::uint32_t producers = 1;
-    std::uint32_t consumers = 1;
-};
 
 RanksPerPort ranks_per_port(const Plan& plan, const NetworkPlan& network) {
     const Placement placement(network, plan.producers, plan.consumers, plan.seed);
@@ -157,14 +111,6 @@ PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPo
     port.in_switch =
         std::max(port.queue, std::min(port.queue * ports_to_consumers, port.of_sender * ports_of_producers));
     return port;
-}
-
-/// All that is under way may go through one cable of this rate between two switches.
-PortQueue at_uplink(const Plan& plan, const NetworkPlan& network, const IntoPort& into, BitRate rate) {
-    const double all = std::min(static_cast<double>(into.transfers) * plan.consumers,
-                                static_cast<double>(plan.streams) * plan.producers) *
-                       on_the_wire(plan, network, into.transfer);
-    return {Pressure::Port::uplink, rate, all, all, all};
 }
 
 /// Results, which a consumer has under way for each of its slots.
@@ -227,7 +173,7 @@ void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, c
 }  // namespace
 
 Pressure measured_pressure(const Plan& plan, std::uint32_t consumers_per_port, std::optional<Bytes> acts_at) {
-    Pressure pressure = begun(into_fullest_port(plan), consumers_per_port);
+    Pressure pressure = begun(into_fullest_port(plan, &IntoPort::bytes), consumers_per_port);
     if (!acts_at) {
         pressure.unknown = Pressure::Unknown::real_switch;
         return pressure;
@@ -243,7 +189,7 @@ Pressure measured_pressure(const Plan& plan, std::uint32_t consumers_per_port, s
 }
 
 Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool disturbed) {
-    const IntoPort into = into_fullest_port(plan);
+    const IntoPort into = into_fullest_port(plan, &IntoPort::bytes);
     const bool packets = network.model == NetworkModel::packet;
     const RanksPerPort ranks = packets ? ranks_per_port(plan, network) : RanksPerPort{};
     Pressure pressure = begun(into, ranks.consumers);
@@ -257,12 +203,10 @@ Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool d
     }
     const PortQueue consumer = at_consumer(plan, network, into, ranks, disturbed);
     add_settings(pressure, plan, network, consumer);
-    const TopologyPlan& topology = network.fabric.topology;
-    if (topology.kind != TopologyKind::star) {
-        add_settings(pressure, plan, network, at_uplink(plan, network, into, topology.uplink_rate));
-    }
-    if (topology.kind == TopologyKind::three_tier) {
-        add_settings(pressure, plan, network, at_uplink(plan, network, into, topology.core_rate));
+    if (network.fabric.topology.kind != TopologyKind::star) {
+        for (const PortQueue& uplink : uplink_queues(plan, network, ranks, disturbed)) {
+            add_settings(pressure, plan, network, uplink);
+        }
     }
     if (plan.result_size.kind != DistributionKind::none && !network.separate_control) {
         add_settings(pressure, plan, network, at_scheduler(plan, network, consumer));

@@ -55,6 +55,10 @@ enum class WatchdogAction : std::uint8_t {
     forward  ///< the queue sends in spite of pauses
 };
 
+/// A pause holds for 65535 quanta of 512 bit times at most (IEEE 802.1Qbb), and is renewed at half of that:
+/// after the time that a link needs for so many bytes.
+inline constexpr Bytes pause_renewed_after{65535 * 64 / 2};
+
 /// PFC watchdog of a switch: what it does with a queue that its peer pauses for ever. Values: SONiC,
 /// sonic-utilities, pfcwd/main.py, for a switch with fewer than 32 ports.
 struct WatchdogPlan {

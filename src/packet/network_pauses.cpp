@@ -9,8 +9,6 @@ namespace weir::packet {
 namespace {
 
 constexpr std::int64_t pause_frame_bytes = 84;
-/// A quantum is 512 bit times; a pause of the longest time is renewed at half of it.
-constexpr std::int64_t longest_pause_bytes = 65535 * 64;
 
 }  // namespace
 
@@ -30,8 +28,8 @@ void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
     count(index, priority).pauses_sent += on ? 1 : 0;
     if (on && (link.refreshing & core::mask_of(priority)) == 0) {
         link.refreshing |= core::mask_of(priority);
-        const Picoseconds half{longest_pause_bytes / 2 * link.picoseconds_per_byte_fixed >> 16};
-        push(now_ + half, Item::Kind::refresh, index, priority);
+        const Picoseconds renewed{core::pause_renewed_after.count * link.picoseconds_per_byte_fixed >> 16};
+        push(now_ + renewed, Item::Kind::refresh, index, priority);
     }
 }
 

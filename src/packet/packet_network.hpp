@@ -94,6 +94,8 @@ class PacketNetwork {
     [[nodiscard]] const std::vector<NetworkEvent>& network_events() const { return network_events_; }
     /// Links between switches that may wait for each other in a circle, by the routes of now; empty: none.
     [[nodiscard]] const std::vector<LinkIndex>& possible_deadlock() const { return buffer_cycle_; }
+    /// Routes of now use the cable, whether or not it is cut.
+    [[nodiscard]] bool routes_use(CableIndex cable) const { return unused_.empty() || !unused_[cable]; }
 
     /// From now on (or no more) switches have no entry for the port of this host: its datagrams are copied to
     /// all other hosts of a switch that they pass, which discard them. The copies take room and time, and

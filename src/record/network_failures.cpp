@@ -34,7 +34,9 @@ Json to_json(const NetworkFailure& failure) {
             {"lost_by_errors", to_json(failure.by_errors)},
             {"gaps", failure.gaps},
             {"open_gaps", failure.open_gaps},
-            {"longest_gap_s", failure.longest_gap.in_seconds()}};
+            {"longest_gap_s", failure.longest_gap.in_seconds()},
+            {"loads_even_after_s",
+             failure.loads_even_after ? Json(failure.loads_even_after->in_seconds()) : Json()}};
 }
 
 Json to_json(const SwitchEvent& event) {
@@ -59,6 +61,10 @@ std::string text_of(const NetworkFailure& failure) {
     }
     if (failure.open_gaps > 0) {
         text += fmt::format(", and of {} nothing more came", files::counted(failure.open_gaps, "flow"));
+    }
+    if (failure.loads_even_after && failure.loads_even_after->ns > 0) {
+        text += fmt::format("; parallel links were loaded as evenly as before after {}",
+                            files::readable(*failure.loads_even_after));
     }
     return text + '.';
 }

@@ -67,25 +67,32 @@ void ParallelLinkLoads::add(std::size_t sender, std::uint32_t port, core::Bytes 
     }
 }
 
+std::vector<double> ParallelLinkLoads::loads(std::size_t index) const {
+    std::vector<double> of_links;
+    for (const ParallelLink& link : totals_[index].of.links) {
+        of_links.push_back(sent_[link.sender][link.port]);
+    }
+    return of_links;
+}
+
 std::string ParallelLinkLoads::end_row(core::Instant begin, core::Duration length, Phase phase) {
     const std::string time = switch_row_time(begin, length, phase);
     std::string lines;
-    for (ParallelLinkTotals& total : totals_) {
-        loads_.clear();
-        for (const ParallelLink& link : total.of.links) {
-            loads_.push_back(sent_[link.sender][link.port]);
-        }
-        const std::optional<LoadBalance> balance = balance_of(loads_);
+    for (std::size_t index = 0; index < totals_.size(); ++index) {
+        ParallelLinkTotals& total = totals_[index];
+        const std::vector<double> of_links = loads(index);
+        const std::optional<LoadBalance> balance = balance_of(of_links);
         if (!balance) {
             continue;
         }
-        lines += fmt::format(
-            "{},{},{},{},{:.0f},{:.0f},{:.6f},{:.6f}\n", time, total.of.at, total.of.outgoing ? "out" : "in",
-            loads_.size(), std::accumulate(loads_.begin(), loads_.end(), 0.0),
-            *std::max_element(loads_.begin(), loads_.end()), balance->most_over_mean, balance->jain_index);
+        lines += fmt::format("{},{},{},{},{:.0f},{:.0f},{:.6f},{:.6f}\n", time, total.of.at,
+                             total.of.outgoing ? "out" : "in", of_links.size(),
+                             std::accumulate(of_links.begin(), of_links.end(), 0.0),
+                             *std::max_element(of_links.begin(), of_links.end()), balance->most_over_mean,
+                             balance->jain_index);
         if (phase == Phase::measure) {
-            std::transform(loads_.begin(), loads_.end(), total.sent_bytes.begin(), total.sent_bytes.begin(),
-                           std::plus<>());
+            std::transform(of_links.begin(), of_links.end(), total.sent_bytes.begin(),
+                           total.sent_bytes.begin(), std::plus<>());
             total.highest_most_over_mean =
                 std::max(total.highest_most_over_mean.value_or(0), balance->most_over_mean);
             total.lowest_jain_index = std::min(total.lowest_jain_index.value_or(1), balance->jain_index);

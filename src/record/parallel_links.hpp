@@ -66,6 +66,8 @@ class ParallelLinkLoads {
 
     /// What a switch has sent on a port in the present row.
     void add(std::size_t sender, std::uint32_t port, core::Bytes sent);
+    /// By link of one of them: what it has carried in the present row.
+    [[nodiscard]] std::vector<double> loads(std::size_t index) const;
     /// Ends the row, which began at `begin`. Lines with their line ends, of those that had any load.
     std::string end_row(core::Instant begin, core::Duration length, Phase phase);
 
@@ -74,7 +76,6 @@ class ParallelLinkLoads {
   private:
     std::vector<ParallelLinkTotals> totals_;
     std::vector<std::vector<double>> sent_;  ///< in the present row, by switch and port
-    std::vector<double> loads_;
 };
 
 nlohmann::ordered_json to_json(const std::vector<ParallelLinkTotals>& totals);

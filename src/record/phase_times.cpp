@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/phase_ideals.hpp"
 #include "files/whole_file.hpp"
 
 namespace weir::record {
@@ -17,11 +18,6 @@ namespace {
 
 std::string seconds(Duration time) {
     return fmt::format("{:.9f}", time.in_seconds());
-}
-
-/// Time that a link needs for so much payload.
-Duration needed(Bytes bytes, core::BitRate rate) {
-    return rate.bits_per_second > 0 ? core::time_for(rate, bytes) : Duration{};
 }
 
 Duration median_of(std::vector<Duration>& times) {
@@ -101,26 +97,8 @@ bool PhaseTimes::is_complete(std::size_t number) const {
 }
 
 void PhaseTimes::set_network(const core::NetworkPlan& simulated) {
-    ideals_.assign(transfers_.size(), Duration{});
-    const std::vector<core::BitRate> producers = core::producer_links(simulated, plan_.producers);
-    for (std::uint32_t producer = 0; producer < plan_.producers; ++producer) {
-        raise_ideals(traffic().of({producer}), payload_rate(simulated, producers[producer]));
-    }
-    const std::vector<core::BitRate> consumers = core::consumer_links(simulated, plan_.consumers);
-    for (std::uint32_t consumer = 0; consumer < plan_.consumers; ++consumer) {
-        raise_ideals(traffic().to({consumer}), payload_rate(simulated, consumers[consumer]));
-    }
-}
-
-/// To what the link of one rank needs for its transfers.
-template <typename Transfers>
-void PhaseTimes::raise_ideals(const Transfers& transfers, core::BitRate rate) {
-    std::vector<Bytes> bytes(transfers_.size());
-    for (const auto& transfer : transfers) {
-        bytes[transfer.phase] += transfer.bytes;
-    }
-    for (std::size_t phase = 0; phase < bytes.size(); ++phase) {
-        ideals_[phase] = std::max(ideals_[phase], needed(bytes[phase], rate));
+    if (std::find(at_once_.begin(), at_once_.end(), true) != at_once_.end()) {
+        ideals_ = core::ideal_phase_times(plan_, simulated);
     }
 }
 

@@ -2,10 +2,8 @@
 // what the consumers counted (transfer_times.hpp). phases.csv has a line for each phase of each interval,
 // transfers.csv one for each phase name, producer and consumer.
 //
-// The completion time of a phase is that of its last transfer. Its ideal is what the fullest link needs for
-// the payload alone: the largest sum of what a producer sends or a consumer receives, divided by the rate at
-// which the link carries payload. Known where the links are, that is in a simulation; a trace, whose
-// transfers begin at many times, has none.
+// The completion time of a phase is that of its last transfer. Its ideal (core/phase_ideals.hpp) is known
+// where the links are, that is in a simulation; a trace, whose transfers begin at many times, has none.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +65,6 @@ class PhaseTimes {
     [[nodiscard]] std::optional<core::Duration> ideal(std::uint32_t phase) const {
         return at_once_[phase] && !ideals_.empty() ? std::optional(ideals_[phase]) : std::nullopt;
     }
-    template <typename Transfers>
-    void raise_ideals(const Transfers& transfers, core::BitRate rate);
     [[nodiscard]] bool is_complete(std::size_t number) const;
 
     const core::Plan& plan_;

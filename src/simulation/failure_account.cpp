@@ -1,6 +1,7 @@
 #include "simulation/failure_account.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "simulation/network_failures.hpp"
 
@@ -31,14 +32,74 @@ std::string name_of(packet::NetworkEvent::Kind kind) {
 
 }  // namespace
 
+FailureAccount::FailureAccount(const packet::Topology& topology, packet::PacketNetwork& network,
+                               const DeviceNames& names, bool watchdog, core::Instant begin)
+    : topology_(topology),
+      network_(network),
+      names_(names),
+      watchdog_(watchdog),
+      begin_(begin),
+      even_loads_(2 * topology.parallel_links().size()) {
+    for (const std::vector<packet::LinkIndex>& links : topology.parallel_links()) {
+        std::vector<packet::CableIndex> cables;
+        for (const packet::LinkIndex link : links) {
+            cables.push_back(link / 2);
+        }
+        cables_.insert(cables_.end(), 2, cables);  // what is sent on them, and what comes
+    }
+    look_at_routes();
+}
+
+void FailureAccount::look_at_routes() {
+    routed_.clear();
+    for (const std::vector<packet::CableIndex>& cables : cables_) {
+        std::vector<bool>& routed = routed_.emplace_back();
+        for (const packet::CableIndex cable : cables) {
+            routed.push_back(network_.routes_use(cable));
+        }
+    }
+}
+
+std::vector<std::size_t> FailureAccount::groups_with(const std::vector<packet::CableIndex>& cables) const {
+    std::vector<std::size_t> groups;
+    for (std::size_t group = 0; group < cables_.size(); ++group) {
+        if (std::find_first_of(cables_[group].begin(), cables_[group].end(), cables.begin(), cables.end()) !=
+            cables_[group].end()) {
+            groups.push_back(group);
+        }
+    }
+    return groups;
+}
+
+void FailureAccount::close_row(core::Instant begin, core::Instant now,
+                               const record::ParallelLinkLoads& loads) {
+    std::vector<std::optional<double>> indices;
+    for (std::size_t group = 0; group < cables_.size(); ++group) {
+        const std::vector<double> of_links = loads.loads(group);
+        std::vector<double> routed;
+        for (std::size_t link = 0; link < of_links.size(); ++link) {
+            if (routed_[group][link]) {
+                routed.push_back(of_links[link]);
+            }
+        }
+        const std::optional<record::LoadBalance> balance = record::balance_of(routed);
+        indices.push_back(balance ? std::optional(balance->jain_index) : std::nullopt);
+    }
+    even_loads_.add_row(begin, now, indices);
+    look_at_routes();
+}
+
 void FailureAccount::set(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on) {
     const auto [known, added] = asked_.try_emplace(number);
     Asked& asked = known->second;
     if (added) {
-        asked = {network_.add_failure(failure_of(disturbance, topology_, names_)), disturbance.text, now, {}};
+        packet::FabricFailure failure = failure_of(disturbance, topology_, names_);
+        even_loads_.begin(number, now, groups_with(failure.cables));
+        asked = {network_.add_failure(std::move(failure)), disturbance.text, now, {}};
     }
     if (!on) {
         asked.end = now;
+        even_loads_.end(number, now);
     }
     network_.set_failed(packet::Picoseconds::of(now - begin_), asked.failure, on);
 }
@@ -70,7 +131,8 @@ record::NetworkFailures FailureAccount::report(core::Instant now) const {
                                    .by_errors = lost(costs.by_errors),
                                    .gaps = costs.gaps,
                                    .open_gaps = costs.open_gaps,
-                                   .longest_gap = core::Duration{costs.longest_gap.count / 1000}});
+                                   .longest_gap = core::Duration{costs.longest_gap.count / 1000},
+                                   .loads_even_after = even_loads_.even_after(number)});
     }
     report.watchdog = watchdog_;
     report.storms_detected = network_.watchdogs().detected;

@@ -1,12 +1,16 @@
 // The failures of a packet network that were asked for: what they are called there and what they cost.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "packet/packet_network.hpp"
+#include "record/even_loads.hpp"
 #include "record/network_failures.hpp"
+#include "record/parallel_links.hpp"
 #include "simulation/device_names.hpp"
 #include "simulation/disturbance.hpp"
 
@@ -16,11 +20,12 @@ class FailureAccount {
   public:
     /// All must outlive this. `begin`: when the clock of the packets is 0.
     FailureAccount(const packet::Topology& topology, packet::PacketNetwork& network, const DeviceNames& names,
-                   bool watchdog, core::Instant begin)
-        : topology_(topology), network_(network), names_(names), watchdog_(watchdog), begin_(begin) {}
+                   bool watchdog, core::Instant begin);
 
     /// Begins or ends a disturbance of the network, by its number.
     void set(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on);
+    /// At the end of each row of switches, with what parallel links carried in it.
+    void close_row(core::Instant begin, core::Instant now, const record::ParallelLinkLoads& loads);
     /// Up to now.
     [[nodiscard]] record::NetworkFailures report(core::Instant now) const;
 
@@ -35,6 +40,9 @@ class FailureAccount {
         return begin_ + (at.instant() - core::Instant{});
     }
     [[nodiscard]] record::SwitchEvent event_of(const packet::NetworkEvent& event) const;
+    /// Groups of parallel links that have one of these.
+    [[nodiscard]] std::vector<std::size_t> groups_with(const std::vector<packet::CableIndex>& cables) const;
+    void look_at_routes();
 
     const packet::Topology& topology_;
     packet::PacketNetwork& network_;
@@ -42,6 +50,10 @@ class FailureAccount {
     bool watchdog_;
     core::Instant begin_;
     std::map<std::uint32_t, Asked> asked_;  ///< by number of the disturbance
+    // By group of parallel links, as SwitchedCounters::parallel_links() has them, and link.
+    std::vector<std::vector<packet::CableIndex>> cables_;
+    std::vector<std::vector<bool>> routed_;  ///< at the beginning of the present row
+    record::EvenLoads even_loads_;
 };
 
 }  // namespace weir::simulation

@@ -131,6 +131,9 @@ void NetworkRecorder::close_switch_rows(Instant now) {
         }
     }
     if (parallel_links_) {
+        if (phase != Phase::drain) {
+            counters_->failures().close_row(row_begin_, now, *parallel_links_);
+        }
         write_parallel_links(length, phase);
     }
     totals_.measured += phase == Phase::measure ? length : Duration{};

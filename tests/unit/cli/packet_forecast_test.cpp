@@ -43,6 +43,26 @@ TEST_CASE("headroom that a pause exceeds is warned of") {
     CHECK(forecast(packets({{"latency", "50us"}})).warnings.empty());
 }
 
+TEST_CASE("a watchdog that would end its action between two pauses of a storm is warned of") {
+    // 65535 quanta of 512 bits, a half of them: 168 us at 100 Gb/s, 671 us at 25 Gb/s.
+    const auto warnings = [](const char* restoration, const char* link) {
+        return forecast(packets({{"pfc", "on"},
+                                 {"producers", "3"},
+                                 {"consumers", "4"},
+                                 {"consumer-link", link},
+                                 {"switch-set", "watchdog.on=true"},
+                                 {"switch-set", std::string("watchdog.restoration=") + restoration}}))
+            .warnings;
+    };
+    CHECK(warnings("168us", "100Gb/s").empty());
+    CHECK(warnings("672us", "25Gb/s").empty());
+    REQUIRE(warnings("600us", "25Gb/s").size() == 1);
+    CHECK(warnings("600us", "25Gb/s")
+              .front()
+              .find("watchdog.restoration is 600 us, and a pause at 25 Gb/s "
+                    "is renewed only every 671.1 us") == 0);
+}
+
 TEST_CASE("a switch is described in few lines") {
     const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
     const auto lines = cli::switch_lines(request);

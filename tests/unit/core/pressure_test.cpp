@@ -237,6 +237,38 @@ TEST_CASE("Pressure grows in proportion to events, and one that several consumer
     CHECK(of(simulated_pressure(plan, network, false), Setting::pause).pressure > 2 * one);
 }
 
+TEST_CASE("A cable between switches: all that its leaf sends, or with packets in turn their part of it") {
+    // Scheduler and eight producers at one leaf, eight consumers at the other: 32 transfers are under way.
+    Plan plan = incast(8, mebibyte);
+    plan.consumers = 8;
+    NetworkPlan network = bare_network();
+    network.fabric.topology = {.kind = TopologyKind::leaf_spine, .leaves = 2, .spines = 4};
+    const auto at_uplink = [&](BalancingKind kind, bool disturbed = false) {
+        network.fabric.switches.balancing.kind = kind;
+        const Pressure::Acting acting = of(simulated_pressure(plan, network, disturbed), Setting::drop);
+        CHECK(acting.port == Port::uplink);
+        return acting.queue.count;
+    };
+    constexpr std::int64_t transfers = 32;
+    CHECK(at_uplink(BalancingKind::ecmp) == transfers * (mebibyte + 64));
+    CHECK(at_uplink(BalancingKind::adaptive) == transfers * (mebibyte + 64));
+    // A chunk is 257 packets: 63 rounds of four ways, and one packet at each end.
+    constexpr std::int64_t packet = 4096;
+    CHECK(at_uplink(BalancingKind::spray) == transfers * 65 * packet);
+    CHECK(at_uplink(BalancingKind::spray, true) == transfers * (mebibyte + 64));
+    network.fabric.switches.balancing.gap = {};
+    CHECK(at_uplink(BalancingKind::flowlets) == transfers * 65 * packet);
+    // Two cables to each of two spines are four ways, too. A spine has 130 packets for two ways.
+    network.fabric.topology.spines = network.fabric.topology.uplinks = 2;
+    CHECK(at_uplink(BalancingKind::spray) == transfers * (128 / 2 + 2) * packet);
+    // With half of the streams there are half of the transfers; slots for fewer are the limit, too.
+    plan.streams = 2;
+    CHECK(at_uplink(BalancingKind::ecmp) == transfers / 2 * (mebibyte + 64));
+    plan.streams = 4;
+    plan.slots = 1;
+    CHECK(at_uplink(BalancingKind::ecmp) == transfers / 4 * (mebibyte + 64));
+}
+
 TEST_CASE("What is not known is said, and other ports count") {
     Plan plan = incast(32, mebibyte);
     NetworkPlan network = bare_network();

@@ -180,3 +180,24 @@ TEST_CASE("A failure has no part in a run in which nothing uses what fails") {
     run.disturbances[0].factor = 0.5;
     CHECK(text() == without);
 }
+
+TEST_CASE("Sprayed loads are even again in the row in which routes have followed a cut") {
+    SimulatedRun run = fabric_run();
+    run.network.fabric.topology.spines = 3;
+    run.network.fabric.switches.balancing.kind = BalancingKind::spray;
+    run.network.fabric.switches.convergence = Duration::milliseconds(25);
+    run.network.fabric.nics.reorder = {1 << 20};
+    run.network.fabric.nics.may_be_overtaken = true;
+    run.switch_row_length = run.run.plan.interval;
+    run.disturbances = {fault(Kind::cut_link, "leaf-0:spine-1", 100, 100),
+                        fault(Kind::storm, "consumer-3", 250, 1)};
+    test::assign_ranks(run);
+    const SimulationResult result = simulate(run);
+    INFO(result.end.what);
+    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    const auto& failures = result.record.switches->failures.failures;
+    REQUIRE(failures.size() == 2);
+    CHECK(failures[0].loads_even_after == Duration::milliseconds(30));
+    CHECK_FALSE(failures[1].loads_even_after);
+    CHECK(result.record.verdict.text.find("loaded as evenly as before after 30") != std::string::npos);
+}

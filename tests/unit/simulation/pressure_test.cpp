@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "core/uplink_queues.hpp"
 #include "ranks_in_order.hpp"
 #include "simulation/simulated_run.hpp"
 
@@ -151,6 +152,50 @@ TEST_CASE("Below a pressure of 1 no setting acts, in whatever plan") {
     }
     CHECK(below >= 30);
     CHECK(above_and_acted >= 30);
+}
+
+TEST_CASE("Between switches no queue is longer than computed, whichever way packets go") {
+    std::size_t below = 0;
+    for (const BalancingKind kind : {BalancingKind::ecmp, BalancingKind::spray, BalancingKind::adaptive}) {
+        for (const std::uint32_t uplinks : {1U, 2U}) {
+            for (const std::int64_t event : {100 * kibibyte, 1000 * kibibyte}) {
+                SimulatedRun run = saturated(6, 6, event);
+                run.run.plan.duration = Duration::milliseconds(2);
+                NetworkPlan& network = run.network;
+                network.fabric.topology = {.kind = TopologyKind::leaf_spine,
+                                           .leaves = 2,
+                                           .spines = 2,
+                                           .uplink_rate = {50'000'000'000},
+                                           .uplinks = uplinks};
+                network.fabric.switches.balancing.kind = kind;
+                network.fabric.nics.reorder = {1 << 20};
+                network.fabric.nics.may_be_overtaken = true;
+                turn_on_pfc(run);
+                const Pressure pressure = pressure_of(run);
+                double most = 0;
+                for (const PortQueue& queue : uplink_queues(run.run.plan, network, {}, false)) {
+                    most = std::max(most, queue.queue);
+                }
+                weir::simulation::test::assign_ranks(run);
+                const SimulationResult result = simulate(run);
+                REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+                std::int64_t longest = 0;
+                for (const auto& [key, total] : result.record.switches->ports) {
+                    if (total.port.ranks.empty()) {
+                        longest = std::max(longest, total.row.queue_peak.count);
+                    }
+                }
+                INFO(static_cast<int>(kind) << ", " << uplinks << " uplinks, events of " << event
+                                            << ": pressure " << pressure.settings.at(0).pressure);
+                CHECK(static_cast<double>(longest) <= most + 2 * 4178);
+                if (!pressure.settings.at(0).can_act()) {
+                    ++below;
+                    CHECK(result.record.switches->sum().pauses_sent == 0);
+                }
+            }
+        }
+    }
+    CHECK(below >= 2);
 }
 
 }  // namespace simulation_pressure_test_file

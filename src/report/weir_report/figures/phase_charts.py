@@ -11,7 +11,7 @@ from .time_charts import group_edges
 POINTS_MAX = 300
 ABOUT_ROWS = ("Line: the median of all phases of this name, from their beginning until the last byte was there; band: the shortest and the longest. "
               "Dots and small numbers: how long transfers took at most, of half of the pairs (the mean of each), of 99 % of them, and the longest one.")
-ABOUT_IDEAL = " Green: the ideal, what the fullest link needs for the payload."
+ABOUT_IDEAL = " Green: the ideal, what the fullest link, or all cables upwards of a leaf or a pod, need for the payload."
 
 
 def rows(run):

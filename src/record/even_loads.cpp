@@ -1,0 +1,60 @@
+#include "record/even_loads.hpp"
+
+#include <algorithm>
+
+namespace weir::record {
+
+void EvenLoads::begin(std::uint32_t failure, core::Instant at, const std::vector<std::size_t>& groups) {
+    UnevenLinks& begun = failures_[failure];
+    begun = {.begin = at, .uneven_until = at};
+    for (const std::size_t index : groups) {
+        if (const std::deque<double>& rows = before_[index]; !rows.empty()) {
+            begun.groups.push_back({index, *std::min_element(rows.begin(), rows.end()) - tolerance});
+        }
+    }
+}
+
+void EvenLoads::end(std::uint32_t failure, core::Instant at) {
+    failures_[failure].end = at;
+}
+
+void EvenLoads::add_row(core::Instant begin, core::Instant end,
+                        std::span<const std::optional<double>> jain_indices) {
+    for (auto& [number, failure] : failures_) {
+        if (begin >= failure.end) {
+            continue;
+        }
+        for (Group& group : failure.groups) {
+            const std::optional<double>& jain = jain_indices[group.index];
+            if (!jain) {
+                continue;
+            }
+            ++failure.rows;
+            group.even = *jain >= group.least;
+            if (!group.even) {
+                failure.uneven_until = end;
+            }
+        }
+    }
+    for (std::size_t group = 0; group < before_.size(); ++group) {
+        if (jain_indices[group]) {
+            before_[group].push_back(*jain_indices[group]);
+            if (before_[group].size() > rows_before) {
+                before_[group].pop_front();
+            }
+        }
+    }
+}
+
+std::optional<core::Duration> EvenLoads::even_after(std::uint32_t failure) const {
+    const auto found = failures_.find(failure);
+    if (found == failures_.end() || found->second.rows == 0) {
+        return std::nullopt;
+    }
+    const UnevenLinks& known = found->second;
+    const bool even =
+        std::all_of(known.groups.begin(), known.groups.end(), [](const Group& group) { return group.even; });
+    return even ? std::optional(known.uneven_until - known.begin) : std::nullopt;
+}
+
+}  // namespace weir::record

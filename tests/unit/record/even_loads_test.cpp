@@ -1,0 +1,73 @@
+#include "record/even_loads.hpp"
+
+#include "catch.hpp"
+
+using namespace weir;
+using record::EvenLoads;
+
+namespace {
+
+constexpr core::Duration row = core::Duration::milliseconds(10);
+
+core::Instant at(std::int64_t ms) {
+    return core::Instant{} + core::Duration::milliseconds(ms);
+}
+
+/// Rows of 10 ms from `first_ms` on; below 0: a row without load.
+void add_rows(EvenLoads& loads, std::int64_t first_ms, const std::vector<std::vector<double>>& rows) {
+    for (const std::vector<double>& of_groups : rows) {
+        std::vector<std::optional<double>> indices;
+        for (const double index : of_groups) {
+            indices.push_back(index < 0 ? std::nullopt : std::optional(index));
+        }
+        loads.add_row(at(first_ms), at(first_ms) + row, indices);
+        first_ms += 10;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Loads are even again after the last row that is less even than those before the failure") {
+    EvenLoads loads(1);
+    add_rows(loads, 0, {{0.98}, {0.95}, {0.99}});
+    loads.begin(7, at(34), {0});
+    CHECK_FALSE(loads.even_after(7));
+    // 0.95 less 0.02.
+    add_rows(loads, 30, {{0.5}, {0.94}, {0.9}});
+    CHECK_FALSE(loads.even_after(7));
+    add_rows(loads, 60, {{0.93}, {-1}, {0.97}});
+    CHECK(loads.even_after(7) == core::Duration::milliseconds(60 - 34));
+    CHECK_FALSE(loads.even_after(8));
+}
+
+TEST_CASE("What comes after the end of a failure is not its own, and a group without load says nothing") {
+    EvenLoads loads(2);
+    add_rows(loads, 0, {{1, -1}});
+    loads.begin(0, at(10), {0, 1});
+    add_rows(loads, 10, {{1, 0.5}, {0.5, 0.5}});
+    CHECK_FALSE(loads.even_after(0));
+    loads.end(0, at(30));
+    add_rows(loads, 30, {{1, 1}});
+    CHECK_FALSE(loads.even_after(0));
+
+    EvenLoads unhurt(2);
+    add_rows(unhurt, 0, {{1, 1}});
+    unhurt.begin(0, at(10), {1});
+    CHECK_FALSE(unhurt.even_after(0));  // nothing has come since
+    add_rows(unhurt, 10, {{0.2, 1}});
+    CHECK(unhurt.even_after(0) == core::Duration{});
+    unhurt.begin(1, at(20), {});  // links without parallel ones
+    add_rows(unhurt, 20, {{1, 1}});
+    CHECK_FALSE(unhurt.even_after(1));
+}
+
+TEST_CASE("Only the last rows before a failure count as before") {
+    EvenLoads loads(1);
+    add_rows(loads, 0, {{0.3}});
+    for (std::size_t place = 0; place < EvenLoads::rows_before; ++place) {
+        add_rows(loads, 10, {{1}});
+    }
+    loads.begin(0, at(500), {0});
+    add_rows(loads, 500, {{0.9}, {1}});
+    CHECK(loads.even_after(0) == row);
+}
