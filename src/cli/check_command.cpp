@@ -107,10 +107,11 @@ int status_of(const CheckResult& result) {
 }
 
 /// What the plan needs of each host, in the order of their first ranks.
-std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const core::Plan& plan,
+std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const config::RunRequest& request,
                                      const core::RoleMap& roles,
                                      const std::vector<host::RankLocation>& locations) {
     std::vector<host::HostView> views;
+    const core::Plan& plan = request.plan;
     const double sends =
         plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
     const double receives = sends * plan.producers / std::max(1U, plan.consumers);
@@ -126,12 +127,14 @@ std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const c
                 case core::Role::producer:
                     ++view.part.producers;
                     view.part.sends_bits_per_second += sends;
-                    memory = core::producer_memory_bytes(plan);
+                    memory = core::producer_memory_bytes(plan) +
+                             core::connection_memory_bytes(request.engine.queue_pairs, plan.consumers);
                     break;
                 case core::Role::consumer:
                     ++view.part.consumers;
                     view.part.receives_bits_per_second += receives;
-                    memory = core::consumer_memory_bytes(plan);
+                    memory = core::consumer_memory_bytes(plan) +
+                             core::connection_memory_bytes(request.engine.queue_pairs, plan.producers);
                     break;
                 case core::Role::scheduler:
                     ++view.part.schedulers;
@@ -227,7 +230,7 @@ class JobCheck {
         result_.told_apart = all.one_name;
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
-            result_.hosts = views_of(std::move(all_settings), request.plan, roles, all.locations);
+            result_.hosts = views_of(std::move(all_settings), request, roles, all.locations);
             host::judge_hosts(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }

@@ -1,12 +1,29 @@
 #include "cli/introduction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
 
 #include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
+#include "host/open_files.hpp"
 
 namespace weir::cli {
+
+namespace {
+
+config::SocketRoom this_socket_room() {
+    std::error_code error;
+    const bool has_rdma = !std::filesystem::is_empty("/sys/class/infiniband", error) && !error;
+    return config::socket_room(std::getenv("UCX_TLS"), has_rdma, host::most_open_files());
+}
+
+}  // namespace
 
 Introduction introduce(job::Job& job, const config::RunRequest& request) {
     Introduction all;
@@ -31,9 +48,13 @@ Introduction introduce(job::Job& job, const config::RunRequest& request) {
         all.roles.clear();
     }
     all.options = job.share(config::encode_options(request), "introduction");
-    for (const std::string& bytes :
-         job.share(std::to_string(config::available_memory().count), "introduction")) {
-        all.memory.push_back({std::stoll(bytes)});
+    const config::SocketRoom mine = this_socket_room();
+    const std::string limits =
+        fmt::format("{} {} {:d}", config::available_memory().count, mine.open_files, mine.within_host);
+    for (const std::string& text : job.share(limits, "introduction")) {
+        std::istringstream numbers(text);
+        numbers >> all.memory.emplace_back().count >> all.sockets.emplace_back().open_files >>
+            all.sockets.back().within_host;
     }
     return all;
 }

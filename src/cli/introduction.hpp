@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "config/queue_pairs.hpp"
 #include "config/run_request.hpp"
 #include "core/ids.hpp"
 #include "core/role_map.hpp"
@@ -23,6 +24,7 @@ struct Introduction {
     std::vector<std::optional<core::Role>> roles;  ///< by --role of each rank; empty: no rank has one
     std::vector<std::string> options;
     std::vector<core::Bytes> memory;
+    std::vector<config::SocketRoom> sockets;
 };
 
 /// Every rank calls it. Throws job::JobError.

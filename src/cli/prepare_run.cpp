@@ -12,10 +12,12 @@
 #include "cli/describe.hpp"
 #include "cli/introduction.hpp"
 #include "config/checks.hpp"
+#include "config/queue_pairs.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
 #include "host/common_clock.hpp"
 #include "host/host_facts.hpp"
+#include "host/open_files.hpp"
 #include "host/signals.hpp"
 #include "host/slurm_job.hpp"
 #include "participant/exit_status.hpp"
@@ -59,6 +61,19 @@ std::vector<std::string> hosts_of(const job::RunSettings& settings) {
         hosts.push_back(location.host);
     }
     return hosts;
+}
+
+/// Memory and open files of all hosts. Raises the limit of this process, where its connections need that.
+void check_limits(const config::RunRequest& request, const job::RunSettings& settings,
+                  const Introduction& all, int rank) {
+    const std::vector<std::string> hosts = hosts_of(settings);
+    config::check_memory(request, settings.roles, hosts, all.memory);
+    config::check_open_files(request, settings.roles, hosts, all.sockets);
+    const config::SocketRoom& room = all.sockets[static_cast<std::size_t>(rank)];
+    if (request.engine.queue_pairs > 1 && room.open_files > 0) {
+        static_cast<void>(host::allow_open_files(
+            config::open_files_needed(request, settings.roles, hosts, rank, room.within_host)));
+    }
 }
 
 /// A JSON object, for run.json.
@@ -117,7 +132,7 @@ job::RunSettings prepare_run(job::Job& job, const config::RunRequest& asked) {
     }
     settings.set_locations(std::move(all.locations));
     settings.told_apart = std::move(all.one_name);
-    config::check_memory(request.plan, settings.roles, hosts_of(settings), all.memory);
+    check_limits(request, settings, all, job.rank());
     settings.idle_mode = idle_mode(request.idle);
     settings.silence_timeout = request.silence_timeout;
     settings.output = live_form(request.output);

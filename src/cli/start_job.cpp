@@ -1,7 +1,6 @@
 #include "cli/start_job.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "host/host_facts.hpp"
+#include "host/open_files.hpp"
 #include "job/joined_job.hpp"
 #include "job/mpi_job.hpp"
 #include "weir_version.hpp"
@@ -72,17 +72,12 @@ void print_line(const std::string& line) {
 
 /// Each rank of the job is a connection to this process, and may be one more when it comes back.
 void allow_connections(std::uint32_t ranks) {
-    rlimit limit{};
-    const rlim_t needed = 2 * static_cast<rlim_t>(ranks) + job::JoinListener::strangers_max +
-                          job::JoinListener::kept_descriptors;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
-        return;
-    }
-    limit.rlim_cur = std::min(needed, limit.rlim_max);
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < needed) {
+    const std::uint64_t needed =
+        2 * std::uint64_t{ranks} + job::JoinListener::strangers_max + job::JoinListener::kept_descriptors;
+    if (!host::allow_open_files(needed)) {
         throw config::UsageError(fmt::format("--join: rank 0 of {} ranks needs {} open files, and this host "
                                              "allows {}; raise it (ulimit -n)",
-                                             ranks, needed, limit.rlim_max),
+                                             ranks, needed, host::most_open_files()),
                                  config::UsageError::Reach::this_host);
     }
 }

@@ -19,7 +19,8 @@ namespace {
 
 using config::GivenOption;
 
-// Applied already (scale), of the machine, or given below in another form.
+// Applied already (scale), of the machine, without a meaning in the fluid model, or given below in another
+// form.
 constexpr std::array left_out{"scale",
                               "time-scale",
                               "scenario",
@@ -44,6 +45,7 @@ constexpr std::array left_out{"scale",
                               "join-token",
                               "busy",
                               "scheduler-rank",
+                              "queue-pairs",
                               "verify"};
 
 bool is_kept(const twin::ShownRun& run, const std::string& name) {

@@ -28,30 +28,47 @@ struct RanksOfHost {
 /// What remains for everything that is not chunk buffers: MPI itself, its registrations and connections.
 constexpr core::Bytes spare_per_rank{std::int64_t{32} << 20};
 
-void check_host(const core::Plan& plan, const std::string& host, const RanksOfHost& load) {
+core::Bytes whole_bytes(double bytes) {
+    return {static_cast<std::int64_t>(std::min(bytes, 9e18))};
+}
+
+void check_host(const RunRequest& request, const std::string& host, const RanksOfHost& load) {
     if (load.available.count <= 0) {
         return;
     }
+    const core::Plan& plan = request.plan;
     const std::int64_t producer = core::producer_memory_bytes(plan);
     const std::int64_t consumer = core::consumer_memory_bytes(plan);
     // Floating point, because the sums may be beyond 64 bits; exactness does not matter here.
+    const double producers = static_cast<double>(load.producers) * static_cast<double>(producer);
+    const double consumers = static_cast<double>(load.consumers) * static_cast<double>(consumer);
+    const std::uint32_t each = request.engine.queue_pairs;
+    const double connections = static_cast<double>(load.producers) *
+                                   static_cast<double>(core::connection_memory_bytes(each, plan.consumers)) +
+                               static_cast<double>(load.consumers) *
+                                   static_cast<double>(core::connection_memory_bytes(each, plan.producers));
     const double need =
-        static_cast<double>(load.producers) * static_cast<double>(producer) +
-        static_cast<double>(load.consumers) * static_cast<double>(consumer) +
+        producers + consumers + connections +
         static_cast<double>(load.producers + load.consumers) * static_cast<double>(spare_per_rank.count);
     if (need <= static_cast<double>(load.available.count)) {
         return;
     }
-    const bool by_producers = static_cast<double>(load.producers) * static_cast<double>(producer) >
-                              static_cast<double>(load.consumers) * static_cast<double>(consumer);
+    if (connections > producers && connections > consumers) {
+        throw UsageError(fmt::format(
+            "--queue-pairs: {} to each peer of {} producers and {} consumers need about {} on {}, of {} with "
+            "their buffers, and it has {} available; use fewer, or more hosts",
+            each, load.producers, load.consumers, rounded_text(whole_bytes(connections)), host,
+            rounded_text(whole_bytes(need)), rounded_text(load.available)));
+    }
+    const bool by_producers = producers > consumers;
     throw UsageError(fmt::format(
         "--{}: {} producers of {} and {} consumers of {} ({} slots of {}) need {} on {}, which has {} "
         "available; use "
         "{}, a smaller --scale, or more hosts",
         by_producers ? "buffer" : "slots", load.producers, rounded_text(core::Bytes{producer}),
         load.consumers, rounded_text(core::Bytes{consumer}), plan.slots, rounded_text(plan.slot_size),
-        rounded_text(core::Bytes{static_cast<std::int64_t>(std::min(need, 9e18))}), host,
-        rounded_text(load.available), by_producers ? "a smaller buffer" : "fewer or smaller slots"));
+        rounded_text(whole_bytes(need)), host, rounded_text(load.available),
+        by_producers ? "a smaller buffer" : "fewer or smaller slots"));
 }
 
 /// The nearest directory upwards that exists.
@@ -82,7 +99,7 @@ core::Bytes available_memory() {
     return {};
 }
 
-void check_memory(const core::Plan& plan, const core::RoleMap& roles,
+void check_memory(const RunRequest& request, const core::RoleMap& roles,
                   std::span<const std::string> hosts_by_rank,
                   std::span<const core::Bytes> available_by_rank) {
     std::map<std::string, RanksOfHost> loads;
@@ -94,7 +111,7 @@ void check_memory(const core::Plan& plan, const core::RoleMap& roles,
         load.consumers += roles.node(rank).role == core::Role::consumer ? 1 : 0;
     }
     for (const auto& [host, load] : loads) {
-        check_host(plan, host, load);
+        check_host(request, host, load);
     }
 }
 

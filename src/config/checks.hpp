@@ -18,7 +18,7 @@ core::Bytes available_memory();
 
 /// Refuses a run that needs more memory than a host has. `available_by_rank`: available_memory() on each
 /// rank. Throws UsageError that names the host, the need and the largest contributions.
-void check_memory(const core::Plan& plan, const core::RoleMap& roles,
+void check_memory(const RunRequest& request, const core::RoleMap& roles,
                   std::span<const std::string> hosts_by_rank, std::span<const core::Bytes> available_by_rank);
 
 /// "weir-run-20260102T030405Z" for seconds since 1970 (UTC).

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "config/derive_datagrams.hpp"
+#include "config/derive_engine.hpp"
 #include "config/derive_packets.hpp"
 #include "config/derive_traffic.hpp"
 #include "config/fabric.hpp"
@@ -254,34 +255,6 @@ void check_building(RunRequest& request) {
     }
 }
 
-void check_engine(RunRequest& request) {
-    core::EnginePlan& engine = request.engine;
-    if (!request.join.host.empty()) {
-        if (request.origin("engine") != Origin::preset && engine.engine == core::Engine::mpi) {
-            throw UsageError("--join: starts without MPI, so it needs the engine ucx; leave --engine out");
-        }
-        engine.engine = core::Engine::ucx;
-    }
-    for (const char* option : {"join-token", "ranks"}) {
-        if (request.join.host.empty() && request.given(option)) {
-            throw UsageError(fmt::format("--{}: belongs to --join HOST:PORT, which is missing", option));
-        }
-    }
-    if (engine.engine == core::Engine::ucx && request.plan.transport == core::TransportKind::datagram) {
-        throw UsageError("--engine: ucx carries --transport send, put and get; leave it out with datagram");
-    }
-    if (engine.engine == core::Engine::ucx) {
-        return;
-    }
-    for (const char* option :
-         {"control-traffic-class", "data-traffic-class", "control-device", "data-device"}) {
-        if (request.given(option) && request.origin(option) >= request.origin("engine")) {
-            throw UsageError(fmt::format("--{}: needs --engine ucx; MPI has one for all", option));
-        }
-    }
-    engine = {};
-}
-
 void check_result_size(RunRequest& request) {
     core::Plan& plan = request.plan;
     if (plan.result_size.kind == DistributionKind::none) {
@@ -472,7 +445,7 @@ void derive(RunRequest& request) {
     check_result_size(request);
     check_datagram_options(request);
     if (!request.simulated) {
-        check_engine(request);
+        derive_engine(request);
     }
     derive_packets(request);
     check_busy_consumers(request.plan);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/quantities.hpp"
+#include "config/queue_pairs.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
@@ -19,13 +20,17 @@ constexpr core::Bytes longest_mtu{9216};
 constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 
 void refuse_options(const RunRequest& request) {
-    for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "queue-pairs",
-                               "control-priority", "control-network", "switch-rows"}) {
+    for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
+                               "control-network", "switch-rows"}) {
         // A real run has no use for what a scenario assumes for simulations.
         const bool is_unused = !request.simulated && request.origin(option) == Origin::scenario;
         if (request.given(option) && !is_unused && request.origin(option) >= request.origin("network")) {
             throw UsageError(fmt::format("--{}: needs --network packet", option));
         }
+    }
+    if (request.simulated && request.given("queue-pairs") &&
+        request.origin("queue-pairs") >= request.origin("network")) {
+        throw UsageError("--queue-pairs: needs --network packet");
     }
 }
 
@@ -91,25 +96,6 @@ void check_window(const core::NicPlan& nics, core::Bytes mtu) {
     }
 }
 
-/// For data and for control messages. What an event has of its own is used again by the next one.
-void check_queue_pairs(const RunRequest& request) {
-    const core::Plan& plan = request.plan;
-    const core::FabricPlan& fabric = request.network.fabric;
-    const std::uint64_t most = fabric.nics.most_queue_pairs;
-    const std::uint64_t peers = std::max(plan.producers, plan.consumers);
-    const std::uint64_t needed = peers * fabric.queue_pairs.of_a_pair + 1;
-    if (most > 0 && needed > most) {
-        const bool producer = plan.consumers >= plan.producers;
-        throw UsageError(
-            fmt::format("--queue-pairs: {} to each of {} {}s are {} at the NIC of a {}, with one for control "
-                        "messages, and "
-                        "it holds {} (--switch: [nic] queue-pairs); use {}",
-                        fabric.queue_pairs.of_a_pair, peers, producer ? "consumer" : "producer", needed,
-                        producer ? "producer" : "consumer", most,
-                        most > peers ? fmt::format("at most {}", (most - 1) / peers) : "fewer ranks"));
-    }
-}
-
 /// Datagrams have no other model. Their switch drops what its ports do not hold, unless another one is asked
 /// for.
 void derive_for_datagrams(RunRequest& request) {
@@ -166,7 +152,7 @@ void derive_packets(RunRequest& request) {
         request.plan.recovery_time = longest_recovery;
     }
     request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
-    request.network.fabric.queue_pairs = request.packets.queue_pairs;
+    request.network.fabric.queue_pairs = request.queue_pairs;
     if (!request.switches.drop_tail) {
         check_egress_threshold(request.network);
     }
@@ -174,9 +160,7 @@ void derive_packets(RunRequest& request) {
         request.network.fabric.hosts.socket_buffer = request.socket_buffer;
     }
     check_window(request.network.fabric.nics, request.network.mtu);
-    if (!request.plan.lossy() && request.network.framing != core::Framing::tcp) {
-        check_queue_pairs(request);
-    }
+    check_queue_pairs(request);
 }
 
 }  // namespace weir::config

@@ -88,6 +88,7 @@ struct RunRequest {
     core::Bytes socket_buffer;     ///< of datagrams' sockets; 0: the kernel's default
     std::string datagram_network;  ///< interface or network of datagrams; empty: chosen
     core::EnginePlan engine;       ///< of a measured run
+    core::QueuePairs queue_pairs;  ///< of data: of a measured run with engine ucx, and of simulated packets
     std::optional<core::Bytes>
         acts_at;  ///< in a port, with which the switch under test acts; nothing: not said
 

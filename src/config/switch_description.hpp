@@ -36,7 +36,6 @@ struct PacketOptions {
     std::optional<bool> ecn;
     std::optional<core::LossRecovery> recovery;
     std::string control;
-    core::QueuePairs queue_pairs;
     std::optional<bool> separate_control;                    ///< from the links of data
     core::Duration row_length = core::Duration::seconds(1);  ///< of switch/NAME.csv
 };

@@ -13,25 +13,6 @@ namespace {
 constexpr Choice<bool> on_off[] = {{"on", true}, {"off", false}};
 constexpr Choice<bool> control_networks[] = {{"shared", false}, {"separate", true}};
 
-core::QueuePairs parse_queue_pairs(Text text) {
-    if (text == "pair" || text == "event") {
-        return {.of_events = text == "event"};
-    }
-    try {
-        return {.of_a_pair = count(text, 1, core::QueuePairs::most)};
-    } catch (const UsageError&) {
-        throw UsageError(
-            fmt::format("'{}' is not one of: pair, event, 1 to {}", text, core::QueuePairs::most));
-    }
-}
-
-std::string queue_pairs_text(const core::QueuePairs& queue_pairs) {
-    if (queue_pairs.of_a_pair > 1) {
-        return fmt::format("{}", queue_pairs.of_a_pair);
-    }
-    return queue_pairs.of_events ? "event" : "pair";
-}
-
 /// Options of the packet network have no value in another one.
 std::string packet_value(const RunRequest& request, const std::string& value) {
     return request.network.model == core::NetworkModel::packet ? value : std::string{};
@@ -82,13 +63,6 @@ constexpr Option switch_rows[] = {
          [](const RunRequest& r) {
              return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
          }},
-    {.name = "queue-pairs",
-     .syntax = "N|pair|event",
-     .completions = "pair|event",
-     .help = "N or one for two ranks, or for each event",
-     .default_text = "pair",
-     .set = [](RunRequest& r, Text text) { r.packets.queue_pairs = parse_queue_pairs(text); },
-     .get = [](const RunRequest& r) { return packet_value(r, queue_pairs_text(r.packets.queue_pairs)); }},
     {.name = "control-priority",
      .syntax = "data|own|0..7",
      .completions = "data|own",

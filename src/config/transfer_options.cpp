@@ -88,6 +88,31 @@ std::string ucx_devices(Text text) {
     return std::string(text);
 }
 
+core::QueuePairs parse_queue_pairs(Text text) {
+    if (text == "pair" || text == "event") {
+        return {.of_events = text == "event"};
+    }
+    try {
+        return {.of_a_pair = count(text, 1, core::QueuePairs::most)};
+    } catch (const UsageError&) {
+        throw UsageError(
+            fmt::format("'{}' is not one of: pair, event, 1 to {}", text, core::QueuePairs::most));
+    }
+}
+
+std::string queue_pairs_text(const core::QueuePairs& queue_pairs) {
+    if (queue_pairs.of_a_pair > 1) {
+        return fmt::format("{}", queue_pairs.of_a_pair);
+    }
+    return queue_pairs.of_events ? "event" : "pair";
+}
+
+/// Where data have queue pairs: with engine ucx, and in simulations of packets.
+bool has_queue_pairs(const RunRequest& request) {
+    return request.simulated ? request.network.model == core::NetworkModel::packet
+                             : request.engine.engine == core::Engine::ucx;
+}
+
 constexpr Option transfer_rows[] = {
     {.name = "policy",
      .syntax = syntax_of<policies>,
@@ -138,6 +163,16 @@ constexpr Option transfer_rows[] = {
      .set = [](RunRequest& r, Text text) { r.engine.data_device = ucx_devices(text); },
      .get = [](const RunRequest& r) { return r.engine.data_device; },
      .only_measured = true},
+    {.name = "queue-pairs",
+     .syntax = "N|pair|event",
+     .completions = "pair|event",
+     .help = "N or one for two ranks (engine ucx), or for each event",
+     .default_text = "pair",
+     .set = [](RunRequest& r, Text text) { r.queue_pairs = parse_queue_pairs(text); },
+     .get =
+         [](const RunRequest& r) {
+             return has_queue_pairs(r) ? queue_pairs_text(r.queue_pairs) : std::string{};
+         }},
     {.name = "chunk-size",
      .syntax = "SIZE",
      .help = "largest message of data",

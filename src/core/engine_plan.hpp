@@ -20,6 +20,8 @@ struct EnginePlan {
     /// Engine ucx: devices as UCX names them, separated by commas; empty: UCX chooses.
     std::string control_device;
     std::string data_device;
+    /// Engine ucx: connections for the data of a producer and a consumer. Chunks take them in turn.
+    std::uint32_t queue_pairs = 1;
 };
 
 }  // namespace weir::core

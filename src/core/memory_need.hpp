@@ -75,6 +75,15 @@ constexpr std::int64_t chunk_buffers_per_place(const Plan& plan) {
     return detail::ceil_div(plan.slot_size.count, plan.chunk_size.count);
 }
 
+/// About what a connection of engine ucx takes of a rank's memory: a queue of 256 sends of a queue pair, or
+/// the segments that UCX keeps for a socket.
+inline constexpr std::int64_t queue_pair_memory_bytes = 32 * 1024;
+
+/// Of a rank's connections to its peers, but for the first to each.
+constexpr std::int64_t connection_memory_bytes(std::uint32_t queue_pairs, std::uint32_t peers) {
+    return (std::int64_t{queue_pairs} - 1) * peers * queue_pair_memory_bytes;
+}
+
 /// Bytes of chunk buffers on a producer rank; saturates instead of overflowing.
 constexpr std::int64_t producer_memory_bytes(const Plan& plan) {
     const std::int64_t buffers =

@@ -57,8 +57,8 @@ participant::RankAccount RankRun::make_account(const RankLoop& loop, const job::
     mine.fault_count = loop.fault_count();
     mine.faults = loop.faults();
     mine.host_counters = host_counters_;
-    for (const auto& [network, path] : transport_.paths()) {
-        mine.ucx_paths += network + " " + path + "\n";
+    for (const auto& [network, path, connections] : transport_.paths()) {
+        mine.ucx_paths += fmt::format("{} {} {}\n", network, connections, path);
     }
     mine.log_error = close_log();
     return mine;

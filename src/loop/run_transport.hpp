@@ -42,7 +42,7 @@ class RunTransport {
     [[nodiscard]] transport::PeerAddress address() const { return base_->address(); }
 
     [[nodiscard]] transport::Transport& transport() { return *transport_; }
-    [[nodiscard]] std::vector<std::pair<std::string, std::string>> paths() const { return base_->paths(); }
+    [[nodiscard]] std::vector<transport::UsedPath> paths() const { return base_->paths(); }
 
     /// While ranks wait for each other outside the loop: what the transport has under way goes on.
     void make_progress() {

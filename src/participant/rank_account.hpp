@@ -23,7 +23,7 @@ struct RankAccount : NodeAccount {
     std::uint64_t fault_count = 0;
     std::vector<show::FaultRecord> faults;
     std::string log_error;      ///< of the last row or of closing the file; empty: none
-    std::string ucx_paths;      ///< engine ucx: a line each, network and path
+    std::string ucx_paths;      ///< engine ucx: a line each, network, connections and path
     std::string host_counters;  ///< record::encode_host, from the rank that records them; else empty
 };
 

@@ -127,11 +127,10 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
                                            files::readable(account.started_late)));
     }
     std::istringstream paths(account.ucx_paths);
-    for (std::string line; std::getline(paths, line);) {
-        const auto space = line.find(' ');
-        if (space != std::string::npos) {
-            ucx_paths_[line.substr(0, space)].insert(line.substr(space + 1));
-        }
+    std::string network;
+    std::uint32_t connections = 0;
+    for (std::string path; paths >> network >> connections && std::getline(paths >> std::ws, path);) {
+        ucx_paths_[network][path] += connections;
     }
     take_host(account.host_counters);
     if (!account.log_error.empty()) {

@@ -90,7 +90,7 @@ class RunRecordBuilder {
     record::Recovery recovery_;  ///< from the accounts
     std::int64_t clock_error_ns_ = 0;
     std::vector<std::string> late_starts_;
-    std::map<std::string, std::set<std::string>> ucx_paths_;
+    std::map<std::string, std::map<std::string, std::int64_t>> ucx_paths_;
     std::vector<std::string> log_errors_;
 };
 

@@ -191,6 +191,15 @@ std::string numbers_side_by_side(const std::string& text) {
     return compact.append(text, copied);
 }
 
+void add_ucx_paths(Json& environment, const RunRecord& record) {
+    for (const auto& [network, paths] : record.ucx_paths) {
+        for (const auto& [path, connections] : paths) {
+            environment["ucx_paths"][network].push_back(path);
+            environment["ucx_connections"][network][path] = connections;
+        }
+    }
+}
+
 }  // namespace
 
 Json json_of(const Failure& failure) {
@@ -361,9 +370,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     if (record.late_starts) {
         json["environment"]["late_starts"] = *record.late_starts;
     }
-    for (const auto& [network, paths] : record.ucx_paths) {
-        json["environment"]["ucx_paths"][network] = paths;
-    }
+    add_ucx_paths(json["environment"], record);
     Json hosts = Json::array();
     for (const record::HostCounters& host : record.hosts) {
         hosts.push_back(record::host_json(host));

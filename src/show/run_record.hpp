@@ -80,8 +80,9 @@ struct RunRecord {
     std::string environment = "{}";          ///< a JSON object
     /// In `environment`; nothing before the end of the run.
     std::optional<std::vector<std::string>> late_starts;
-    /// In `environment`, engine ucx: what UCX has chosen on any rank, for "control" and "data".
-    std::map<std::string, std::set<std::string>> ucx_paths;
+    /// In `environment`, engine ucx: what UCX has chosen on any rank, for "control" and "data", and how many
+    /// connections all ranks together have made so.
+    std::map<std::string, std::map<std::string, std::int64_t>> ucx_paths;
 
     judge::Verdict verdict;
     record::BlockedAtOnce blocked_at_once;

@@ -12,7 +12,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/plan.hpp"
 #include "core/role_map.hpp"
@@ -24,6 +26,13 @@
 #include "transport/transport_error.hpp"
 
 namespace weir::transport {
+
+/// What the network library has chosen for connections of a rank, and how many it has of these.
+struct UsedPath {
+    std::string network;  ///< "control" or "data"
+    std::string path;
+    std::int64_t connections = 0;
+};
 
 struct WarmupProgress {
     std::int64_t messages_done = 0;
@@ -68,9 +77,10 @@ class TransportBase : public Transport {
 
     /// How other ranks reach this one; empty where the transport does without.
     [[nodiscard]] virtual PeerAddress address() const { return {}; }
-    /// What the network library has chosen for this rank's connections: network ("control", "data") and path,
-    /// each once. Empty where it is not known.
-    [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> paths() const { return {}; }
+    /// Of this rank's connections, each path once; empty where it is not known.
+    [[nodiscard]] virtual std::vector<UsedPath> paths() const { return {}; }
+    /// That the data of a producer and a consumer take in turn.
+    [[nodiscard]] virtual std::uint32_t connections_per_pair() const { return 1; }
     /// --on-failure continue, before expose_buffers(): this process takes the place of one that was lost, and
     /// there is no warm-up.
     virtual void returns(std::uint32_t /*life*/) {}

@@ -122,7 +122,7 @@ void Warmup::greet() {
 
 ChunkWarmup::ChunkWarmup(const Parts& parts)
     : Warmup(parts),
-      per_pair_(warmup_messages_per_pair(parts.plan)),
+      per_pair_(std::max(warmup_messages_per_pair(parts.plan), std::int64_t{parts.connections})),
       per_place_(core::chunk_buffers_per_place(parts.plan)),
       per_greeting_(chunks_per_greeting(parts.plan)) {
     const core::RoleMap& roles = parts_.roles;

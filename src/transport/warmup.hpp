@@ -33,7 +33,8 @@ class Warmup {
         core::NodeId self;
         const core::RoleMap& roles;
         const core::Plan& plan;
-        const ChunkBuffers& buffers;  ///< this rank's (none for the scheduler), all free
+        const ChunkBuffers& buffers;    ///< this rank's (none for the scheduler), all free
+        std::uint32_t connections = 1;  ///< that the chunks of a pair take in turn
     };
     Warmup(const Warmup&) = delete;
     Warmup& operator=(const Warmup&) = delete;

@@ -82,6 +82,12 @@ class Values(CommandTest):
         self.refused(["run", "--control-device", "eth0"], "--control-device: needs --engine ucx")
         self.refused(["run", "--control-traffic-class", "8"], "--control-traffic-class: needs --engine ucx")
         self.refused(["run", "--engine", "ucx", "--data-traffic-class", "256"], "--data-traffic-class: 256", "255")
+        self.refused(["run", "--queue-pairs", "8"], "--queue-pairs: needs --engine ucx: with mpi, the MPI library alone")
+        self.refused(["run", "--transport", "datagram", "--queue-pairs", "8"], "--queue-pairs: the datagrams of a rank leave by one socket")
+        self.refused(["run", "--engine", "ucx", "--queue-pairs", "event"], "--queue-pairs: event is for simulations")
+        self.refused(["run", "--engine", "ucx", "--queue-pairs", "257"], "--queue-pairs: '257' is not one of: pair, event, 1 to 256")
+        self.refused(["run", "--engine", "ucx", "--producers", "1", "--consumers", "1100", "--queue-pairs", "256"],
+                     "--queue-pairs: 256 to each of 1100 consumers are 281601 at the NIC of a producer", "use at most 238")
         self.refused(["simulate", "--engine", "ucx"], "--engine: is for `weir run`", command="weir simulate")
 
     def test_an_engine_whose_library_cannot_be_loaded(self):

@@ -97,7 +97,7 @@ def all_of_them():
     """One after the other, at full load, over TCP."""
     ENVIRONMENT["UCX_TLS"] = "tcp,self"
     try:
-        run = start("--generation", "saturate", "--buffer", "4MB", "--streams", "4", duration="8s")
+        run = start("--generation", "saturate", "--buffer", "4MB", "--streams", "4", "--queue-pairs", "3", duration="8s")
         for consumer in range(CONSUMERS):
             run.send(FIRST_CONSUMER + consumer, signal.SIGKILL)
             time.sleep(0.7)

@@ -33,6 +33,7 @@ bool over_ucx() {
 bool choose_transport(const std::string& name) {
     if (name.starts_with("ucx-")) {
         tested_options.engine.engine = core::Engine::ucx;
+        tested_options.engine.queue_pairs = 3;
         return choose_transport(name.substr(4));
     }
     for (const auto& [known, value] :

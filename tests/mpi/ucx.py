@@ -1,8 +1,10 @@
-"""Runs over the engine `ucx`: to the planned end with every pattern of control packets, with damaged and doubled chunks, and with
-ranks that are killed, stopped or signalled. Skipped where this weir cannot use UCX."""
+"""Runs over the engine `ucx`: to the planned end with every pattern of control packets and several queue pairs, with damaged and
+doubled chunks, and with ranks that are killed, stopped or signalled. Skipped where this weir cannot use UCX."""
 
+import contextlib
 import os
 import signal
+from pathlib import Path
 
 from weir_run import Background, check, check_complete, main, skip_without_ucx, weir
 
@@ -38,22 +40,36 @@ def one_sided():
                  directory=f"{transport}-full")
         complete(5, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "4", "--transport", transport,
                  directory=f"{transport}-small")
+
+
+@contextlib.contextmanager
+def tcp_only():
     os.environ["UCX_TLS"] = "tcp,self"
     try:
-        for transport in ("put", "get"):
-            complete(7, "--event-size", "256KiB", "--transport", transport, directory=f"{transport}-tcp")
+        yield
     finally:
         del os.environ["UCX_TLS"]
+
+
+def queue_pairs():
+    """Over TCP, where each is a socket: UCX has made as many connections as were asked for."""
+    with tcp_only():
+        for transport, ranks, each in (("send", 3, 1), ("send", 4, 8), ("put", 7, 2), ("get", 7, 2)):
+            run = complete(ranks, "--event-size", "256KiB", "--chunk-size", "64KiB", "--transport", transport, "--queue-pairs", str(each),
+                           directory=f"{transport}-{each}")
+            check(run.json["plan"]["queue-pairs"] == ("pair" if each == 1 else str(each)), f"{run.json['plan']}")
+            producers, consumers = (len([rank for rank in run.json["ranks"] if rank["role"] == role]) for role in ("producer", "consumer"))
+            # With get, producers announce data to consumers, which read them.
+            pairs = producers * consumers * (each + (1 if transport == "get" else 0))
+            made = run.json["environment"]["ucx_connections"]["data"]
+            check(sum(made.values()) == pairs, f"{transport}, {each} for each of {producers} x {consumers}: {made}")
 
 
 def devices():
     plan = complete(3, "--event-size", "64KiB", "--control-device", "lo", "--data-device", "lo").json["plan"]
     check((plan["control-device"], plan["data-device"]) == ("lo", "lo"), f"{plan}")
-    os.environ["UCX_TLS"] = "tcp,self"
-    try:
+    with tcp_only():
         refused = weir(3, "--engine", "ucx", "--data-device", "nosuch0", "--duration", "1s", directory="nosuch")
-    finally:
-        del os.environ["UCX_TLS"]
     check(refused.status == 1 and "nosuch0" in refused.stderr, f"exit status {refused.status}\n{refused.stderr}")
 
 
@@ -86,9 +102,9 @@ def duplicate():
         injected("duplicate", "duplicate_chunk", "header", transport)
 
 
-def disturbed(disturb, expect_status, words, environment=None):
+def disturbed(disturb, expect_status, words, *options, environment=None):
     run = Background(8, "--engine", "ucx", "--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s",
-                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "2s", environment=environment)
+                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "2s", *options, environment=environment)
     run.wait_for_seconds(1)
     disturb(run)
     ended = run.end(ENDS_WITHIN_S)
@@ -106,7 +122,12 @@ def killed_consumer():
 
 def killed_producer_over_tcp():
     """Where the death closes connections, which other ranks see before they look for dead processes."""
-    disturbed(lambda run: run.send(2, signal.SIGKILL), "failed", ["rank 2 (producer 1 on ", "gone"], {"UCX_TLS": "tcp,self"})
+    def kill(run):
+        sockets = [os.readlink(file) for file in Path(f"/proc/{run.pids()[2]}/fd").iterdir()]
+        check(sum(name.startswith("socket:") for name in sockets) >= 4 * 8, f"4 consumers with 8 queue pairs each: {sockets}")
+        run.send(2, signal.SIGKILL)
+
+    disturbed(kill, "failed", ["rank 2 (producer 1 on ", "gone"], "--queue-pairs", "8", environment={"UCX_TLS": "tcp,self"})
 
 
 def killed_scheduler():
@@ -123,5 +144,5 @@ def interrupted_mpirun():
 
 skip_without_ucx()
 os.environ.pop("UCX_TLS", None)
-main(every_pattern, one_sided, devices, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
+main(every_pattern, one_sided, queue_pairs, devices, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
      stopped_consumer, interrupted_mpirun)

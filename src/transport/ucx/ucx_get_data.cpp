@@ -52,8 +52,7 @@ ucs_status_t UcxGetData::answer_arrived(void* self, const void* header, std::siz
 void UcxGetData::receive(const Arrival& arrival, std::size_t buffer) {
     readings_[buffer].arrival = arrival;
     begin_receiving();
-    const ucp_ep_h endpoint = network_.endpoint(arrival.source.value);
-    const ucp_rkey_h key = endpoint == nullptr ? nullptr : network_.key(arrival.source.value);
+    const auto [endpoint, key] = network_.next_connection(arrival.source.value);
     if (key == nullptr) {
         end_reading(buffer, UCS_ERR_CANCELED);
         return;

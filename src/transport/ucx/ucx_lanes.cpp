@@ -35,12 +35,12 @@ std::string lane_of(const std::string& line) {
 
 }  // namespace
 
-std::set<std::string> ucx_lanes(std::string_view printed) {
-    std::set<std::string> lanes;
+std::vector<std::string> ucx_lanes(std::string_view printed) {
+    std::vector<std::string> lanes;
     std::istringstream lines{std::string(printed)};
     for (std::string line; std::getline(lines, line);) {
         if (std::string lane = lane_of(line); !lane.empty()) {
-            lanes.insert(std::move(lane));
+            lanes.push_back(std::move(lane));
         }
     }
     return lanes;

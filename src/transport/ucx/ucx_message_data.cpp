@@ -13,7 +13,7 @@ UcxMessageData::UcxMessageData(UcxNetwork::Settings settings, int self, const Ch
 
 void UcxMessageData::send(int to, Target target, std::span<const std::byte> message, std::size_t sending) {
     begin_sending(to);
-    const ucp_ep_h endpoint = network_.endpoint(to);
+    const ucp_ep_h endpoint = network_.next_connection(to).endpoint;
     if (endpoint == nullptr) {
         end_sending(sending, to, UCS_ERR_CANCELED);
         return;

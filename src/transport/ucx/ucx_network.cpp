@@ -77,6 +77,8 @@ void UcxNetwork::make_context() {
     if (settings_.remote_access) {
         params.features |= UCP_FEATURE_RMA;
     }
+    // And not of connections: for many (UCX_RC_MAX_NUM_EPS), UCX takes transports whose endpoints share queue
+    // pairs.
     params.estimated_num_eps = static_cast<std::size_t>(settings_.ranks);
     api_.check(api_.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_), "ucp_init");
 }
@@ -90,13 +92,15 @@ void UcxNetwork::make_worker() {
 
 UcxNetwork::~UcxNetwork() {
     const bool connected =
-        std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.endpoint != nullptr; });
+        std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.connected(); });
     if (connected || abandoned_) {
         return;
     }
     for (const Peer& peer : peers_) {
-        if (peer.key != nullptr) {
-            api_.rkey_destroy(peer.key);
+        for (const Connection& connection : peer.connections) {
+            if (connection.key != nullptr) {
+                api_.rkey_destroy(connection.key);
+            }
         }
     }
     for (const ucp_rkey_h key : old_keys_) {
@@ -154,43 +158,63 @@ std::string UcxNetwork::key_of(ucp_mem_h memory) const {
 
 void UcxNetwork::set_key(int rank, std::string packed) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    WEIR_ASSERT(peer.key == nullptr);
+    WEIR_ASSERT(std::all_of(peer.connections.begin(), peer.connections.end(),
+                            [](const Connection& connection) { return connection.key == nullptr; }));
     peer.packed_key = std::move(packed);
 }
 
-ucp_rkey_h UcxNetwork::key(int rank) {
-    Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (peer.key == nullptr && !peer.failed && peer.endpoint != nullptr) {
-        if (const ucs_status_t status = api_.ep_rkey_unpack(peer.endpoint, peer.packed_key.data(), &peer.key);
-            status != UCS_OK) {
-            peer.key = nullptr;
-            fail(rank, status);
-        }
+ucp_ep_h UcxNetwork::connected(Peer& peer, Connection& connection) {
+    if (peer.failed || closed_) {
+        return nullptr;
     }
-    return peer.key;
+    if (connection.endpoint == nullptr) {
+        make_endpoint(peer, connection);
+    }
+    return connection.endpoint;
 }
 
 ucp_ep_h UcxNetwork::endpoint(int rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (peer.failed || closed_) {
-        return nullptr;
+    return connected(peer, peer.connections.front());
+}
+
+UcxNetwork::Connection UcxNetwork::next_connection(int rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    peer.connections.resize(settings_.connections);
+    Connection& next = peer.connections[std::exchange(peer.turn, (peer.turn + 1) % peer.connections.size())];
+    if (connected(peer, next) == nullptr) {
+        return {};
     }
-    if (peer.endpoint == nullptr) {
-        WEIR_ASSERT(addresses_.size() == peers_.size());
-        ucp_ep_params_t params{};
-        params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                            UCP_EP_PARAM_FIELD_ERR_HANDLER;
-        params.address =
-            reinterpret_cast<const ucp_address_t*>(addresses_[static_cast<std::size_t>(rank)].data());
-        params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-        params.err_handler.cb = endpoint_failed;
-        params.err_handler.arg = &peer;
-        if (const ucs_status_t status = api_.ep_create(worker_, &params, &peer.endpoint); status != UCS_OK) {
-            peer.endpoint = nullptr;
+    if (settings_.remote_access && next.key == nullptr) {
+        if (const ucs_status_t status = api_.ep_rkey_unpack(next.endpoint, peer.packed_key.data(), &next.key);
+            status != UCS_OK) {
+            next.key = nullptr;
             fail(rank, status);
         }
     }
-    return peer.endpoint;
+    return next;
+}
+
+void UcxNetwork::make_endpoint(Peer& peer, Connection& connection) {
+    WEIR_ASSERT(addresses_.size() == peers_.size());
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.address =
+        reinterpret_cast<const ucp_address_t*>(addresses_[static_cast<std::size_t>(peer.rank)].data());
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler.cb = endpoint_failed;
+    params.err_handler.arg = &peer;
+    if (const ucs_status_t status = api_.ep_create(worker_, &params, &connection.endpoint);
+        status != UCS_OK) {
+        connection.endpoint = nullptr;
+        fail(peer.rank, status);
+    }
+}
+
+bool UcxNetwork::Peer::connected() const {
+    return std::any_of(connections.begin(), connections.end(),
+                       [](const Connection& connection) { return connection.endpoint != nullptr; });
 }
 
 void UcxNetwork::endpoint_failed(void* peer, ucp_ep_h /*endpoint*/, ucs_status_t status) {
@@ -206,24 +230,32 @@ void UcxNetwork::fail(int rank, ucs_status_t status) {
     }
 }
 
-std::set<std::string> UcxNetwork::paths() const {
-    std::set<std::string> found;
+std::map<std::string, std::int64_t> UcxNetwork::paths() const {
+    std::map<std::string, std::int64_t> found;
     for (const Peer& peer : peers_) {
-        if (peer.endpoint == nullptr || peer.failed) {
-            continue;
+        for (const Connection& connection : peer.connections) {
+            if (connection.endpoint == nullptr || peer.failed) {
+                continue;
+            }
+            for (const std::string& lane : ucx_lanes(info_of(connection.endpoint))) {
+                ++found[lane];
+            }
         }
-        char* text = nullptr;
-        std::size_t bytes = 0;
-        FILE* const stream = open_memstream(&text, &bytes);
-        if (stream == nullptr) {
-            break;
-        }
-        api_.ep_print_info(peer.endpoint, stream);
-        static_cast<void>(std::fclose(stream));
-        const std::unique_ptr<char, decltype(&std::free)> owned(text, std::free);
-        found.merge(ucx_lanes({text, bytes}));
     }
     return found;
+}
+
+std::string UcxNetwork::info_of(ucp_ep_h endpoint) const {
+    char* text = nullptr;
+    std::size_t bytes = 0;
+    FILE* const stream = open_memstream(&text, &bytes);
+    if (stream == nullptr) {
+        return {};
+    }
+    api_.ep_print_info(endpoint, stream);
+    static_cast<void>(std::fclose(stream));
+    const std::unique_ptr<char, decltype(&std::free)> owned(text, std::free);
+    return {text, bytes};
 }
 
 void UcxNetwork::progress() {
@@ -259,18 +291,22 @@ void UcxNetwork::disconnect(int rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     peer.failed = true;
     std::erase_if(failures_, [rank](const EndpointFailure& failure) { return failure.rank == rank; });
-    if (peer.endpoint != nullptr && !closed_) {
+    if (!closed_) {
         begin_closing(peer);
-        peer.endpoint = nullptr;
     }
-    if (peer.key != nullptr) {
-        old_keys_.push_back(std::exchange(peer.key, nullptr));
+    for (Connection& connection : peer.connections) {
+        if (!closed_) {
+            connection.endpoint = nullptr;
+        }
+        if (connection.key != nullptr) {
+            old_keys_.push_back(std::exchange(connection.key, nullptr));
+        }
     }
 }
 
 void UcxNetwork::reconnect(int rank, std::string address) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    WEIR_ASSERT(peer.endpoint == nullptr && disconnected());
+    WEIR_ASSERT(!peer.connected() && disconnected());
     addresses_[static_cast<std::size_t>(rank)] = std::move(address);
     peer.failed = false;
 }
@@ -279,9 +315,14 @@ void UcxNetwork::begin_closing(Peer& peer) {
     ucp_request_param_t params{};
     params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     params.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    const ucs_status_ptr_t request = api_.ep_close_nbx(peer.endpoint, &params);
-    if (status_of(request) == UCS_INPROGRESS) {
-        closing_.push_back(request);
+    for (const Connection& connection : peer.connections) {
+        if (connection.endpoint == nullptr) {
+            continue;
+        }
+        const ucs_status_ptr_t request = api_.ep_close_nbx(connection.endpoint, &params);
+        if (status_of(request) == UCS_INPROGRESS) {
+            closing_.push_back(request);
+        }
     }
 }
 
@@ -298,7 +339,7 @@ void UcxNetwork::complete_closing() {
 bool UcxNetwork::close(Deadline deadline) {
     ignores_failures_ = true;
     for (Peer& peer : peers_) {
-        if (!closed_ && peer.endpoint != nullptr) {
+        if (!closed_) {
             begin_closing(peer);
         }
     }
@@ -310,7 +351,9 @@ bool UcxNetwork::close(Deadline deadline) {
         }
     }
     for (Peer& peer : peers_) {
-        peer.endpoint = nullptr;
+        for (Connection& connection : peer.connections) {
+            connection.endpoint = nullptr;
+        }
     }
     return true;
 }

@@ -1,7 +1,8 @@
 // One context of UCP with one worker, and its endpoints to other ranks. Control packets and data have a
 // network each: the traffic class is a property of a context, and messages of one context share their queues.
-// An endpoint fails alone (error handling mode `peer`); its rank is reported a moment later, and nothing goes
-// to it any more.
+// A rank may have several endpoints, each with a connection (queue pair) of its own, which messages take in
+// turn. An endpoint fails alone (error handling mode `peer`); its rank is reported a moment later, and
+// nothing goes to it any more.
 //
 // Everything happens on one thread. Callbacks of UCP only record: no call that may make progress is in them.
 #pragma once
@@ -11,8 +12,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ class UcxNetwork {
     struct Settings {
         const char* purpose = "";  ///< for messages: "control packets"
         int ranks = 0;
+        std::uint32_t connections = 1;  ///< to each rank
         std::optional<std::uint32_t> traffic_class;
         std::string device;  ///< of UCX_NET_DEVICES; empty: UCX's
         /// Settings of UCX, without UCX_ in front; what the environment sets instead stays.
@@ -62,19 +64,24 @@ class UcxNetwork {
 
     /// With remote_access: what other ranks need for set_key(). Throws TransportError.
     [[nodiscard]] std::string key_of(ucp_mem_h memory) const;
-    /// The key to a rank's memory; before the first key().
+    /// The key to a rank's memory; before the first next_connection().
     void set_key(int rank, std::string packed);
-    /// nullptr: its endpoint has failed. Call endpoint() before.
-    [[nodiscard]] ucp_rkey_h key(int rank);
 
-    /// The endpoint to a rank; connects at the first call. nullptr: it has failed.
+    struct Connection {
+        ucp_ep_h endpoint = nullptr;
+        ucp_rkey_h key = nullptr;  ///< with remote_access: to the rank's memory
+    };
+    /// The endpoint to a rank that messages without turns use; connects at the first call. nullptr: it has
+    /// failed.
     [[nodiscard]] ucp_ep_h endpoint(int rank);
+    /// The rank's connection whose turn it is; connects at its first turn. nullptr in it: it has failed.
+    [[nodiscard]] Connection next_connection(int rank);
     /// A call that concerned this rank returned an error.
     void fail(int rank, ucs_status_t status);
 
-    /// What UCX has chosen for the endpoints of this rank, by its own word: "tcp/eth0 for am am_bw", each
-    /// once.
-    [[nodiscard]] std::set<std::string> paths() const;
+    /// What UCX has chosen for the endpoints of this rank, by its own word: "tcp/eth0 for am am_bw", and how
+    /// many of these there are.
+    [[nodiscard]] std::map<std::string, std::int64_t> paths() const;
 
     void progress();
     /// Throws TransportError for a rank whose endpoint failed a moment ago, once per rank. Ranks that the run
@@ -106,10 +113,11 @@ class UcxNetwork {
     struct Peer {
         UcxNetwork* network = nullptr;
         int rank = -1;
-        ucp_ep_h endpoint = nullptr;
+        std::vector<Connection> connections{1};  ///< all from the first turn on
+        std::size_t turn = 0;
         bool failed = false;
         std::string packed_key;
-        ucp_rkey_h key = nullptr;
+        [[nodiscard]] bool connected() const;
     };
     struct EndpointFailure {
         int rank = -1;
@@ -118,6 +126,9 @@ class UcxNetwork {
     };
 
     void begin_closing(Peer& peer);
+    void make_endpoint(Peer& peer, Connection& connection);
+    [[nodiscard]] ucp_ep_h connected(Peer& peer, Connection& connection);
+    [[nodiscard]] std::string info_of(ucp_ep_h endpoint) const;
     void complete_closing();
     static void endpoint_failed(void* peer, ucp_ep_h endpoint, ucs_status_t status);
     void make_context();

@@ -4,8 +4,7 @@ namespace weir::transport {
 
 void UcxPutData::send(int to, Target target, std::span<const std::byte> message, std::size_t sending) {
     Transfer& transfer = begin_transfer(to, target, message.size(), sending);
-    const ucp_ep_h endpoint = network_.endpoint(to);
-    const ucp_rkey_h key = endpoint == nullptr ? nullptr : network_.key(to);
+    const auto [endpoint, key] = network_.next_connection(to);
     if (key == nullptr) {
         transfer.status = UCS_ERR_CANCELED;
         end_transfer(transfer);

@@ -13,7 +13,9 @@ namespace weir::transport {
 
 UcxTransport::UcxTransport(Meeting& meeting, const core::RoleMap& roles, core::Plan plan,
                            const core::EnginePlan& engine)
-    : TransportBase(roles.node(meeting.rank()), roles, std::move(plan)), meeting_(meeting) {
+    : TransportBase(roles.node(meeting.rank()), roles, std::move(plan)),
+      meeting_(meeting),
+      queue_pairs_(engine.queue_pairs) {
     auto control =
         std::make_unique<UcxControl>(UcxNetwork::Settings{.purpose = "control packets",
                                                           .ranks = roles_.ranks(),
@@ -44,6 +46,7 @@ void UcxTransport::set_up_data(const core::EnginePlan& engine) {
     data_ = make_ucx_data(plan_.transport,
                           UcxNetwork::Settings{.purpose = "data",
                                                .ranks = roles_.ranks(),
+                                               .connections = engine.queue_pairs,
                                                .traffic_class = engine.data_traffic_class,
                                                .device = engine.data_device,
                                                .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
@@ -124,14 +127,14 @@ PeerAddress UcxTransport::address() const {
             .data = data_ == nullptr ? std::string() : data_->address()};
 }
 
-std::vector<std::pair<std::string, std::string>> UcxTransport::paths() const {
-    std::vector<std::pair<std::string, std::string>> found;
-    for (const std::string& path : control_->network().paths()) {
-        found.emplace_back("control", path);
+std::vector<UsedPath> UcxTransport::paths() const {
+    std::vector<UsedPath> found;
+    for (const auto& [path, connections] : control_->network().paths()) {
+        found.push_back({"control", path, connections});
     }
     if (data_ != nullptr) {
-        for (const std::string& path : data_->network().paths()) {
-            found.emplace_back("data", path);
+        for (const auto& [path, connections] : data_->network().paths()) {
+            found.push_back({"data", path, connections});
         }
     }
     return found;

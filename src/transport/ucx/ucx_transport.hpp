@@ -34,7 +34,8 @@ class UcxTransport final : public TransportBase {
     void disconnect(Rank rank) override;
     void reconnect(Rank rank, const PeerAddress& address) override;
     [[nodiscard]] PeerAddress address() const override;
-    [[nodiscard]] std::vector<std::pair<std::string, std::string>> paths() const override;
+    [[nodiscard]] std::vector<UsedPath> paths() const override;
+    [[nodiscard]] std::uint32_t connections_per_pair() const override { return queue_pairs_; }
     void returns(std::uint32_t life) override { control_->set_life(life); }
 
   private:
@@ -54,6 +55,7 @@ class UcxTransport final : public TransportBase {
     void complete_received(Polled& found);
 
     Meeting& meeting_;
+    std::uint32_t queue_pairs_;      ///< of a producer and a consumer
     std::unique_ptr<UcxData> data_;  ///< none on the scheduler's rank
     UcxControl* control_ = nullptr;  ///< the base class owns it
     PlaceBuffers places_;            ///< consumer

@@ -46,7 +46,7 @@ TEST_CASE("more memory than a host has is refused with the numbers") {
     const auto roles = assign_roles(request.roles, hosts);  // S P | C C
     const auto refusal = [&](std::int64_t a, std::int64_t b) {
         const std::vector<Bytes> available{{a}, {a}, {b}, {b}};
-        return refusal_of([&] { check_memory(request.plan, roles, hosts, available); });
+        return refusal_of([&] { check_memory(request, roles, hosts, available); });
     };
     const std::int64_t gigabyte = 1000000000;
     CHECK(refusal(2 * gigabyte, gigabyte) == "accepted");

@@ -17,7 +17,7 @@ TEST_CASE("the lanes of an endpoint are read out of what UCX prints") {
 #                tag_send: 0..<egr/short>..227..<egr/zcopy>..262144..<rndv>..(inf)
 )";
     CHECK(ucx_lanes(printed) ==
-          std::set<std::string>{"posix/memory for rma_bw am am_bw", "rc_mlx5/mlx5_0:1 for rma_bw am_bw"});
+          std::vector<std::string>{"posix/memory for rma_bw am am_bw", "rc_mlx5/mlx5_0:1 for rma_bw am_bw"});
 }
 
 TEST_CASE("what is no list of lanes has none") {
