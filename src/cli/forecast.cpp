@@ -289,6 +289,7 @@ Forecast forecast(const config::RunRequest& request) {
     warn_of_short_rows(request, f);
     if (request.simulated && request.network.model == core::NetworkModel::packet) {
         warn_of_headroom(request, f.warnings);
+        warn_of_round_trip(request, f.warnings);
     }
     return f;
 }

@@ -15,6 +15,7 @@ using core::BackgroundPlan;
 using core::BalancingPlan;
 using core::BitRate;
 using core::Bytes;
+using core::CreditPlan;
 using core::DcqcnPlan;
 using core::DcqcnRules;
 using core::Duration;
@@ -23,6 +24,7 @@ using core::FabricPlan;
 using core::HostPlan;
 using core::NicPlan;
 using core::PlacementPlan;
+using core::SwiftPlan;
 using core::SwitchPlan;
 using core::TcpPlan;
 using core::TopologyPlan;
@@ -46,6 +48,10 @@ template <auto member>
 constexpr auto in_nic = +[](Description& d) -> auto& { return d.fabric.nics.*member; };
 template <auto member>
 constexpr auto in_dcqcn = +[](Description& d) -> auto& { return d.fabric.nics.dcqcn.*member; };
+template <auto member>
+constexpr auto in_swift = +[](Description& d) -> auto& { return d.fabric.nics.swift.*member; };
+template <auto member>
+constexpr auto in_credits = +[](Description& d) -> auto& { return d.fabric.nics.credits.*member; };
 template <auto member>
 constexpr auto in_tcp = +[](Description& d) -> auto& { return d.fabric.tcp.*member; };
 template <auto member>
@@ -72,6 +78,8 @@ constexpr std::string_view conweave = "conweave-ns3, IRN";
 constexpr std::string_view nvidia = "NVIDIA's NICs";
 constexpr std::string_view sonic = "SONiC (`pfcwd start_default`, below 32 ports)";
 constexpr std::string_view connectx = "ConnectX-5";
+constexpr std::string_view htsim = "csg-htsim (`swift.cpp`)";
+constexpr std::string_view kumar = "Kumar et al., SIGCOMM 2020";
 
 constexpr SwitchKey keys[] = {
     {"switch", "drop-tail", in_description<&Description::drop_tail>, 0, 1,
@@ -164,6 +172,35 @@ constexpr SwitchKey keys[] = {
     {"dcqcn", "of-rate", in_dcqcn<&DcqcnPlan::of_rate>, 0, most_rate,
      "both increases are those of a NIC of this rate, of others in proportion; `0b/s`: of all"},
 
+    {"swift", "target", in_swift<&SwiftPlan::target>, microsecond, second,
+     "of a round trip with a large window; a longer one cuts the window. Longer than a round trip without "
+     "queues",
+     htsim},
+    {"swift", "range", in_swift<&SwiftPlan::range>, 0, second, "that the target is longer for small windows",
+     htsim},
+    {"swift", "range-from", in_swift<&SwiftPlan::range_from>, 0.001, 1e6,
+     "packets: with a window of so many, the target is longer by all of `range`", kumar},
+    {"swift", "range-to", in_swift<&SwiftPlan::range_to>, 0.001, 1e6, "packets: with so many, by nothing",
+     kumar},
+    {"swift", "increase", in_swift<&SwiftPlan::increase>, 0.001, 1000,
+     "packets that the window grows in a round trip", htsim},
+    {"swift", "cut", in_swift<&SwiftPlan::cut>, 0.001, 1,
+     "part of the window by which it is cut, times the part of the round trip above the target (beta)",
+     htsim},
+    {"swift", "largest-cut", in_swift<&SwiftPlan::largest_cut>, 0.001, 0.999,
+     "part of the window, once in a round trip, and after a loss", htsim},
+
+    {"credits", "unasked", in_credits<&CreditPlan::unasked>, 0, 1e9,
+     "that a sender which had nothing under way sends before it has a credit: a round trip at full speed"},
+    {"credits", "of-rate", in_credits<&CreditPlan::of_rate>, 0, most_rate,
+     "`unasked` is that of a link of this rate, of others in proportion; `0b/s`: of all"},
+    {"credits", "grant", in_credits<&CreditPlan::grant>, 100, 1e9,
+     "bytes on the wire that one credit is for, at most"},
+    {"credits", "share", in_credits<&CreditPlan::share>, 0.01, 1,
+     "of its link that a receiver gives out; the clocks of links differ"},
+
+    {"nic", "control", in_nic<&NicPlan::control>, 0, 0,
+     "congestion control of queue pairs; see \"Other congestion control\""},
     {"nic", "recovery", in_nic<&NicPlan::recovery>, 0, 1,
      "what is sent again after a loss; the option `--loss-recovery` beats it", "ConnectX-5"},
     {"nic", "packets-per-ack", in_nic<&NicPlan::packets_per_ack>, 1, 1024,

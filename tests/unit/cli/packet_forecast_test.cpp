@@ -43,6 +43,16 @@ TEST_CASE("headroom that a pause exceeds is warned of") {
     CHECK(forecast(packets({{"latency", "50us"}})).warnings.empty());
 }
 
+TEST_CASE("a congestion control with too little for a round trip is warned of") {
+    for (const char* control : {"swift", "credits"}) {
+        const std::string key = std::string("nic.control=") + control;
+        CHECK(forecast(packets({{"switch-set", key}})).warnings.empty());
+        const auto warnings = forecast(packets({{"switch-set", key}, {"latency", "50us"}})).warnings;
+        REQUIRE(warnings.size() == 1);
+        CHECK(warnings.front().find("a round trip takes 100 us by its cables alone") != std::string::npos);
+    }
+}
+
 TEST_CASE("a switch is described in few lines") {
     const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
     const auto lines = cli::switch_lines(request);
