@@ -290,6 +290,7 @@ Forecast forecast(const config::RunRequest& request) {
     if (request.simulated && request.network.model == core::NetworkModel::packet) {
         warn_of_headroom(request, f.warnings);
         warn_of_watchdog(request, f.warnings);
+        warn_of_round_trip(request, f.warnings);
     }
     return f;
 }

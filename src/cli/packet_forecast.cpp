@@ -95,18 +95,35 @@ std::string dcqcn_text(const core::DcqcnPlan& dcqcn) {
         rounded_text(dcqcn.cnp_spacing));
 }
 
+std::string control_text(const core::NicPlan& nics) {
+    switch (nics.control) {
+        case core::PairControl::swift:
+            return fmt::format("Swift: windows for round trips of {}, for small ones up to {}",
+                               rounded_text(nics.swift.target),
+                               rounded_text(nics.swift.target + nics.swift.range));
+        case core::PairControl::credits:
+            return fmt::format("credits of receivers: {} unasked, then {} a credit",
+                               rounded_text(nics.credits.unasked), rounded_text(nics.credits.grant));
+        case core::PairControl::dcqcn:
+            break;
+    }
+    return dcqcn_text(nics.dcqcn);
+}
+
 std::string ecn_text(const core::FabricPlan& fabric) {
     const core::EcnPlan& ecn = fabric.switches.ecn;
+    const bool dcqcn = fabric.nics.control == core::PairControl::dcqcn;
     if (!ecn.on) {
-        return fabric.nics.dcqcn.on
-                   ? fmt::format("ECN off; NICs slow down after losses: {}", dcqcn_text(fabric.nics.dcqcn))
-                   : "ECN off";
+        return dcqcn && !fabric.nics.dcqcn.on
+                   ? "ECN off"
+                   : fmt::format("ECN off; {}{}", dcqcn ? "NICs slow down after losses: " : "",
+                                 control_text(fabric.nics));
     }
     const std::string of_rate =
         ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
     return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; {}", rounded_text(ecn.none_below),
                        rounded_text(ecn.all_above), of_rate, ecn.probability_at_top * 100,
-                       dcqcn_text(fabric.nics.dcqcn));
+                       control_text(fabric.nics));
 }
 
 std::string balancing_text(const core::FabricPlan& fabric) {
@@ -268,6 +285,35 @@ void warn_of_watchdog(const RunRequest& request, std::vector<std::string>& warni
                         "action in the midst of a storm; write {} or more",
                         rounded_text(watchdog.restoration), rounded_text(*slowest), rounded_text(renewed),
                         rounded_text(renewed)));
+    }
+}
+
+/// By the longest way of the fabric, without transmissions.
+void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& warnings) {
+    const core::NetworkPlan& network = request.network;
+    const core::NicPlan& nics = network.fabric.nics;
+    const core::TopologyKind kind = network.fabric.topology.kind;
+    core::Duration way = core::cable_delay(network, core::Tier::host);
+    if (kind != core::TopologyKind::star) {
+        way = way + core::cable_delay(network, core::Tier::leaf);
+    }
+    if (kind == core::TopologyKind::three_tier) {
+        way = way + core::cable_delay(network, core::Tier::spine);
+    }
+    const core::Duration round_trip = way * 4;
+    if (nics.control == core::PairControl::swift && nics.swift.target <= round_trip) {
+        warnings.push_back(fmt::format(
+            "Swift cuts windows without any queue: a round trip takes {} by its cables alone, and "
+            "[swift] target is {}",
+            rounded_text(round_trip), rounded_text(nics.swift.target)));
+    }
+    const core::BitRate rate = std::min(network.producer_link, network.consumer_link);
+    const core::Bytes unasked = core::in_proportion(nics.credits.unasked, rate, nics.credits.of_rate);
+    if (nics.control == core::PairControl::credits && unasked < core::bytes_in(rate, round_trip)) {
+        warnings.push_back(fmt::format(
+            "a receiver does not fill its link by credits: a round trip takes {} by its cables alone, and "
+            "[credits] unasked is {} of a link of {}",
+            rounded_text(round_trip), rounded_text(unasked), rounded_text(rate)));
     }
 }
 

@@ -27,5 +27,7 @@ std::string cheaper_options(const config::RunRequest& request, const PacketCost&
 /// Adds what of the switch cannot work as intended.
 void warn_of_headroom(const config::RunRequest& request, std::vector<std::string>& warnings);
 void warn_of_watchdog(const config::RunRequest& request, std::vector<std::string>& warnings);
+/// Numbers of a congestion control that do not fit to the cables.
+void warn_of_round_trip(const config::RunRequest& request, std::vector<std::string>& warnings);
 
 }  // namespace weir::cli

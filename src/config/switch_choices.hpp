@@ -12,6 +12,9 @@ inline constexpr Choice<core::WatchdogAction> actions[] = {{"drop", core::Watchd
 inline constexpr Choice<core::CongestionControl> controls[] = {{"newreno", core::CongestionControl::newreno},
                                                                {"cubic", core::CongestionControl::cubic},
                                                                {"dctcp", core::CongestionControl::dctcp}};
+inline constexpr Choice<core::PairControl> pair_controls[] = {{"dcqcn", core::PairControl::dcqcn},
+                                                              {"swift", core::PairControl::swift},
+                                                              {"credits", core::PairControl::credits}};
 inline constexpr Choice<core::TopologyKind> topologies[] = {
     {"star", core::TopologyKind::star},
     {"leaf-spine", core::TopologyKind::leaf_spine},
@@ -40,6 +43,9 @@ constexpr const auto& choices_of(MemberOf<core::WatchdogAction> /**/) {
 }
 constexpr const auto& choices_of(MemberOf<core::CongestionControl> /**/) {
     return controls;
+}
+constexpr const auto& choices_of(MemberOf<core::PairControl> /**/) {
+    return pair_controls;
 }
 constexpr const auto& choices_of(MemberOf<core::TopologyKind> /**/) {
     return topologies;

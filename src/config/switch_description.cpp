@@ -80,6 +80,16 @@ void check_nics(const core::NicPlan& nics) {
             "full "
             "speed takes, or window-follows-rate = false");
     }
+    if (nics.window_follows_rate && nics.control != core::PairControl::dcqcn) {
+        throw UsageError(
+            "[nic] window-follows-rate: only DCQCN has a rate that a window follows; write false, or control "
+            "= "
+            "\"dcqcn\"");
+    }
+    if (nics.swift.range_from >= nics.swift.range_to) {
+        throw UsageError(fmt::format("[swift] range-from: {} is not below range-to, {}; make it less",
+                                     number_text(nics.swift.range_from), number_text(nics.swift.range_to)));
+    }
     if (nics.selective_timeout_low > nics.selective_timeout_high) {
         throw UsageError(fmt::format(
             "[nic] selective-timeout-low: {} is more than selective-timeout-high, {}; make it at most that",
@@ -146,7 +156,8 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
     fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
     fabric.switches.watchdog.on = description.pfc && fabric.switches.watchdog.on;
-    fabric.nics.dcqcn.on = description.dcqcn && (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
+    fabric.nics.dcqcn.on = description.dcqcn && fabric.nics.control == core::PairControl::dcqcn &&
+                           (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
     if (description.pfc) {
         // A paused packet is late and not lost. IRN has no time-outs with PFC (conweave-ns3, rdma-hw.cc).
         fabric.nics.selective_timeout_low = fabric.nics.selective_timeout_high = fabric.nics.ack_timeout;

@@ -1,15 +1,10 @@
 #include "config/switch_keys.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <type_traits>
 #include <vector>
 
-#include "config/fabric.hpp"
 #include "config/near_name.hpp"
-#include "config/option_values.hpp"
-#include "config/switch_choices.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -20,6 +15,7 @@ using core::BackgroundPlan;
 using core::BalancingPlan;
 using core::BitRate;
 using core::Bytes;
+using core::CreditPlan;
 using core::DcqcnPlan;
 using core::DcqcnRules;
 using core::Duration;
@@ -28,6 +24,7 @@ using core::FabricPlan;
 using core::HostPlan;
 using core::NicPlan;
 using core::PlacementPlan;
+using core::SwiftPlan;
 using core::SwitchPlan;
 using core::TcpPlan;
 using core::TopologyPlan;
@@ -51,6 +48,10 @@ template <auto member>
 constexpr auto in_nic = +[](Description& d) -> auto& { return d.fabric.nics.*member; };
 template <auto member>
 constexpr auto in_dcqcn = +[](Description& d) -> auto& { return d.fabric.nics.dcqcn.*member; };
+template <auto member>
+constexpr auto in_swift = +[](Description& d) -> auto& { return d.fabric.nics.swift.*member; };
+template <auto member>
+constexpr auto in_credits = +[](Description& d) -> auto& { return d.fabric.nics.credits.*member; };
 template <auto member>
 constexpr auto in_tcp = +[](Description& d) -> auto& { return d.fabric.tcp.*member; };
 template <auto member>
@@ -77,6 +78,8 @@ constexpr std::string_view conweave = "conweave-ns3, IRN";
 constexpr std::string_view nvidia = "NVIDIA's NICs";
 constexpr std::string_view sonic = "SONiC (`pfcwd start_default`, below 32 ports)";
 constexpr std::string_view connectx = "ConnectX-5";
+constexpr std::string_view htsim = "csg-htsim (`swift.cpp`)";
+constexpr std::string_view kumar = "Kumar et al., SIGCOMM 2020";
 
 constexpr SwitchKey keys[] = {
     {"switch", "drop-tail", in_description<&Description::drop_tail>, 0, 1,
@@ -169,6 +172,35 @@ constexpr SwitchKey keys[] = {
     {"dcqcn", "of-rate", in_dcqcn<&DcqcnPlan::of_rate>, 0, most_rate,
      "both increases are those of a NIC of this rate, of others in proportion; `0b/s`: of all"},
 
+    {"swift", "target", in_swift<&SwiftPlan::target>, microsecond, second,
+     "of a round trip with a large window; a longer one cuts the window. Longer than a round trip without "
+     "queues",
+     htsim},
+    {"swift", "range", in_swift<&SwiftPlan::range>, 0, second, "that the target is longer for small windows",
+     htsim},
+    {"swift", "range-from", in_swift<&SwiftPlan::range_from>, 0.001, 1e6,
+     "packets: with a window of so many, the target is longer by all of `range`", kumar},
+    {"swift", "range-to", in_swift<&SwiftPlan::range_to>, 0.001, 1e6, "packets: with so many, by nothing",
+     kumar},
+    {"swift", "increase", in_swift<&SwiftPlan::increase>, 0.001, 1000,
+     "packets that the window grows in a round trip", htsim},
+    {"swift", "cut", in_swift<&SwiftPlan::cut>, 0.001, 1,
+     "part of the window by which it is cut, times the part of the round trip above the target (beta)",
+     htsim},
+    {"swift", "largest-cut", in_swift<&SwiftPlan::largest_cut>, 0.001, 0.999,
+     "part of the window, once in a round trip, and after a loss", htsim},
+
+    {"credits", "unasked", in_credits<&CreditPlan::unasked>, 0, 1e9,
+     "that a sender which had nothing under way sends before it has a credit: a round trip at full speed"},
+    {"credits", "of-rate", in_credits<&CreditPlan::of_rate>, 0, most_rate,
+     "`unasked` is that of a link of this rate, of others in proportion; `0b/s`: of all"},
+    {"credits", "grant", in_credits<&CreditPlan::grant>, 100, 1e9,
+     "bytes on the wire that one credit is for, at most"},
+    {"credits", "share", in_credits<&CreditPlan::share>, 0.01, 1,
+     "of its link that a receiver gives out; the clocks of links differ"},
+
+    {"nic", "control", in_nic<&NicPlan::control>, 0, 0,
+     "congestion control of queue pairs; see \"Other congestion control\""},
     {"nic", "recovery", in_nic<&NicPlan::recovery>, 0, 1,
      "what is sent again after a loss; the option `--loss-recovery` beats it", "ConnectX-5"},
     {"nic", "packets-per-ack", in_nic<&NicPlan::packets_per_ack>, 1, 1024,
@@ -304,160 +336,10 @@ constexpr SwitchKey keys[] = {
      "flows between two hosts have hashes of their own; `false`: one for all"},
 };
 
-constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
-std::int64_t whole_number(double value) {
-    return static_cast<std::int64_t>(value);
-}
-
-std::vector<std::uint32_t> read_list(Text text, std::uint64_t least, std::uint64_t most) {
-    std::vector<std::uint32_t> numbers;
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        numbers.push_back(count(text.substr(0, comma), least, most));
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return numbers;
-}
-
-/// Reads and prints the value of a key, by its type.
-struct KeyReader {
-    const SwitchKey& key;
-    Description& description;
-    Text text;
-
-    void operator()(MemberOf<Bytes> of) const {
-        of(description) =
-            bounded(parse_bytes, text, Bytes{whole_number(key.least)}, Bytes{whole_number(key.most)});
-    }
-    void operator()(MemberOf<Duration> of) const {
-        of(description) =
-            some_time(text, Duration{whole_number(key.least)}, Duration{whole_number(key.most)});
-    }
-    void operator()(MemberOf<BitRate> of) const {
-        of(description) =
-            bounded(parse_rate, text, BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
-    }
-    void operator()(MemberOf<double> of) const {
-        // 1 is in every range.
-        const double value =
-            text.find('/') == Text::npos ? parse_number(text, "1") : parse_ratio(text).value();
-        if (value < key.least || value > key.most) {
-            throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
-                                         number_text(key.least), number_text(key.most)));
-        }
-        of(description) = value;
-    }
-    void operator()(MemberOf<std::uint32_t> of) const {
-        of(description) =
-            count(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
-    }
-    void operator()(MemberOf<bool> of) const { of(description) = choose(text, flags); }
-    template <typename Kind>
-        requires std::is_enum_v<Kind>
-    void operator()(MemberOf<Kind> of) const {
-        of(description) = choose(text, choices_of(of));
-    }
-    void operator()(MemberOf<Weights> of) const {
-        const std::vector<std::uint32_t> numbers =
-            read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
-        Weights& weights = of(description);
-        if (numbers.size() != weights.size()) {
-            throw UsageError(fmt::format("{} numbers are given; write {}, for the priorities 0 to {}",
-                                         numbers.size(), weights.size(), weights.size() - 1));
-        }
-        std::copy(numbers.begin(), numbers.end(), weights.begin());
-    }
-    void operator()(MemberOf<std::vector<std::uint32_t>> of) const {
-        of(description) =
-            read_list(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
-    }
-    void operator()(MemberOf<std::vector<core::OwnCables>> of) const {
-        of(description) = parse_own_cables(text);
-    }
-    void operator()(MemberOf<std::string> of) const { of(description) = parse_class(text); }
-    void operator()(MaskMember member) const {
-        core::PriorityMask& mask = member.of(description);
-        mask = 0;
-        for (const std::uint32_t priority : read_list(text, 0, core::priority_count - 1)) {
-            mask |= core::mask_of(static_cast<core::Priority>(priority));
-        }
-    }
-    void operator()(PriorityMember member) const {
-        member.of(description) = static_cast<core::Priority>(count(text, 0, core::priority_count - 1));
-    }
-};
-
-struct Printer {
-    Description& description;
-
-    template <typename Quantity>
-    std::string operator()(MemberOf<Quantity> of) const {
-        return to_text(of(description));
-    }
-    std::string operator()(MemberOf<double> of) const { return number_text(of(description)); }
-    std::string operator()(MemberOf<std::uint32_t> of) const { return fmt::format("{}", of(description)); }
-    std::string operator()(MemberOf<bool> of) const { return chosen(of(description), flags); }
-    template <typename Kind>
-        requires std::is_enum_v<Kind>
-    std::string operator()(MemberOf<Kind> of) const {
-        return chosen(of(description), choices_of(of));
-    }
-    std::string operator()(MemberOf<Weights> of) const {
-        return fmt::format("{}", fmt::join(of(description), ","));
-    }
-    std::string operator()(MemberOf<std::vector<std::uint32_t>> of) const {
-        return fmt::format("{}", fmt::join(of(description), ","));
-    }
-    std::string operator()(MemberOf<std::vector<core::OwnCables>> of) const {
-        return own_cables_text(of(description));
-    }
-    std::string operator()(MemberOf<std::string> of) const { return of(description); }
-    std::string operator()(MaskMember member) const {
-        std::vector<std::size_t> priorities;
-        for (std::size_t priority = 0; priority < core::priority_count; ++priority) {
-            if ((member.of(description) >> priority & 1U) != 0) {
-                priorities.push_back(priority);
-            }
-        }
-        return fmt::format("{}", fmt::join(priorities, ","));
-    }
-    std::string operator()(PriorityMember member) const { return fmt::format("{}", member.of(description)); }
-};
-
-struct KindText {
-    std::string_view operator()(MemberOf<Bytes> /**/) const { return "size"; }
-    std::string_view operator()(MemberOf<Duration> /**/) const { return "time"; }
-    std::string_view operator()(MemberOf<BitRate> /**/) const { return "rate"; }
-    std::string_view operator()(MemberOf<double> /**/) const { return "number"; }
-    std::string_view operator()(MemberOf<std::uint32_t> /**/) const { return "count"; }
-    std::string_view operator()(MemberOf<bool> /**/) const { return syntax_of<flags>; }
-    template <typename Kind>
-        requires std::is_enum_v<Kind>
-    std::string_view operator()(MemberOf<Kind> /**/) const {
-        return syntax_of<choices_of(MemberOf<Kind>{})>;
-    }
-    std::string_view operator()(MemberOf<Weights> /**/) const { return "8 counts"; }
-    std::string_view operator()(MemberOf<std::vector<std::uint32_t>> /**/) const { return "counts"; }
-    std::string_view operator()(MemberOf<std::vector<core::OwnCables>> /**/) const {
-        return "cables and rates";
-    }
-    std::string_view operator()(MemberOf<std::string> /**/) const { return "data|own|0..7"; }
-    std::string_view operator()(MaskMember /**/) const { return "priorities"; }
-    std::string_view operator()(PriorityMember /**/) const { return "0..7"; }
-};
-
 }  // namespace
 
 std::span<const SwitchKey> switch_keys() {
     return keys;
-}
-
-std::string_view kind_of(const SwitchKey& key) {
-    return std::visit(KindText{}, key.member);
-}
-
-void set_value(const SwitchKey& key, SwitchDescription& description, std::string_view text) {
-    std::visit(KeyReader{key, description, text}, key.member);
 }
 
 void set_key(SwitchDescription& description, std::string_view text) {
@@ -485,11 +367,6 @@ void set_key(SwitchDescription& description, std::string_view text) {
     throw UsageError(fmt::format("there is no key '{}'; {}", name,
                                  near.empty() ? "docs/simulating-a-switch.md lists them"
                                               : fmt::format("did you mean {}?", near.front())));
-}
-
-std::string value_text(const SwitchKey& key, const SwitchDescription& description) {
-    SwitchDescription copy = description;  // members are found in what may be changed
-    return std::visit(Printer{copy}, key.member);
 }
 
 }  // namespace weir::config

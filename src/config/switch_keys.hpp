@@ -32,9 +32,9 @@ using SwitchMember =
                  MemberOf<std::uint32_t>, MemberOf<bool>, MemberOf<core::LossRecovery>,
                  MemberOf<core::CongestionControl>, MemberOf<core::TopologyKind>,
                  MemberOf<core::PlacementKind>, MemberOf<core::Arbitration>, MemberOf<core::BalancingKind>,
-                 MemberOf<core::DcqcnRules>, MemberOf<core::WatchdogAction>, MemberOf<Weights>,
-                 MemberOf<std::vector<std::uint32_t>>, MemberOf<std::vector<core::OwnCables>>,
-                 MemberOf<std::string>, MaskMember, PriorityMember>;
+                 MemberOf<core::DcqcnRules>, MemberOf<core::WatchdogAction>, MemberOf<core::PairControl>,
+                 MemberOf<Weights>, MemberOf<std::vector<std::uint32_t>>,
+                 MemberOf<std::vector<core::OwnCables>>, MemberOf<std::string>, MaskMember, PriorityMember>;
 
 inline constexpr Choice<core::LossRecovery> loss_recoveries[] = {
     {"go-back-n", core::LossRecovery::go_back_n}, {"selective", core::LossRecovery::selective}};

@@ -26,9 +26,9 @@
 //
 // Cables between switches: uplink_queues.hpp.
 //
-// Not in it: control messages, a NIC's own window, and what is sent again after losses.
-// Rejected: the least event size at which a simulation shows the setting, which needs many simulations and is
-// no statement about longer ones.
+// Not in it: control messages, what a NIC's window or congestion control holds back, and what is sent again
+// after losses. Rejected: the least event size at which a simulation shows the setting, which needs many
+// simulations and is no statement about longer ones.
 #pragma once
 
 #include <cstdint>

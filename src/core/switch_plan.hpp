@@ -166,6 +166,32 @@ struct DcqcnPlan {
     bool operator==(const DcqcnPlan&) const = default;
 };
 
+/// Credits of receivers: each NIC gives out the rate of its link among the senders that have data for it.
+/// packet/credits.hpp has the rules and their sources. Values: choices of weir.
+struct CreditPlan {
+    Bytes unasked{150'000};            ///< that a sender which had nothing under way sends at once
+    BitRate of_rate{100'000'000'000};  ///< that is for such a link, of others in proportion; 0: of all
+    Bytes grant{16'000};               ///< bytes on the wire that one credit is for, at most
+    double share = 0.998;              ///< of its link that a receiver gives out
+    bool operator==(const CreditPlan&) const = default;
+};
+
+/// Swift: a window by delay. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in
+/// the Datacenter", SIGCOMM 2020; values of csg-htsim (swift.cpp).
+struct SwiftPlan {
+    Duration target = Duration::microseconds(20);  ///< of a round trip, of a large window (base target)
+    Duration range = Duration::microseconds(100);  ///< that the target is longer for the least window
+    double range_from = 0.1;                       ///< packets: with a window of so many, all of the range
+    double range_to = 100;                         ///< with so many, nothing
+    double increase = 1;                           ///< packets in a round trip
+    double cut = 0.8;                              ///< beta
+    double largest_cut = 0.5;                      ///< max_mdf
+    bool operator==(const SwiftPlan&) const = default;
+};
+
+/// Congestion control of queue pairs.
+enum class PairControl : std::uint8_t { dcqcn, swift, credits };
+
 enum class LossRecovery : std::uint8_t { go_back_n, selective };
 
 struct NicPlan {
@@ -191,14 +217,17 @@ struct NicPlan {
     Priority ack_priority = 0;
     Priority cnp_priority = 0;
     PriorityMask strict = 0;  ///< as in SwitchPlan
+    PairControl control = PairControl::dcqcn;
     DcqcnPlan dcqcn;
+    SwiftPlan swift;
+    CreditPlan credits;
     bool operator==(const NicPlan&) const = default;
 };
 
-/// A window that shrinks with the rate needs an acknowledgement of each packet: what is under way may be more
-/// than the window all at once, and must be acknowledged nevertheless.
+/// A window that shrinks needs an acknowledgement of each packet: what is under way may be more than the
+/// window all at once, and must be acknowledged nevertheless.
 constexpr std::uint32_t packets_per_ack(const NicPlan& plan) {
-    return plan.window_follows_rate ? 1 : plan.packets_per_ack;
+    return plan.window_follows_rate || plan.control == PairControl::swift ? 1 : plan.packets_per_ack;
 }
 
 enum class CongestionControl : std::uint8_t { newreno, cubic, dctcp };

@@ -13,8 +13,12 @@ double bits_per_second(core::BitRate increase, core::BitRate line_rate, core::Bi
 
 }  // namespace
 
-ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate)
-    : plan_(&plan),
+ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate, std::uint32_t window,
+                             bool window_follows_rate)
+    : SenderControl(window),
+      plan_(&plan),
+      full_window_(window),
+      window_follows_rate_(window_follows_rate),
       alpha_period_(Picoseconds::of(plan.alpha_period)),
       rate_period_(Picoseconds::of(plan.rate_period)),
       cut_spacing_(std::max(Picoseconds::nanoseconds(1), Picoseconds::of(plan.cnp_spacing))),
@@ -23,6 +27,22 @@ ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rat
       hyper_increase_(bits_per_second(plan.hyper_increase, line_rate, plan.of_rate)),
       rate_(line_rate_),
       target_(line_rate_) {}
+
+/// As the simulator of HPCC has it (VAR_WIN): at least a packet, and one more may begin while any of the
+/// window is left.
+void ReactionPoint::set_window(Picoseconds now) {
+    if (window_follows_rate_) {
+        window_ = std::max(1U, static_cast<std::uint32_t>(std::ceil(rate(now) / line_rate_ * full_window_)));
+    }
+}
+
+void ReactionPoint::on_reply(const Packet& reply, std::uint32_t /*acknowledged*/, bool /*idle*/,
+                             Picoseconds now) {
+    if (reply.kind == Packet::Kind::cnp) {
+        on_notification(now);
+    }
+    set_window(now);
+}
 
 void ReactionPoint::on_notification(Picoseconds now) {
     catch_up(now);
@@ -61,6 +81,7 @@ void ReactionPoint::cut(Picoseconds at) {
     counted_bytes_ = 0;
     rate_from_ = at;
     limited_ = true;
+    ++cuts_;
 }
 
 void ReactionPoint::on_sent(core::Bytes bytes) {

@@ -18,13 +18,15 @@
 
 #include "core/switch_plan.hpp"
 #include "packet/picoseconds.hpp"
+#include "packet/sender_control.hpp"
 
 namespace weir::packet {
 
-class ReactionPoint {
+class ReactionPoint final : public SenderControl {
   public:
-    /// `plan` must outlive it.
-    ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate);
+    /// `plan` must outlive it. `window_follows_rate`: the window is in proportion to the rate.
+    ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate, std::uint32_t window = 0,
+                  bool window_follows_rate = false);
 
     /// Bits per second at `now`, which must not go back.
     double rate(Picoseconds now) {
@@ -33,8 +35,14 @@ class ReactionPoint {
         }
         return rate_;
     }
-    /// rate() as a share of the link's.
-    double share(Picoseconds now) { return rate(now) / line_rate_; }
+    Picoseconds on_sent(Packet& packet, std::int64_t /*waiting_bytes*/, Picoseconds now) override {
+        const Picoseconds taken = duration(packet, rate(now));
+        on_sent({packet.wire_bytes});
+        set_window(now);
+        return taken;
+    }
+    void on_reply(const Packet& reply, std::uint32_t acknowledged, bool idle, Picoseconds now) override;
+    void on_timeout(bool /*under_way*/, Picoseconds /*now*/) override {}
     void on_notification(Picoseconds now);
     void on_sent(core::Bytes bytes);
 
@@ -44,12 +52,15 @@ class ReactionPoint {
   private:
     [[nodiscard]] bool hpcc() const { return plan_->rules == core::DcqcnRules::hpcc; }
     void catch_up(Picoseconds now);
+    void set_window(Picoseconds now);
     void move_alpha(Picoseconds now);
     void note(Picoseconds now);
     void cut(Picoseconds at);
     void increase();
 
     const core::DcqcnPlan* plan_;
+    std::uint32_t full_window_;  ///< at full speed
+    bool window_follows_rate_;
     Picoseconds alpha_period_;
     Picoseconds rate_period_;
     Picoseconds cut_spacing_;  ///< rules of HPCC's simulator

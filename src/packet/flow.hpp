@@ -12,6 +12,8 @@
 
 namespace weir::packet {
 
+class CreditDemand;
+
 class Flow {
   public:
     struct Ends {
@@ -71,10 +73,12 @@ class Flow {
 
     [[nodiscard]] const Ends& ends() const { return ends_; }
     [[nodiscard]] std::uint64_t packets_sent_again() const { return packets_sent_again_; }
+    /// How often its congestion control has lowered rate or window.
+    [[nodiscard]] virtual std::uint64_t cuts() const { return cuts_before_; }
 
     /// Nothing is to be sent, acknowledged or under way.
     [[nodiscard]] bool quiet() const {
-        return !has_packet_ && !queued && timeout_at() == Picoseconds::never() &&
+        return !has_packet_ && !queued && !in_credit_row && timeout_at() == Picoseconds::never() &&
                traffic.sent == traffic.arrived + traffic.dropped;
     }
     /// Takes the place of another flow of this sender, which is quiet: what was counted goes on, and so does
@@ -82,6 +86,7 @@ class Flow {
     void succeed(const Flow& before) {
         traffic = before.traffic;
         packets_sent_again_ = before.packets_sent_again_;
+        cuts_before_ = before.cuts();
         timer_at = before.timer_at;
     }
 
@@ -95,10 +100,12 @@ class Flow {
     };
     WireBytes traffic;  ///< counted by the network
 
-    bool queued = false;         ///< the host's: it stands in the row of those that have packets
-    bool unnumbered = false;     ///< its packets have no numbers: which of them are missing is not known
-    bool lacks_packets = false;  ///< the network's: a failure lost some that have not come since
-    Flow* behind = nullptr;      ///< the host's: the next one in that row
+    bool queued = false;             ///< the host's: it stands in the row of those that have packets
+    bool unnumbered = false;         ///< its packets have no numbers: which of them are missing is not known
+    CreditDemand* demand = nullptr;  ///< where its receiver gives credits
+    bool in_credit_row = false;      ///< the receiving host's: it stands in the row of those that want some
+    bool lacks_packets = false;      ///< the network's: a failure lost some that have not come since
+    Flow* behind = nullptr;          ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:
@@ -111,6 +118,7 @@ class Flow {
     Ends ends_;
     std::uint32_t expected_ = 0;
     std::uint64_t packets_sent_again_ = 0;
+    std::uint64_t cuts_before_ = 0;  ///< of flows whose place it takes
     MessageStream messages_;
 };
 

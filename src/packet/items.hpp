@@ -37,10 +37,12 @@ struct alignas(64) Item {
         converge,  ///< routes follow the cables that were cut or mended first of those not followed yet
         watch,     ///< a port of a switch: the watchdog looks at a queue
         examine,   ///< looks for a deadlock
+        grant,     ///< a host: its next credit is due
     };
     Picoseconds at;            ///< of an event; of a packet in a switch, when it came
     ItemIndex next = no_item;  ///< in its slot of the wheel, its queue, or the list of unused ones
-    std::uint32_t index = 0;   ///< link; wake, received, read: host; timeout, left: flow; failure: its number
+    std::uint32_t index =
+        0;  ///< link; wake, received, read, grant: host; timeout, left: flow; failure: its number
     Packet packet{};
     Kind kind = Kind::unused;
     Priority priority = 0;  ///< pauses, watch; failure: 1 if it begins

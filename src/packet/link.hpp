@@ -49,6 +49,8 @@ struct HostCounts {
     std::uint64_t reordered = 0;        ///< that did so and were kept until that one came (NicPlan::reorder)
     std::uint64_t duplicates = 0;       ///< that had come before
     std::uint64_t cnp_sent = 0;
+    std::uint64_t credits_sent = 0;
+    std::uint64_t asked = 0;  ///< requests for credits that came
     // As a sender of data.
     std::uint64_t cnp_received = 0;
     std::uint64_t nak_received = 0;

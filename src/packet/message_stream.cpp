@@ -16,6 +16,7 @@ void MessageStream::post(MessageHandle handle, core::Bytes bytes) {
     WEIR_ASSERT(end_ + packets < std::numeric_limits<std::uint32_t>::max());
     const Message message{handle, bytes.count, end_, end_ + static_cast<std::uint32_t>(packets)};
     end_ = message.end;
+    posted_bytes_ += bytes.count;
     sending_.push(message);
     if (arriving_.empty()) {
         first_arriving_end_ = message.end;

@@ -21,6 +21,8 @@ class MessageStream {
     void post(MessageHandle handle, core::Bytes bytes);
     /// After the last packet of the last message.
     [[nodiscard]] std::uint32_t end() const { return end_; }
+    /// Of all messages.
+    [[nodiscard]] std::int64_t payload_bytes() const { return posted_bytes_; }
 
     struct Piece {
         std::int64_t payload_bytes = 0;
@@ -62,6 +64,7 @@ class MessageStream {
     core::RingQueue<Message> arriving_;     ///< not arrived as a whole
     std::size_t cursor_ = 0;                ///< in sending_: where the last piece was
     std::uint32_t end_ = 0;
+    std::int64_t posted_bytes_ = 0;
 };
 
 }  // namespace weir::packet

@@ -89,12 +89,18 @@ void PacketNetwork::arrive_at_host(const Packet& packet) {
 }
 
 void PacketNetwork::receive_at_host(const Packet& packet) {
+    Flow& flow = *flows_[packet.flow.value];
+    if (!granters_.empty()) [[unlikely]] {
+        account_for(packet, flow);
+    }
     if (packet.datagram) {
         receive_frame(packet);
         return;
     }
-    Flow& flow = *flows_[packet.flow.value];
     flow.traffic.arrived += packet.wire_bytes;
+    if (packet.kind == Packet::Kind::ask) {
+        return;
+    }
     finished_.clear();
     const bool data = packet.kind == Packet::Kind::data;
     HostCounts& counted = host_counts_[packet.to.value];

@@ -28,14 +28,16 @@ inline constexpr PriorityMask every_priority = 0xff;
 struct Packet {
     enum class Kind : std::uint8_t {
         data,
-        ack,  ///< `sequence`: the next packet that the receiver expects
-        nak,  ///< `sequence` as in an ack; a packet further ahead has come (`detail`: which)
-        cnp,  ///< congestion notification packet (RoCE v2, annex A17)
+        ack,     ///< `sequence`: the next packet that the receiver expects
+        nak,     ///< `sequence` as in an ack; a packet further ahead has come (`detail`: which)
+        cnp,     ///< congestion notification packet (RoCE v2, annex A17)
+        ask,     ///< of a sender: `detail` as with data
+        credit,  ///< of a receiver: may send up to `detail` bytes
     };
-    FlowIndex flow;
-    NodeIndex to;
-    std::uint32_t sequence = 0;  ///< data: 0, 1, 2, ... in the flow
-    std::uint32_t detail = 0;
+    FlowIndex flow{};
+    NodeIndex to{};
+    std::uint32_t sequence = 0;      ///< data: 0, 1, 2, ... in the flow
+    std::uint32_t detail = 0;        ///< data: what its sender wants to send in all (credits.hpp), else 0
     std::uint16_t wire_bytes = 0;    ///< with headers, preamble and gap
     std::uint16_t ingress_port = 0;  ///< of the switch that it is in
     Kind kind = Kind::data;
@@ -44,7 +46,8 @@ struct Packet {
     bool marked = false;    ///< congestion experienced
     bool datagram = false;  ///< a frame of a UdpSocket; `sequence` is the datagram's
     bool ends_message = false;
-    bool copy = false;  ///< of a flooded frame: for whoever is there, who discards it
+    bool copy = false;       ///< of a flooded frame: for whoever is there, who discards it
+    std::uint8_t burst = 0;  ///< what `detail` counts from (credits.hpp)
 };
 static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);
 

@@ -50,6 +50,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     }
     host_counts_.resize(topology.nodes());
     host_queues_.resize(topology.nodes());
+    granters_.resize(nics_->control == core::PairControl::credits ? topology.nodes() : 0);
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
         NodeState node;
         node.identity = topology.identity({index});
@@ -269,6 +270,9 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
             return;
         case Item::Kind::examine:
             examine();
+            return;
+        case Item::Kind::grant:
+            grant_at({index});
             return;
         case Item::Kind::lost:
             return;

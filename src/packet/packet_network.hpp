@@ -5,7 +5,7 @@
 // on a link. Nothing is copied or allocated per packet.
 //
 // One class in several files, because its parts call each other for every packet: network_links.cpp,
-// network_switches.cpp, network_pauses.cpp, network_hosts.cpp and those about failures.
+// network_switches.cpp, network_pauses.cpp, network_hosts.cpp, network_credits.cpp and those about failures.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@
 #include "core/switch_plan.hpp"
 #include "packet/balancing.hpp"
 #include "packet/buffer_cycle.hpp"
+#include "packet/credits.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/failure.hpp"
 #include "packet/host_queue.hpp"
@@ -295,6 +296,12 @@ class PacketNetwork {
 
     [[gnu::noinline]] void reply(const Packet& to, Packet::Kind kind, bool marked);
     void enqueue_at_host(const Packet& packet, NodeIndex host);
+    [[gnu::noinline]] void account_for(const Packet& packet, Flow& flow);
+    void grant_at(NodeIndex node);
+    void give_credit(Flow& flow);
+    void grant_later(NodeIndex node);
+    [[nodiscard]] double granted_byte_time_ps(NodeIndex node) const;
+    [[nodiscard]] Picoseconds next_grant(NodeIndex node) const;
     void activate(FlowIndex index);
     void start(Flow& flow);
     void set_timer(Flow& flow);
@@ -320,7 +327,8 @@ class PacketNetwork {
     EventWheel events_;
     std::vector<Link> links_;
     std::vector<NodeState> nodes_;
-    std::vector<HostQueue> host_queues_;  ///< by node
+    std::vector<HostQueue> host_queues_;   ///< by node
+    std::vector<CreditGranter> granters_;  ///< by node; empty: no credits
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<HostCounts> host_counts_;  ///< by node

@@ -1,7 +1,6 @@
 #include "packet/queue_pair.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/random.hpp"
 
@@ -43,14 +42,15 @@ std::uint32_t reorder_packets(const core::NicPlan& plan) {
 QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
     : Flow(ends, plan.payload),
       plan_(&plan),
-      reaction_(plan.dcqcn, ends.line_rate),
-      full_window_(window_packets(plan)),
-      window_(full_window_),
+      control_(make_sender_control(plan, ends.line_rate, window_packets(plan))),
+      demand_(unasked_bytes(plan.credits, ends.line_rate)),
       reorder_(reorder_packets(plan)),
       known_(bits_needed(plan)),
       ahead_(std::max(bits_needed(plan), reorder_)),
       // No CNP has been sent yet.
-      notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {}
+      notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {
+    demand = plan.control == core::PairControl::credits ? &demand_ : nullptr;
+}
 
 // Sender
 
@@ -65,12 +65,12 @@ Picoseconds QueuePair::timeout() const {
     return once > Picoseconds{longest.count >> doublings_} ? longest : once * (std::int64_t{1} << doublings_);
 }
 
-/// As the simulator of HPCC has it (VAR_WIN): at least a packet, and one more may begin while any of the
-/// window is left.
-void QueuePair::set_window(Picoseconds now) {
-    if (plan_->window_follows_rate) {
-        window_ = std::max(1U, static_cast<std::uint32_t>(std::ceil(reaction_.share(now) * full_window_)));
-    }
+/// On the wire, what is to be sent; again: full packets.
+std::int64_t QueuePair::waiting_bytes() const {
+    const std::uint32_t again = highest_ - next_ + (recovering() ? resend_end_ - resend_next_ : 0);
+    return messages_.payload_bytes() - payload_sent_ +
+           plan_->overhead.count * static_cast<std::int64_t>(messages_.end() - highest_) +
+           (plan_->payload + plan_->overhead).count * static_cast<std::int64_t>(again);
 }
 
 std::uint32_t QueuePair::next_sequence(Picoseconds now) {
@@ -92,21 +92,23 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
 }
 
 Packet QueuePair::send(Picoseconds now) {
-    const std::uint32_t sequence = next_sequence(now);
-    const MessageStream::Piece piece = messages_.piece(sequence);
-    const auto wire_bytes = static_cast<std::uint16_t>(piece.payload_bytes + plan_->overhead.count);
-    const auto spacing = static_cast<std::int64_t>(wire_bytes * 8e12 / reaction_.rate(now));
-    next_send_ = std::max(next_send_, now) + Picoseconds{spacing};
-    reaction_.on_sent({wire_bytes});
-    set_window(now);
+    Packet packet{.flow = ends_.index, .to = ends_.to, .priority = ends_.priority};
+    if (turn_ == SenderControl::Turn::ask) [[unlikely]] {
+        packet.kind = Packet::Kind::ask;
+        packet.wire_bytes = static_cast<std::uint16_t>(plan_->ack_bytes.count);
+        progress_at_ = acknowledged_ == highest_ ? now : progress_at_;
+    } else {
+        const std::uint32_t sent_before = highest_;
+        packet.sequence = next_sequence(now);
+        const MessageStream::Piece piece = messages_.piece(packet.sequence);
+        payload_sent_ += highest_ != sent_before ? piece.payload_bytes : 0;
+        packet.wire_bytes = static_cast<std::uint16_t>(piece.payload_bytes + plan_->overhead.count);
+        packet.ecn_capable = true;
+        packet.ends_message = piece.ends_message;
+    }
+    next_send_ = std::max(next_send_, now) + control_->on_sent(packet, waiting_bytes(), now);
     update();
-    return {.flow = ends_.index,
-            .to = ends_.to,
-            .sequence = sequence,
-            .wire_bytes = wire_bytes,
-            .priority = ends_.priority,
-            .ecn_capable = true,
-            .ends_message = piece.ends_message};
+    return packet;
 }
 
 void QueuePair::skip_known() {
@@ -174,12 +176,18 @@ void QueuePair::on_nak(const Packet& nak, Picoseconds now) {
 }
 
 void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
-    if (reply.kind == Packet::Kind::cnp) {
-        reaction_.on_notification(now);
-        set_window(now);
-        update();
-        return;
+    const std::uint32_t before = acknowledged_;
+    if (reply.kind == Packet::Kind::ack || reply.kind == Packet::Kind::nak) {
+        on_acknowledgement(reply, now, sent);
     }
+    if (acknowledged_ == highest_) {
+        progress_at_ = now;
+    }
+    control_->on_reply(reply, acknowledged_ - before, acknowledged_ == messages_.end(), now);
+    update();
+}
+
+void QueuePair::on_acknowledgement(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
     // A packet that the receiver had already: it was sent again too early, as on slow links and behind deep
     // queues. NICs adapt ("adaptive retransmission"), in ways that are not public.
     if (reply.kind == Packet::Kind::ack && reply.detail < acknowledged_) {
@@ -194,13 +202,16 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
     if (reply.kind == Packet::Kind::nak) {
         on_nak(reply, now);
     }
-    set_window(now);
-    update();
 }
 
 void QueuePair::on_timeout(Picoseconds now) {
     progress_at_ = now;
     doublings_ = std::min(doublings_ + 1, most_doublings_of_timeout);
+    control_->on_timeout(acknowledged_ != highest_, now);
+    if (acknowledged_ == highest_) {
+        update();
+        return;
+    }
     doubled_timeout_ = timeout();
     if (selective()) {
         resend_next_ = acknowledged_;

@@ -1,12 +1,16 @@
 // A reliable connection as RoCE's RC queue pairs are: the receiver acknowledges, and what is lost is sent
 // again, either everything from the first missing packet on (go-back-N) or only what is missing (selective
-// repeat, as in Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018). DCQCN sets the pace.
+// repeat, as in Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018). A SenderControl sets the
+// pace.
 #pragma once
 
+#include <memory>
+
 #include "core/switch_plan.hpp"
-#include "packet/dcqcn.hpp"
+#include "packet/credits.hpp"
 #include "packet/flow.hpp"
 #include "packet/received_ahead.hpp"
+#include "packet/sender_control.hpp"
 
 namespace weir::packet {
 
@@ -16,20 +20,28 @@ class QueuePair final : public Flow {
     QueuePair(const core::NicPlan& plan, const Ends& ends);
 
     [[nodiscard]] std::int64_t next_wire_bytes() override {
-        return messages_.piece(recovering() ? resend_next_ : next_).payload_bytes + plan_->overhead.count;
+        return turn_ == SenderControl::Turn::ask
+                   ? plan_->ack_bytes.count
+                   : messages_.piece(recovering() ? resend_next_ : next_).payload_bytes +
+                         plan_->overhead.count;
     }
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override {
-        return acknowledged_ == highest_ ? Picoseconds::never() : progress_at_ + timeout();
+        return acknowledged_ == highest_ && turn_ != SenderControl::Turn::wait ? Picoseconds::never()
+                                                                               : progress_at_ + timeout();
     }
+    [[nodiscard]] std::uint64_t cuts() const override { return cuts_before_ + control_->cuts(); }
     void on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
 
   private:
     void update() override {
-        has_packet_ =
-            (next_ < messages_.end() && (window_ == 0 || next_ - acknowledged_ < window_)) || recovering();
+        const bool may_send = (next_ < messages_.end() &&
+                               (control_->window() == 0 || next_ - acknowledged_ < control_->window())) ||
+                              recovering();
+        turn_ = may_send ? control_->turn() : SenderControl::Turn::send;
+        has_packet_ = may_send && turn_ != SenderControl::Turn::wait;
     }
     [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
     /// The packet came ahead of a missing one, which may come yet.
@@ -38,7 +50,7 @@ class QueuePair final : public Flow {
     }
     [[nodiscard]] bool selective() const { return plan_->recovery == core::LossRecovery::selective; }
     [[nodiscard]] Picoseconds timeout() const;
-    void set_window(Picoseconds now);
+    [[nodiscard]] std::int64_t waiting_bytes() const;
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
     void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
     void delay_resending(Picoseconds now);
@@ -46,18 +58,20 @@ class QueuePair final : public Flow {
     Replies place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived);
     Replies place_ahead(std::uint32_t sequence, Picoseconds now);
     [[nodiscard]] bool wants_nak(std::uint32_t sequence, Picoseconds now);
+    void on_acknowledgement(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent);
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 
     const core::NicPlan* plan_;
-    ReactionPoint reaction_;
-    std::uint32_t full_window_;  ///< packets; 0: no limit
-    std::uint32_t window_;       ///< packets, at the present rate
-    std::uint32_t reorder_;      ///< NicPlan::reorder, in packets
+    std::unique_ptr<SenderControl> control_;
+    SenderControl::Turn turn_ = SenderControl::Turn::send;
+    CreditDemand demand_;
+    std::uint32_t reorder_;  ///< NicPlan::reorder, in packets
 
     std::uint32_t acknowledged_ = 0;
     std::uint32_t next_ = 0;
-    std::uint32_t highest_ = 0;  ///< after the last packet ever sent
+    std::uint32_t highest_ = 0;      ///< after the last packet ever sent
+    std::int64_t payload_sent_ = 0;  ///< bytes before that
     Picoseconds progress_at_;
     Picoseconds learnt_timeout_;   ///< at least; longer than the plan's where that proved too short
     Picoseconds doubled_timeout_;  ///< by the last time-out, until it is known to have been too early

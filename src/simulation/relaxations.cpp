@@ -162,6 +162,14 @@ void add_options(const SimulatedRun& run, std::vector<Relaxation>& table) {
                           {[](SimulatedRun& changed) { changed.network.fabric.nics.window = {}; },
                            "without a window of the network cards", "network cards without `nic.window`"}));
     }
+    if (fabric.nics.control == core::PairControl::swift) {
+        add(table, single(CauseKind::window, {[](SimulatedRun& changed) {
+                                                  core::NicPlan& nics = changed.network.fabric.nics;
+                                                  nics.control = core::PairControl::dcqcn;
+                                                  nics.dcqcn.on = false;
+                                              },
+                                              "without Swift's windows", "network cards without Swift"}));
+    }
     if (fabric.switches.lossless != 0) {
         add(table, single(CauseKind::pfc, {[](SimulatedRun& changed) {
                                                core::FabricPlan& relaxed = changed.network.fabric;

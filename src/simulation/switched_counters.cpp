@@ -169,9 +169,11 @@ void SwitchedCounters::read_all(Picoseconds now) {
     read_at_ = now;
     on_the_way_ = network_.on_the_way();
     sent_again_.assign(topology_.nodes(), 0);
+    cuts_.assign(topology_.nodes(), 0);
     for (std::uint32_t index = 0; index < network_.flows(); ++index) {
         const packet::Flow& flow = network_.flow({index});
         sent_again_[flow.ends().from.value] += flow.packets_sent_again();
+        cuts_[flow.ends().from.value] += flow.cuts();
     }
 }
 
@@ -218,6 +220,14 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
     }
     counter("duplicate_request", &HostCounts::duplicates);
     counter("local_ack_timeout_err", &HostCounts::timeouts);
+    // No network card's driver has names for these.
+    if (plan_.fabric.nics.control == core::PairControl::credits) {
+        counter("np_credits_sent", &HostCounts::credits_sent);
+        counter("np_credit_requests", &HostCounts::asked);
+    }
+    if (plan_.fabric.nics.control == core::PairControl::swift) {
+        add(nic, "rp_window_cuts", [this](const Nic& its, Picoseconds) { return cuts_[its.node.value]; });
+    }
 }
 
 void SwitchedCounters::add_tcp() {

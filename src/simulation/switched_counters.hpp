@@ -107,6 +107,7 @@ class SwitchedCounters {
     packet::Picoseconds read_at_ = packet::Picoseconds::never();
     std::vector<packet::Carried> on_the_way_;   ///< by link
     std::vector<std::uint64_t> sent_again_;     ///< packets, by the node that sends
+    std::vector<std::uint64_t> cuts_;           ///< by congestion control, by the node that sends
     std::vector<Last> last_;                    ///< by link and priority
     std::vector<packet::Picoseconds> last_at_;  ///< by switch
 };

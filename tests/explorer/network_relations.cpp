@@ -240,6 +240,7 @@ class Relations {
         network.fabric.nics.dcqcn.on = switches.ecn.on;
         network.fabric.nics.dcqcn.rules =
             random_.below(2) == 0 ? core::DcqcnRules::paper : core::DcqcnRules::hpcc;
+        network.fabric.nics.control = static_cast<core::PairControl>(random_.below(3));
         network.fabric.queue_pairs = {.of_events = random_.below(3) == 0};
         if (!network.fabric.queue_pairs.of_events) {
             network.fabric.queue_pairs.of_a_pair = static_cast<std::uint32_t>(number(1, 4));

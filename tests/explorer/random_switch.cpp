@@ -23,6 +23,7 @@ class SwitchDraw {
         nics();
         connections();
         failures();
+        controls();
         return std::move(text_);
     }
 
@@ -75,11 +76,14 @@ class SwitchDraw {
     }
 
     void nics() {
-        line("[nic]\nack-timeout = \"{}ms\"\nnak-spacing = \"{}us\"\npackets-per-ack = {}",
-             draw_.number(5, 70), draw_.number(0, 50), draw_.number(1, 20));
+        const std::string_view control = draw_.one_of({"dcqcn", "dcqcn", "swift", "credits"});
+        line("[nic]\ncontrol = \"{}\"", control);
+        line("ack-timeout = \"{}ms\"\nnak-spacing = \"{}us\"\npackets-per-ack = {}", draw_.number(5, 70),
+             draw_.number(0, 50), draw_.number(1, 20));
         const bool window = draw_.one_in(3);
         line("window = \"{}B\"\nwindow-follows-rate = {}",
-             window ? draw_.number(200000, 400000) : std::int64_t{0}, window && draw_.one_in(2));
+             window ? draw_.number(200000, 400000) : std::int64_t{0},
+             window && control == "dcqcn" && draw_.one_in(2));
         line("selective-timeout-low = \"{}us\"\nselective-timeout-high = \"{}us\"", draw_.number(50, 1000),
              draw_.number(1000, 5000));
         line("reorder = \"{}B\"", draw_.one_in(2) ? draw_.number(4000, 200000) : std::int64_t{0});
@@ -101,6 +105,14 @@ class SwitchDraw {
              draw_.one_of({"drop", "forward"}));
         line("detection = \"{}ms\"\nrestoration = \"{}ms\"", draw_.number(1, 200), draw_.number(1, 200));
         line("[failures]\nconvergence = \"{}us\"", draw_.number(0, 100000));
+    }
+
+    void controls() {
+        line("[swift]\ntarget = \"{}us\"\nrange = \"{}us\"\nincrease = {}", draw_.number(1, 200),
+             draw_.number(0, 500), draw_.number(1, 4));
+        line("[credits]\nunasked = \"{}B\"\nof-rate = \"{}Mb/s\"\ngrant = \"{}B\"\nshare = 0.{}",
+             draw_.one_in(4) ? std::int64_t{0} : draw_.number(1, 300'000), draw_.number(100, 100'000),
+             draw_.number(100, 50'000), draw_.number(5, 9));
     }
 
     RandomDraw& draw_;

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "core/random.hpp"
+#include "packet/credits.hpp"
 #include "packet/queue_pair.hpp"
 #include "packet/tcp_connection.hpp"
 
@@ -69,6 +70,18 @@ class Channel {
     std::vector<UnderWay> under_way_;
 };
 
+/// The receiver gives what is wanted, at once.
+void give_credits(CreditDemand& demand, const Packet& heard, Channel& back, Picoseconds now) {
+    demand.hear(heard);
+    if (!demand.wants() && heard.kind != Packet::Kind::ask) {
+        return;
+    }
+    demand.give(20'000);
+    Packet credit{.flow = {}, .to = {}, .kind = Packet::Kind::credit};
+    demand.fill(credit);
+    back.send(credit, now);
+}
+
 /// Runs until all `messages` are through on both sides; false if nothing more happens or it takes too long.
 bool all_delivered(Flow& flow, const Weather& weather, std::uint64_t seed, std::uint64_t messages) {
     core::Random random(seed, 2);
@@ -94,6 +107,12 @@ bool all_delivered(Flow& flow, const Weather& weather, std::uint64_t seed, std::
         now = std::max(now, next);
         if (there.next() <= now) {
             const Packet packet = there.receive();
+            if (flow.demand != nullptr) {
+                give_credits(*flow.demand, packet, back, now);
+            }
+            if (packet.kind == Packet::Kind::ask) {
+                continue;
+            }
             const Flow::Replies replies = flow.on_data(packet, now, arrived);
             if (replies.acknowledge || replies.negative) {
                 back.send({.flow = {},
@@ -151,6 +170,9 @@ TEST_CASE("A queue pair delivers each message once and in order, whatever happen
     plan.ack_timeout = core::Duration::microseconds(static_cast<std::int64_t>(20 + random.below(1000)));
     plan.window = {static_cast<std::int64_t>(random.below(3) == 0 ? 0 : 1 + random.below(30'000))};
     plan.dcqcn.on = random.below(2) == 0;
+    plan.control = static_cast<core::PairControl>(seed % 3);
+    plan.credits.unasked = {static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(100'000))};
+    plan.swift.target = core::Duration::microseconds(static_cast<std::int64_t>(5 + random.below(100)));
     QueuePair flow(plan, {{0}, {0}, {1}, 0, line});
     CHECK(all_delivered(flow, draw_weather(random), seed, 30));
 }

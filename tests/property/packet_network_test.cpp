@@ -91,6 +91,8 @@ Case draw_case(core::Random& random) {
                           .gap = core::Duration::microseconds(static_cast<std::int64_t>(random.below(20))),
                           .adaptive_gap = core::Duration{static_cast<std::int64_t>(random.below(2000))},
                           .hashes_queue_pairs = random.below(2) == 0};
+    nics.control = static_cast<core::PairControl>(random.below(3));
+    nics.credits.unasked = {static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(200'000))};
     drawn.tcp.ecn = random.below(2) == 0;
     drawn.tcp.least_timeout = core::Duration::milliseconds(1);
     drawn.tcp.most_timeout = core::Duration::milliseconds(50);

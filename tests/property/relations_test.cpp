@@ -206,6 +206,7 @@ Scenario draw_scenario(std::uint64_t seed) {
         random.below(2) == 0 ? core::LossRecovery::go_back_n : core::LossRecovery::selective;
     drawn.nics.ack_timeout = core::Duration::milliseconds(2);
     drawn.nics.dcqcn.on = marks;
+    drawn.nics.control = static_cast<core::PairControl>(random.below(3));
     drawn.tcp.ecn = marks;
     drawn.tcp.least_timeout = core::Duration::milliseconds(1);
     drawn.tcp.initial_timeout = core::Duration::milliseconds(2);

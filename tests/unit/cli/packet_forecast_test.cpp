@@ -63,6 +63,16 @@ TEST_CASE("a watchdog that would end its action between two pauses of a storm is
                     "is renewed only every 671.1 us") == 0);
 }
 
+TEST_CASE("a congestion control with too little for a round trip is warned of") {
+    for (const char* control : {"swift", "credits"}) {
+        const std::string key = std::string("nic.control=") + control;
+        CHECK(forecast(packets({{"switch-set", key}})).warnings.empty());
+        const auto warnings = forecast(packets({{"switch-set", key}, {"latency", "50us"}})).warnings;
+        REQUIRE(warnings.size() == 1);
+        CHECK(warnings.front().find("a round trip takes 100 us by its cables alone") != std::string::npos);
+    }
+}
+
 TEST_CASE("a switch is described in few lines") {
     const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
     const auto lines = cli::switch_lines(request);

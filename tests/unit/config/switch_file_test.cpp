@@ -31,6 +31,7 @@ std::string other_value(const SwitchKey& key) {
         {"counts", "3,0,1"},
         {"cables and rates", "leaf-0:spine-1=50Gb/s"},
         {"drop|forward", "forward"},
+        {"dcqcn|swift|credits", "swift"},
         {"ecmp|flowlets|spray|adaptive", "spray"},
         {"newreno|cubic|dctcp", "dctcp"},
         {"fifo|ingress-round-robin", "ingress-round-robin"},
@@ -41,9 +42,10 @@ std::string other_value(const SwitchKey& key) {
     if (kind_of(key) == "true|false") {
         return value_text(key, load_switch("shallow").description) == "true" ? "false" : "true";
     }
-    return key.name == "ack-bytes" ? "100B"
-           : key.name == "packet"  ? "200B"
-                                   : by_kind.find(kind_of(key))->second;
+    return key.name == "ack-bytes"     ? "100B"
+           : key.name == "packet"      ? "200B"
+           : key.name == "largest-cut" ? "0.25"
+                                       : by_kind.find(kind_of(key))->second;
 }
 
 }  // namespace
@@ -167,6 +169,12 @@ TEST_CASE("what describes no switch is refused with file, place, key and what wo
         {"[nic]\nselective-timeout-low = \"2ms\"\n",
          "x.toml: [nic] selective-timeout-low: 2ms is more than selective-timeout-high, 1.35ms"},
         {"[dcqcn]\nrules = \"2016\"\n", "[dcqcn] rules: '2016' is not one of: 2015, hpcc"},
+        {"[nic]\ncontrol = \"bbr\"\n", "[nic] control: 'bbr' is not one of: dcqcn, swift, credits"},
+        {"[nic]\ncontrol = \"swift\"\nwindow = \"100kB\"\nwindow-follows-rate = true\n",
+         "[nic] window-follows-rate: only DCQCN has a rate that a window follows; write false, or control = "
+         "\"dcqcn\""},
+        {"[swift]\nrange-from = 200\n", "[swift] range-from: 200 is not below range-to, 100; make it less"},
+        {"[credits]\nshare = 2\n", "[credits] share: 2 is out of range; write a number from 0.01 to 1"},
         {"[nic]\npackets-per-ack = 1.5\n", "[nic] packets-per-ack: '1.5' is not a whole number"},
         {"[classes]\ndata = 8\n", "[classes] data: 8 is out of range"},
         {"[classes]\ncontrol = \"high\"\n", "[classes] control: 'high' is not one of: data, own, 0 to 7"},
