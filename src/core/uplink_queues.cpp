@@ -154,8 +154,8 @@ class UplinkQueues {
             const std::int64_t packets = detail::ceil_div(payload + chunk_header_bytes, shape.payload);
             return payload == 0 ? 0 : packets_at(stage, packets) * (shape.payload + shape.overhead);
         };
-        return static_cast<double>(transfer.count / capacity * of_chunk(capacity) +
-                                   of_chunk(transfer.count % capacity));
+        const std::int64_t full_chunks = transfer.count / capacity;
+        return static_cast<double>(full_chunks * of_chunk(capacity) + of_chunk(transfer.count % capacity));
     }
 
     [[nodiscard]] double sent(std::uint32_t producers, ChunkPlace stage) const {

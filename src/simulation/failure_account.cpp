@@ -41,10 +41,9 @@ FailureAccount::FailureAccount(const packet::Topology& topology, packet::PacketN
       begin_(begin),
       even_loads_(2 * topology.parallel_links().size()) {
     for (const std::vector<packet::LinkIndex>& links : topology.parallel_links()) {
-        std::vector<packet::CableIndex> cables;
-        for (const packet::LinkIndex link : links) {
-            cables.push_back(link / 2);
-        }
+        std::vector<packet::CableIndex> cables(links.size());
+        std::transform(links.begin(), links.end(), cables.begin(),
+                       [](packet::LinkIndex link) { return link / 2; });
         cables_.insert(cables_.end(), 2, cables);  // what is sent on them, and what comes
     }
     look_at_routes();
