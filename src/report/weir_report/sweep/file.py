@@ -132,7 +132,7 @@ def parse_sweep(path, text):
     document = toml_file.parse(path, text)
     if not document:
         raise ReportError(f"{path}: it has no content; a sweep file has tables such as [run] and [axes]")
-    top = _Table(path, "", document)
+    top = Table(path, "", document)
     tables = {name: top.table(name) for name in ("run", "tags", "environment", "axes", "switch", "slurm", "local",
                                                  "simulation")}
     name = top.text("name", path.stem)
@@ -162,7 +162,7 @@ def parse_sweep(path, text):
     return sweep
 
 
-class _Table:
+class Table:
     """A table of the file whose keys are read one by one; those that are left in the end are unknown."""
 
     def __init__(self, path, name, content):
@@ -215,7 +215,7 @@ class _Table:
 
     def table(self, key):
         content = self.read(key, {}, dict, f"a table ([{key}])")
-        return _Table(self.path, f"{self.name}.{key}" if self.name else key, content)
+        return Table(self.path, f"{self.name}.{key}" if self.name else key, content)
 
     def no_others(self):
         for key in self.content:
@@ -308,7 +308,7 @@ def _axis(table, key, values):
 
 def _compound(table, key, value):
     """{ name = "14x72", producers = 14, consumers = 72, environment = { UCX_TLS = "rc" } }"""
-    inner = _Table(table.path, f"{table.name}.{key}", value)
+    inner = Table(table.path, f"{table.name}.{key}", value)
     name = inner.read("name", None, (str, int, float), "a name")
     if name is None:
         raise ReportError(f"{inner.path}: {inner.name}: a value that is a table needs a name, such as "

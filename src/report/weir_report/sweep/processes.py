@@ -20,15 +20,16 @@ def worker_for(world, number, job, say=print):
     return Worker(world, number, job, say)
 
 
-def work(world, number, job, count, say):
-    """Works on a submission with `count` processes. Exit status as Worker.work."""
+def work(world, number, job, count, say, quiet=False):
+    """Works on a submission with `count` processes; `quiet`: they print nothing. Exit status as Worker.work."""
     if count == 1:
         return worker_for(world, number, job, say).work()
     stop = Stop()
     stop.listen()
     words = [sys.executable, "-m", "weir_report.sweep_command", "work", str(world.campaign.directory), str(number), "--simulate"]
     variables = {"PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))}
-    group = _Group([Child(words, None, None, variables, own_session=True) for _ in range(count)])
+    with open(os.devnull, "wb") as nowhere:
+        group = _Group([Child(words, nowhere if quiet else None, None, variables, own_session=True) for _ in range(count)])
     with stop.while_running(group):
         statuses = group.wait()
     worker_for(world, number, job, say).announce()

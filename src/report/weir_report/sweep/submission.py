@@ -198,8 +198,8 @@ def job_record(prepared, points, retry_failed):
     return record
 
 
-def run_here(prepared, retry_failed, say, count=1):
-    """--local and --simulate: works here, with `count` processes. Returns the exit status."""
+def run_here(prepared, retry_failed, say, count=1, quiet=False):
+    """--local and --simulate: works here, with `count` processes, which are `quiet` or print what they do. Returns the exit status."""
     world = begin(prepared)
     states = world.states(slurm_jobs.Jobs().is_running)
     points, nothing = to_do(world, states, retry_failed)
@@ -213,7 +213,7 @@ def run_here(prepared, retry_failed, say, count=1):
         raise ReportError(f"{world.directory}: another weir-sweep submit has started")
     status = 1
     try:
-        status = processes.work(world, number + 1, job, count, say)
+        status = processes.work(world, number + 1, job, count, say, quiet)
     finally:
         submission.finish(at=now_text(), exit_status=status)
     return status

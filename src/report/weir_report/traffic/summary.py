@@ -98,22 +98,23 @@ def simulate_command(path, traffic, link, out=None, like=None):
             words += [option, str(len(theirs))]
     speed = rate_text(link)
     if traffic.kind == "collectives":
-        words += _unscheduled(traffic)
+        words += [word for option, value in unscheduled(traffic) for word in (f"--{option}", value)]
     repetitions = REPETITIONS if traffic.kind == "matrix" and interval_ns <= 10**9 else FEW_REPETITIONS
     words += ["--producer-link", speed, "--consumer-link", speed, "--duration", time_text(repetitions * interval_ns),
               "--warmup", time_text(interval_ns)]
     return shlex.join(words + (["--out", out] if out else []))
 
 
-def _unscheduled(traffic):
-    """Options with which each transfer begins when its inputs are there, as in a library of collectives: as one event, and nothing grants."""
+def unscheduled(traffic):
+    """(option, text) pairs with which each transfer begins when its inputs are there, as in a library of collectives: as one event, and
+    nothing grants."""
     senders, receivers = collections.Counter(), collections.Counter()
     for producer, consumer in {pair for pair, _ in traffic.transfers()}:
         senders[consumer] += 1
         receivers[producer] += 1
     largest = max(size for _, size in traffic.transfers())
-    return ["--policy", "none", "--event-size", f"{largest}B", "--slots", str(min(SLOTS_MAX, 2 * max(senders.values()))),
-            "--streams", str(min(SLOTS_MAX, 2 * max(receivers.values())))]
+    return [("policy", "none"), ("event-size", f"{largest}B"), ("slots", str(min(SLOTS_MAX, 2 * max(senders.values())))),
+            ("streams", str(min(SLOTS_MAX, 2 * max(receivers.values()))))]
 
 
 # --- Text.
