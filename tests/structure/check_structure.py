@@ -48,6 +48,7 @@ MAY_INCLUDE = {
 
 # What each room of src/report/weir_report may import besides itself, the version, and what Python has. The commands on top may
 # import all rooms, and no room a command. A campaign's table is a comparison of its settings: sweep uses compare.
+# A test of the draft is campaigns with traffic: bmwg uses both.
 MAY_IMPORT = {
     "basics": set(),
     "runs": {"basics"},
@@ -56,6 +57,7 @@ MAY_IMPORT = {
     "compare": {"basics", "runs", "figures"},
     "sweep": {"basics", "runs", "compare"},
     "traffic": {"basics", "runs"},
+    "bmwg": {"basics", "runs", "figures", "sweep", "traffic"},
 }
 
 MAY_USE_MPI = {"transport/mpi", "transport/datagram", "job", "loop", "cli"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from .basics import whole_file
 from .basics.errors import ReportError, status_of
 from .basics.units import counted
+from .bmwg import command as bmwg_command
 from .runs import capacity
 from .sweep import find_command, find_text, simulate as sweep_simulate, slurm_jobs, submission, text as sweep_text
 from .sweep.campaign import FAILED, Campaign
@@ -75,6 +76,7 @@ def parser():
     collect.add_argument("--quiet", action="store_true", help="print errors only")
 
     find_command.add_parser(commands, where, EPILOG)
+    bmwg_command.add_parser(commands, where)
 
     command("read", "the switch's counters, once",
             "Calls read of [switch] once and prints the counters as they would be kept: a trial of the command. Nothing is stored.")
@@ -112,7 +114,7 @@ def main(argv=None):
     if plan:
         options.options = plan
     chosen = {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
-              "find": _find, "pack": _pack, "all": _all, "work": _work}[options.command]
+              "find": _find, "bmwg": bmwg_command.run, "pack": _pack, "all": _all, "work": _work}[options.command]
     return status_of("weir-sweep", lambda: chosen(options), of_files=1 if options.command == "work" else 2)
 
 

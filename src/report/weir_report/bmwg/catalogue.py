@@ -1,0 +1,171 @@
+"""The sections of the draft, in its order: what each asks for, and whether weir can answer it, measured and simulated.
+
+No limit of good and bad stands here: the draft sets none for its results, and neither does weir.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+DOCUMENT = {
+    "name": "draft-calabria-bmwg-ai-fabric-training-bench",
+    "revision": "editor's copy, commit 63a9ace of 2026-02-26 (github.com/fcalabri/bmwg-ai-fabric-training-bench)",
+    "status": "work in progress",
+}
+OPERATORS = ("Where the draft leaves a figure open, it is taken as its editor's copy of 2026-10-01 has it: factors of the bus bandwidth "
+             "by collective, S_fabric, observation points, trial accounting and comparability.")
+
+SIMULATED, MEASURED = "simulation", "measurement"
+NOT_YET = "not in this version"
+NEEDS_UEC = "needs NICs of UEC 1.0; weir's simulator has no such transport"
+NEEDS_LINKS = "not in this version: it needs counters of each uplink of the switches"
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """`draft`: the values that the draft asks for; `quick`: those of --quick. `unit`: of a number; texts have their units. `ours`: the draft
+    leaves it open, and `draft` is what is used without --quick. `simulated`: in the place of `draft` in the simulator, where a trial of a
+    minute shows no more than a moment and costs days."""
+
+    name: str
+    meaning: str
+    draft: tuple
+    quick: tuple
+    unit: str = ""
+    ours: bool = False
+    simulated: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """`measured`, `simulated`: why it cannot be run so; empty: it can. `needs`: sections whose results it starts from."""
+
+    number: str
+    title: str
+    objective: str
+    procedure: str = ""
+    parameters: tuple = ()
+    needs: tuple = ()
+    measured: str = NOT_YET
+    simulated: str = NOT_YET
+
+    def why_not(self, world):
+        return self.simulated if world == "simulation" else self.measured
+
+    def parameter(self, name):
+        return next((one for one in self.parameters if one.name == name), None)
+
+
+def _sizes(draft, quick):
+    return Parameter("sizes", "bytes of a message", draft, quick)
+
+
+MESSAGES = ("64B", "256B", "1KiB", "4KiB", "64KiB", "256KiB", "1MiB", "4MiB")
+BUFFERS = ("1MiB", "8MiB", "64MiB", "256MiB", "1GiB", "4GiB")
+WORKERS = (8, 16, 32, 64, 128, 256, 512, 1024)
+BALANCING = ("ecmp", "flowlets", "spray")
+
+
+def _collective(number, name, figure, quick_sizes=("1MiB", "8MiB")):
+    return Section(
+        number, f"{name} benchmark", f"How fast {name} operations are, by size and number of participants, with each way of balancing.",
+        f"{name} of S bytes on N participants, one iteration after the other; {figure}. The algorithm is weir's own, step by step, and "
+        "its order is kept; no collective library takes part. Participants are spread over the leaves in turn.",
+        (Parameter("sizes", "S, bytes of each participant", BUFFERS, quick_sizes),
+         Parameter("workers", "N, participants", WORKERS, (8, 16)),
+         Parameter("balancing", "how switches choose among equal ways", BALANCING, BALANCING),
+         Parameter("iterations", "of each run", (100,), (5,)),
+         Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
+        measured="", simulated="")
+
+
+_UEC = ("UET throughput by transport service", "UET latency characterization", "Packet spray efficacy under UET RUD",
+        "UET congestion control benchmarks", "Link layer enhancement benchmarks", "UET collective communication performance",
+        "UET PDC scalability and connection setup rate")
+
+SECTIONS = (
+    Section("5.1", "Baseline throughput", "The highest rate at which pairs of hosts lose nothing and fall behind with nothing, by size of message.",
+            "Half of the hosts send to the other half, a pair each; both ways: every host sends and receives. In each interval a producer "
+            "gets the bytes of the rate, cuts them into messages, and sends them. A rate holds when everything arrived within its interval "
+            "in every interval, and nothing was dropped or sent again. Bisection, the bracket as narrow as the resolution; both its ends are "
+            "tried twice.",
+            (_sizes(MESSAGES, ("4KiB", "64KiB", "1MiB")),
+             Parameter("queue-pairs", "Q, of each pair of hosts", (1, 4, 16, 32), (1, 4)),
+             Parameter("directions", "one or both", ("one", "both"), ("one", "both")),
+             Parameter("seconds", "of each trial, at least", (60.0,), (0.01,), "s", simulated=(0.05,)),
+             Parameter("resolution", "of the rate", (0.005,), (0.02,), ours=True),
+             Parameter("repetitions", "searches, each with another seed", (3,), (1,), ours=True)),
+            measured="", simulated=""),
+    Section("5.2", "Latency characterization", "How long a message takes, at the rate of 5.1 and alone.",
+            "Loaded: all pairs of 5.1 send messages, evenly spaced, at the rate that 5.1 found for this size with one queue pair. Alone: one "
+            "pair, and a message only when the last one has long arrived. Time counts from the message's generation until its last byte is "
+            "there: one way. Percentiles are those of all samples of all repetitions together.",
+            (_sizes(MESSAGES, ("4KiB", "64KiB", "1MiB")),
+             Parameter("samples", "of each repetition, at least", (10000,), (200,), ours=True),
+             Parameter("repetitions", "runs of each setting", (20,), (3,))),
+            needs=("5.1",), measured=NOT_YET, simulated=""),
+    Section("5.3", "Back-to-back burst absorption", "The longest burst of N senders to one receiver of which nothing is lost (RFC 9004).",
+            "N hosts of different leaves send one message each at the same instant, at line rate; nothing of weir paces or divides it. The "
+            "bytes of each grow until the first packet is lost, in any burst of the trial; then bisection. PFC and ECN are off.",
+            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32), (2, 4, 8)),
+             Parameter("bursts", "of each length", (50,), (10,)),
+             Parameter("resolution", "of the length", (0.005,), (0.005,), ours=True),
+             Parameter("repetitions", "searches, each with another seed", (3,), (2,), ours=True)),
+            measured=NOT_YET, simulated=""),
+    *(Section(f"6.{number}", title, "Of the transport of the Ultra Ethernet Consortium.", measured=NEEDS_UEC, simulated=NEEDS_UEC)
+      for number, title in enumerate(_UEC, 1)),
+    Section("7.1", "ECN marking accuracy and threshold", "Are packets marked at the thresholds that are configured?"),
+    Section("7.2", "PFC behavior under incast", "How often and how long ports pause when N senders at line rate meet at one receiver.",
+            "N hosts of different leaves send to one, each at its line rate, with PFC on and ECN off; the next message is granted before the "
+            "last one has left, so that nothing of weir holds a sender back.",
+            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32, 64), (2, 4, 8)),
+             Parameter("seconds", "of each run", (1.0,), (0.005,), "s", ours=True, simulated=(0.1,)),
+             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
+            measured="", simulated=""),
+    Section("7.3", "DCQCN convergence time", "How long until flows through a bottleneck have equal shares again, after as many more began."),
+    Section("7.4", "PFC storm and deadlock resilience", "Does traffic in a circle stop the fabric for good?"),
+    Section("8.1", "ECMP entropy and polarization", "How evenly a hash spreads flows over parallel links, by number of queue pairs.",
+            "Every host sends to the host of its number at the next leaf, its bytes in Q equal messages, one for each queue pair. Bytes of each "
+            "uplink of each leaf, all intervals together; MMR and JFI of the uplinks of a leaf, mean of all leaves and the worst.",
+            (Parameter("queue-pairs", "Q, of each pair of hosts", (1, 4, 8, 16, 32), (1, 4, 16)),
+             Parameter("leaves", "switches with hosts; 0: as the fabric has", (8, 16, 32, 64), (0, 8)),
+             Parameter("hash", "does it take the queue pair", ("with", "without"), ("with", "without")),
+             Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
+             Parameter("repetitions", "runs of each setting, each with hashes of its own", (20,), (6,), ours=True)),
+            measured=NEEDS_LINKS, simulated=""),
+    Section("8.2", "Dynamic load balancing (flowlet)", "What flowlets change: how even links are, and what arrives out of order.",
+            "Traffic of 8.1 with four queue pairs; a packet may take another way after a gap.",
+            (Parameter("gaps", "after which a packet may take another way", ("500ns", "1us", "2us", "10us"), ("500ns", "2us")),
+             Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
+             Parameter("repetitions", "runs of each setting", (20,), (3,), ours=True)),
+            measured=NEEDS_LINKS, simulated=""),
+    Section("8.3", "Packet spraying", "How even links are when each packet takes another way, and what that costs in order.",
+            "Traffic of 8.1 with four queue pairs, every packet by itself; with receivers that keep what comes ahead, and with those that do not.",
+            (Parameter("reorder", "bytes ahead that a receiver keeps", ("0B", "1MiB"), ("0B", "1MiB"), ours=True),
+             Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
+             Parameter("repetitions", "runs of each setting", (20,), (3,), ours=True)),
+            measured=NEEDS_LINKS, simulated=""),
+    Section("8.4", "Jain fairness index measurement", "One number for each way of balancing: the fairness index of parallel links.",
+            "Taken from the runs of 8.1 (four queue pairs, the hash takes them, the fabric's own leaves), 8.2 (the smallest gap) and 8.3 (the most "
+            "reordering); nothing is run for it.",
+            needs=("8.1", "8.2", "8.3"), measured=NEEDS_LINKS, simulated=""),
+    _collective("9.1", "AllReduce", "BusBW = S f / time of communication with f = 2 (N - 1) / N, by ring"),
+    _collective("9.2", "AlltoAll", "JCT of an iteration, pairwise; f = (N - 1) / N"),
+    _collective("9.3", "AllGather", "BusBW with f = (N - 1) / N, by ring"),
+    Section("9.4", "Bus bandwidth summary", "Mean bus bandwidth of all collectives by way of balancing, side by side.",
+            "Taken from 9.1 to 9.3, the largest S and N that all of them have. The draft's own template there is that of section 6.3.",
+            needs=("9.1", "9.2", "9.3"), measured="", simulated=""),
+    Section("10.1", "Synthetic JCT under controlled conditions", "How much longer an iteration takes than its roofline."),
+    Section("10.2", "MLPerf-aligned JCT", "Training workloads by the rules of MLPerf.",
+            measured="needs accelerators and training software; weir moves no tensors", simulated="there is no model of training software"),
+    Section("10.3", "Multi-tenant JCT interference", "How much longer a job takes beside another one."),
+    Section("11.1", "Fabric scale limits", "The largest number of participants with acceptable figures.",
+            measured="asks for load of the switches' processors and for routing to converge, which weir does not observe",
+            simulated="not in this version; 9.1 has figures by number of participants"),
+    Section("11.2", "Link failure convergence", "What a link that fails costs."),
+    Section("11.3", "Zero-impact failover measurement", "Is the iteration with a failure within the P99 of the others?"),
+    Section("12.1", "24-hour sustained load", "Are figures stable over a day?"),
+    Section("12.2", "Resource leak detection", "Does memory of the switches' software grow?",
+            measured="asks for memory of the switches' processes, which weir does not observe", simulated="a simulated switch has no software"),
+)
+BY_NUMBER = {section.number: section for section in SECTIONS}

@@ -1,0 +1,89 @@
+"""Tests of category 2: what switches do about congestion (section 7.2)."""
+
+from __future__ import annotations
+
+from ..traffic.files import matrix_text
+from ..traffic.model import Matrix
+from . import arithmetic
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .setup import ROCE
+from .steps import Step
+
+
+def pfc_under_incast(setup):
+    counts = setup.fitting("senders", setup.plan.hosts - 1)
+    interval_ns = setup.interval_ns // 2
+    intervals = max(1, round(setup.value("seconds") * 1e9 / interval_ns))
+    size = setup.plan.link * interval_ns // (8 * 10**9)
+    files, values = {}, []
+    for count in counts:
+        file = f"incast-{count}.csv"
+        files[file] = matrix_text(Matrix({(index, 0): size for index in range(count)}))
+        values.append({"name": f"{count}:1", "pattern": f"matrix:{file}", "slots": 2 * count, **setup.ranks(count, 1),
+                       **setup.only_simulated(setup.incast_hosts, count, pfc="on", ecn="off")})
+    trials = yield Step("incast", {"policy": "none", "event-size": f"{size}B", "slot-size": f"{size}B", "streams": 2, "warmup": "0s",
+                                   "interval": f"{interval_ns}ns", "duration": f"{intervals * interval_ns}ns",
+                                   "drain": f"{max(10, 2 * max(counts) * intervals * interval_ns // 10**9)}s"},
+                        {}, {"incast": values}, setup.repetitions, files)
+    return _outcome(setup, counts, trials)
+
+
+def _outcome(setup, counts, trials):
+    by_case = {f"{count}:1": [trial for trial in trials if trial.values["incast"] == f"{count}:1"] for count in counts}
+    rows, hops = [], []
+    for count in counts:
+        name = f"{count}:1"
+        found = by_case[name]
+        of_switches = [_of_switches(trial) for trial in found]
+        rate = mean([trial.record["totals"]["received_bytes"] * 8.0 / trial.seconds for trial in found])
+        rows.append((name, mean([one and one["pauses"] for one in of_switches]), mean([one and one["pausing"] for one in of_switches]),
+                     mean([one and one["most"] for one in of_switches]), mean([one and one["dropped"] for one in of_switches]),
+                     mean([_per_second(trial, "pause_frames_received") for trial in found]), rate,
+                     arithmetic.payload_rate(setup.plan.link, 1 << 30, ROCE), arithmetic.paused_share(count)))
+        hops += [(name, hop, *values) for hop, values in _by_hop(found).items()]
+    columns = (Column("incast", "", SETTING), Column("pauses", "/s", SWITCH, "PAUSE with quanta above 0, sent by all ports"),
+               Column("paused, mean of senders' ports", "%", SWITCH), Column("paused, most paused port", "%", SWITCH),
+               Column("dropped", "packets", SWITCH), Column("pauses received", "/s", NIC, "by the hosts' NICs, all together"),
+               Column("throughput", "b/s", HOST, "payload that arrived, until the last set was there"),
+               Column("line rate less headers", "b/s", ARITHMETIC), Column("1 - 1/N", "%", ARITHMETIC, "share of time a sender has to wait"))
+    tables = [Table("Pauses under incast", columns, tuple(rows))]
+    if hops:
+        tables.append(Table("Pauses by hop", (Column("incast", "", SETTING), Column("hop", "", SETTING), Column("ports", "1", SETTING),
+                                              Column("pauses sent", "/s", SWITCH), Column("paused, mean", "%", SWITCH)), tuple(hops)))
+    return Outcome(
+        tuple(tables),
+        (Primary("throughput", "b/s", HOST, {name: [trial.record["totals"]["received_bytes"] * 8.0 / trial.seconds for trial in found]
+                                             for name, found in by_case.items()}),),
+        (by_name("Pauses over the ratio of the incast", "incast", "pauses per second",
+                 {"sent by switches": [(row[0], row[1]) for row in rows if row[1] is not None],
+                  "received by NICs": [(row[0], row[5]) for row in rows if row[5] is not None]}),),
+        deviations=(*setup.left_out("senders", setup.plan.hosts - 1),
+                    "Sets are offered for the time of a trial; it is counted until all of them have arrived, N times as long.",
+                    "The onset of a storm and the watchdog are not tried here."))
+
+
+def _per_second(trial, family):
+    count = trial.counted_by_nics(family)
+    return None if count is None else count / trial.seconds
+
+
+def _of_switches(trial):
+    """None: they were not observed."""
+    ports = trial.switch.get("ports")
+    if not ports:
+        return None
+    senders = [port["pausing_share"] for port in ports if str(port["peer"]).startswith(("producer", "host", "worker"))
+               and port["pausing_share"] > 0.0]
+    return {"pauses": trial.switch["pauses_sent"] / trial.seconds, "pausing": mean(senders) or 0.0,
+            "most": max(port["pausing_share"] for port in ports), "dropped": trial.switch["dropped_packets"]}
+
+
+def _by_hop(trials):
+    """{hop: (ports, pauses/s, mean share)} of ports that paused anything in any trial."""
+    found = {}
+    for trial in trials:
+        for port in trial.switch.get("ports") or []:
+            hop = "switch to switch" if str(port["peer"]).startswith("switch") else "switch to host"
+            found.setdefault(hop, []).append((port["pauses_sent"] / trial.seconds, port["pausing_share"]))
+    return {hop: (len(values) // max(1, len(trials)), sum(count for count, _ in values) / len(trials), mean([share for _, share in values]))
+            for hop, values in found.items()}

@@ -1,0 +1,72 @@
+"""A step of a test: one campaign, as a sweep file and the traffic files that it names."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """`name`: of its files. `run`, `simulation`: options {name: text, number or list}; `axes`: {axis: values}; `files`: {name: text},
+    beside the sweep file."""
+
+    name: str
+    run: dict
+    simulation: dict
+    axes: dict = dataclasses.field(default_factory=dict)
+    repetitions: int = 1
+    files: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """A complete run of a step. `values`: {axis: name of its value}."""
+
+    values: dict
+    repetition: int
+    run: object  # runs.run.Run
+
+    @property
+    def record(self):
+        return self.run.record
+
+    @property
+    def switch(self):
+        """What the simulated switches counted."""
+        return self.run.record.get("switch") or {}
+
+    def counted_by_nics(self, *families):
+        """The sum over the hosts of counters of these families. None: no host counts any of them."""
+        found = [host["families"][family] for host in self.record.get("hosts") or [] for family in families
+                 if family in (host.get("families") or {})]
+        return sum(found) if found else None
+
+    @property
+    def seconds(self):
+        """So long was counted."""
+        return self.switch.get("measured_s") or self.run.resolved["duration_s"]
+
+
+def sweep_text(step, setup):
+    """The sweep file. What the plan hands on is taken over."""
+    lines = [f"# Written by weir-sweep bmwg: {setup.section.number} {setup.section.title}",
+             f"name = {json.dumps(step.name)}", f"repetitions = {step.repetitions}"]
+    tables = {"run": step.run, "axes": step.axes, "tags": {"bmwg": setup.section.number}, **setup.plan.handed_on}
+    if setup.simulated:
+        tables["simulation"] = step.simulation
+    for name, content in tables.items():
+        if content:
+            lines += ["", f"[{name}]", *(f"{json.dumps(key)} = {_value(value)}" for key, value in content.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+

@@ -1,0 +1,216 @@
+"""Runs the tests of a plan, or continues them. A test is a generator: it gives a step, a campaign, and is sent the trials that it made. So a
+suite that was interrupted is simply run again: campaigns that are complete are read, and the test gives the same next step."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from pathlib import Path
+
+from ..basics import programs, whole_file
+from ..basics.errors import ReportError
+from ..basics.input_file import read_text
+from ..basics.units import counted, duration
+from ..runs.run import read_run
+from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
+from ..sweep.campaign import Campaign
+from ..sweep.file import read_sweep_file
+from . import balancing, catalogue, collective_tests, congestion, rdma
+from .results import Outcome
+from .setup import Setup, fabric_of
+from .steps import Trial, sweep_text
+
+TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorption, "7.2": congestion.pfc_under_incast,
+         "8.1": balancing.ecmp, "8.2": balancing.flowlets, "8.3": balancing.spraying, "8.4": balancing.jain,
+         "9.1": collective_tests.collective, "9.2": collective_tests.collective, "9.3": collective_tests.collective,
+         "9.4": collective_tests.summary}
+SCHEMA = "weir-bmwg-suite/1"
+# Below so much processor time, another process costs more than it saves.
+ALONE_BELOW_S = 1.0
+POLL_S = 5.0
+# Of a search without noise, and what a run and a campaign cost besides what is simulated: 1.3 s for 12 runs were measured.
+EXPECTED_STEPS, RUN_S, CAMPAIGN_S = 14, 0.06, 0.6
+
+
+class Interrupted(Exception):
+    """By a signal: the exit status."""
+
+
+@dataclasses.dataclass
+class Accounting:
+    """Of the trials of one section. `left_out`: (run, why)."""
+
+    tried: int = 0
+    counted: int = 0
+    left_out: list = dataclasses.field(default_factory=list)
+    seconds: float = 0.0  # of waiting, in this call
+    steps: int = 0
+    verdicts: dict = dataclasses.field(default_factory=dict)  # {weir's verdict: runs}
+
+
+@dataclasses.dataclass
+class Finished:
+    """A section after the suite. `state`: done, incomplete or cannot; `why` of the latter two."""
+
+    section: object
+    setup: Setup | None
+    state: str
+    why: str = ""
+    outcome: Outcome | None = None
+    accounting: Accounting = dataclasses.field(default_factory=Accounting)
+
+
+class Suite:
+    def __init__(self, plan, world, quick, directory, say):
+        self.plan, self.world, self.quick = plan, world, quick
+        self.directory = Path(directory).resolve()  # runs are started elsewhere
+        self.say = say
+        self.fabric = None
+
+    def begin(self):
+        """Writes what the suite is, or checks that it continues what is there. Raises ReportError."""
+        record = {"schema": SCHEMA, "world": self.world, "quick": self.quick,
+                  "plan_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest()}
+        path = self.directory / "suite.json"
+        if path.exists():
+            before = json.loads(read_text(path, "the record of a suite"))
+            changed = [key for key in record if before.get(key) != record[key]]
+            if changed:
+                what = {"world": "in another world", "quick": "with other parameters (--quick)"}.get(changed[0], "with another plan")
+                raise ReportError(f"{self.directory} was begun {what}. Undo that, or name another directory with --out")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        whole_file.replace(path, whole_file.json_text(record))
+        whole_file.replace(self.directory / "plan.toml", self.plan.text)
+        if self.world == "simulation":
+            self.fabric = fabric_of(self.plan, programs.find_weir(), self.directory / "fabric")
+
+    def cost(self, section):
+        """What a section takes, as text, from a dry run of its first campaign."""
+        if section.needs:
+            return f"as long as it follows from {', '.join(section.needs)}"
+        setup = Setup(self.plan, section, self.world, self.quick, self.fabric, {})
+        searched = section.parameter("resolution") is not None
+        campaigns = EXPECTED_STEPS * setup.repetitions if searched else 1
+        try:
+            step = next(TESTS[section.number](setup))
+            directory = self.directory / f"cost-{section.number}"
+            self._write(directory, step, setup)
+            prepared = submission.prepare(read_sweep_file(directory / f"{step.name}.toml"), self.world, directory / step.name)
+        except ReportError as error:
+            return f"no time: it cannot be run, {error}"
+        runs = counted(campaigns * len(prepared.points), "run")
+        seconds = sweep_simulate.expected_cpu_s(prepared) if self.world == "simulation" else prepared.job_times(prepared.points)[0]
+        if seconds is None:
+            return f"about {runs}"
+        busy = seconds * campaigns + (RUN_S * len(prepared.points) + CAMPAIGN_S) * campaigns * (self.world == "simulation")
+        return f"about {runs}, {duration(busy)}" + (" of processor time" if self.world == "simulation" else "")
+
+    def run(self, only):
+        """All chosen sections and what they need, in the draft's order: [Finished]. Sections that an earlier call began are read, too."""
+        wanted = {section.number for section in catalogue.SECTIONS for one in only
+                  if section.number == one.number or section.number in one.needs}
+        finished = {}
+        for section in catalogue.SECTIONS:
+            of_others = bool(section.needs) and not section.parameters and all(number in finished for number in section.needs)
+            if section.number in wanted or self._directory(section).exists() or of_others:
+                finished[section.number] = self._section(section, finished, section.number in wanted)
+        return list(finished.values())
+
+    def _directory(self, section):
+        return self.directory / f"section-{section.number}"
+
+    def _section(self, section, finished, may_run):
+        lacking = [number for number in section.needs if number not in finished or finished[number].outcome is None]
+        if lacking:
+            return Finished(section, None, "cannot", f"it needs {', '.join(lacking)}, which has no results")
+        setup = Setup(self.plan, section, self.world, self.quick, self.fabric, {number: finished[number].outcome for number in section.needs})
+        accounting = Accounting()
+        begun = time.monotonic()
+        say = self.say if may_run else lambda _: None
+        say(f"{section.number} {section.title}")
+        try:
+            outcome, why = self._drive(setup, TESTS[section.number](setup), accounting, may_run)
+        except ReportError as error:
+            return Finished(section, setup, "cannot", str(error), accounting=accounting)
+        accounting.seconds = time.monotonic() - begun
+        say(f"    {why or 'done'}, {accounting.counted} of {accounting.tried} runs counted, {accounting.seconds:.0f} s")
+        return Finished(section, setup, "done" if outcome else "incomplete", why, outcome, accounting)
+
+    def _drive(self, setup, test, accounting, may_run):
+        """(Outcome, ""), or (None, why)."""
+        trials = None
+        while True:
+            try:
+                step = test.send(trials)
+            except StopIteration as stop:
+                return stop.value, ""
+            trials, why = self._campaign(step, setup, accounting, may_run)
+            if why:
+                return None, why
+
+    def _campaign(self, step, setup, accounting, may_run):
+        """(the trials of a step, "") or (None, why it is not complete)."""
+        directory = self._directory(setup.section)
+        self._write(directory, step, setup)
+        campaign = self._run(read_sweep_file(directory / f"{step.name}.toml"), directory / step.name, may_run)
+        if campaign is None:
+            return None, f"step {step.name} is not complete, and was not asked for in this call"
+        world = campaign.world(self.world)
+        states = world.states(slurm_jobs.Jobs().is_running)
+        accounting.steps += 1
+        accounting.tried += len(states)
+        trials = []
+        for state in states:
+            setting = campaign.plan.setting_of(state.point)
+            if state.state != "complete":
+                accounting.left_out.append((f"{step.name}: {setting.name}, run {state.point.repetition}", state.reason or state.state))
+                continue
+            run = read_run(state.directory)
+            verdict = _verdict(run)
+            accounting.verdicts[verdict] = accounting.verdicts.get(verdict, 0) + 1
+            trials.append(Trial(dict(setting.values), state.point.repetition, run))
+        accounting.counted += len(trials)
+        missing = len(states) - len(trials)
+        return (None, f"{missing} of {len(states)} runs of step {step.name} are not complete: {accounting.left_out[-1][1]}") if missing else (trials, "")
+
+    @staticmethod
+    def _write(directory, step, setup):
+        """The sweep file and what it names; traffic files are the same whenever they are made."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in step.files.items():
+            path = directory / name
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                whole_file.replace(path, text)
+        whole_file.replace(directory / f"{step.name}.toml", sweep_text(step, setup))
+
+    def _run(self, sweep, directory, may_run):
+        """Makes the runs that are missing. Nothing is prepared for a campaign that is complete. None: it is not, and may not run."""
+        campaign = Campaign(directory)
+        campaign.plan = campaign.read_plan()
+        if campaign.plan is not None and (directory / "sweep.toml").read_text(encoding="utf-8") == sweep.text:
+            states = campaign.world(self.world).states(slurm_jobs.Jobs().is_running)
+            if all(state.state == "complete" for state in states):
+                return campaign
+        if not may_run:
+            return None
+        prepared = submission.prepare(sweep, self.world, directory)
+        if self.world == "slurm":
+            if submission.submit(prepared, True, self.say) <= 1:
+                submission.wait(prepared, POLL_S, self.say)
+            return prepared.campaign
+        count = 1
+        if self.world == "simulation" and (sweep_simulate.expected_cpu_s(prepared) or ALONE_BELOW_S) >= ALONE_BELOW_S:
+            count = sweep_simulate.processes(prepared)
+        status = submission.run_here(prepared, True, lambda *_, **__: None, count, quiet=True)
+        if status >= 128:
+            raise Interrupted(status)
+        return prepared.campaign
+
+
+def _verdict(run):
+    if not run.verdict or not run.verdict.get("judged"):
+        return "not judged"
+    return "sustained" if run.verdict["sustained"] else "not sustained"

@@ -1,0 +1,154 @@
+"""Plans, catalogue, arithmetic and reports of weir-sweep bmwg, without a run."""
+
+import itertools
+import re
+
+import pytest
+
+from weir_report.basics.errors import ReportError
+from weir_report.bmwg import arithmetic, catalogue, check, page, plan_file, record, suite, text
+from weir_report.bmwg.results import HOST, POINTS, SETTING, Column, Outcome, Primary, Table, variation
+from weir_report.bmwg.setup import ROCE, Setup
+from weir_report.bmwg.steps import Step, sweep_text
+from weir_report.sweep.file import read_sweep_file
+
+PLAN = """production-network = false
+[fabric]
+hosts = 8
+"""
+
+
+@pytest.fixture
+def plan_of(tmp_path):
+    """plan_of(text): the plan with this content."""
+    def read(content):
+        (tmp_path / "plan.toml").write_text(content)
+        return plan_file.read(tmp_path / "plan.toml")
+    return read
+
+
+def test_a_production_network_is_refused(plan_of):
+    with pytest.raises(ReportError, match="must not be run on a production network"):
+        plan_of(PLAN.replace("false", "true"))
+    for answer in ('production-network = "?"\n', ""):
+        with pytest.raises(ReportError, match="production-network: write false if this is no production network"):
+            plan_of(answer + "[fabric]\nhosts = 8\n")
+
+
+def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
+    assert plan_file.TEMPLATE.splitlines()[0].endswith("Write false if it is not.")
+    with pytest.raises(ReportError, match="production-network"):
+        plan_of(plan_file.TEMPLATE)
+    plan = plan_of(plan_file.TEMPLATE.replace('"?"', "false"))
+    assert len(plan.missing()) == len(plan_file.DEVICE) + len(plan_file.HOST)
+    assert plan.hosts == 32 and plan.link == 100 * 10**9
+
+
+@pytest.mark.parametrize("content, message", [
+    (PLAN.replace("hosts = 8", ""), "fabric.hosts: missing"),
+    (PLAN.replace("hosts = 8", "hosts = 1"), "fabric.hosts: 1 is not a whole number from 2"),
+    (PLAN + 'link = "fast"\n', "fabric.link: 'fast' is not a rate"),
+    (PLAN + "leaves = 4\n", "fabric.leaves: there is no such key"),
+    (PLAN + '[tests]\nonly = ["5.9"]\n', "tests.only: there is no section '5.9'"),
+    (PLAN + '[parameters."5.3"]\nsender = [2]\n', "5.3 has no such parameter; known are: senders, bursts"),
+    (PLAN + '[parameters."5.3"]\nsenders = [0]\n', "0 is not above 0"),
+    (PLAN + '[parameters."5.3"]\nsenders = [2.5]\n', "2.5 is not a number such as"),
+    (PLAN + '[parameters."5.1"]\nsizes = ["4 KiB"]\n', "'4 KiB' is not a size"),
+    (PLAN + '[parameters."9.1"]\nbalancing = ["fair"]\n', "'fair' is not one of ecmp"),
+    (PLAN + "[device]\nmodell = 'x'\n", "device.modell: there is no such key; did you mean model"),
+])
+def test_a_wrong_plan_names_the_key(plan_of, content, message):
+    with pytest.raises(ReportError, match=re.escape(message)):
+        plan_of(content)
+
+
+def test_every_section_is_there_and_can_be_run_or_says_why_not(plan_of):
+    numbers = [section.number for section in catalogue.SECTIONS]
+    assert numbers == sorted(set(numbers), key=lambda number: tuple(map(int, number.split("."))))
+    assert [len(list(group)) for _, group in itertools.groupby(numbers, lambda number: number.split(".")[0])] == [3, 7, 4, 4, 4, 3, 3, 2]
+    assert {section.number for section in catalogue.SECTIONS if not (section.measured and section.simulated)} == set(suite.TESTS)
+    plan = plan_of(PLAN)
+    assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4"]
+    with pytest.raises(ReportError, match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
+        plan_file.chosen(plan, ("6.1",), "simulation")
+    lines = text.list_lines({"5.3": "a while"})
+    assert "      takes a while" in lines and sum(line.startswith("      measured: ") for line in lines) == len(numbers)
+
+
+def test_arithmetic_agrees_with_counting():
+    for balls, bins in ((3, 3), (4, 2), (5, 3)):
+        ways = [[thrown.count(place) for place in range(bins)] for thrown in itertools.product(range(bins), repeat=balls)]
+        assert arithmetic.expected_most(balls, bins) == pytest.approx(sum(map(max, ways)) / len(ways))
+        jain = [balls**2 / (bins * sum(count * count for count in way)) for way in ways]
+        assert arithmetic.expected_jain(balls, bins) == pytest.approx(sum(jain) / len(jain))
+    most = arithmetic.EXACT_BALLS
+    assert arithmetic.expected_jain(most, 4) == pytest.approx(most / (most + 3), rel=0.01)  # the bound beside the exact value
+    assert arithmetic.burst_bytes(8e6, 8, ROCE) == pytest.approx(1.12e6, rel=0.001)
+    assert arithmetic.payload_rate(100e9, 256, ROCE) == pytest.approx(75.74e9, rel=0.001)
+
+
+def test_a_step_is_a_sweep_file(plan_of, tmp_path):
+    setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'), catalogue.BY_NUMBER["5.3"], "simulation",
+                  True, None)
+    step = Step("s", {"policy": "none", "duration": "1ms"}, {}, {"case": [{"name": "2:1", "slots": 2, "simulate": setup.simulation("pfc.on=true")}]}, 2)
+    (tmp_path / "s.toml").write_text(sweep_text(step, setup))
+    sweep = read_sweep_file(tmp_path / "s.toml")
+    value = sweep.axes[0].values[0]
+    assert value.name == "2:1" and ("slots", "2") in value.options
+    assert [text for key, text in value.simulate if key == "switch-set"] == ["topology.hosts=8", "pfc.on=true"]
+    assert dict(sweep.environment) == {"UCX_TLS": "rc"} and dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
+
+
+def test_variation():
+    assert variation([1.0]) is None and variation([]) is None and variation([2.0, 2.0]) == 0.0
+    assert variation([1.0, 3.0]) == pytest.approx(2**0.5 / 2.0)
+
+
+@pytest.fixture
+def submission(plan_of):
+    """The record of a suite in which 7.2 was run, with a column that nobody observed."""
+    plan = plan_of(PLAN + '[device]\nvendor = "<b>me</b>"\n')
+    section = catalogue.BY_NUMBER["7.2"]
+    table = Table("Pauses", (Column("incast", "", SETTING), Column("pauses", "/s", "nic"), Column("throughput", "b/s", HOST)),
+                  (("2:1", None, 9e9), ("4:1", None, 9e9)))
+    outcome = Outcome((table,), (Primary("throughput", "b/s", HOST, {"2:1": [9e9, 9e9], "4:1": [5e9, 9e9]}),), anomalies=("A port is dark.",))
+    accounting = suite.Accounting(tried=5, counted=4, left_out=[("incast, run 3", "a cable was pulled")], steps=1, verdicts={"sustained": 4})
+    done = suite.Finished(section, Setup(plan, section, "slurm", True, None), "done", "", outcome, accounting)
+    return record.make(plan, "slurm", True, None, [done])
+
+
+def test_a_report_has_ten_sections_and_says_what_is_missing(submission):
+    assert set(record.SECTIONS) <= set(submission) and len(record.SECTIONS) == 10
+    assert set(submission["observation_points"]["points"]) == set(POINTS)
+    shown = page.page_text(submission, "footer")
+    for number, title in enumerate(("Device under test", "Topology", "Configuration", "Observation points", "Hosts", "Results",
+                                    "Deviations and anomalies", "Trial accounting", "Repeatability", "Comparability"), 1):
+        assert f"<h2>{number}. {title}</h2>" in shown
+    assert "&lt;b&gt;me&lt;/b&gt;" in shown and "<b>me</b>" not in shown
+    assert "a cable was pulled" in shown and "A port is dark." in shown and "not the draft's: sustained 4." in shown
+    for section in catalogue.SECTIONS:
+        assert f"{section.number} {section.title}" in shown
+
+
+def test_check_names_what_a_report_lacks(submission):
+    found = "\n".join(check.lacks(submission))
+    for lacking in ("device: model is not given", "hosts: nic is not given", "topology: neither drawn", "configuration: settings of the switches",
+                    "5.1 Baseline throughput: not run", "6.1 UET throughput by transport service: cannot, needs NICs",
+                    "7.2 PFC behavior under incast: senders: not 16, 32, 64", "7.2 PFC behavior under incast: Pauses: pauses was not observed",
+                    "7.2: throughput, 4:1: the coefficient of variation is 40.4 %"):
+        assert lacking in found
+    assert "device: vendor" not in found and "repetitions" not in found and "throughput, 2:1" not in found
+    del submission["trials"]
+    assert "section trials: missing" in check.lacks(submission)
+    del submission["results"][0]["state"]
+    with pytest.raises(ReportError, match="damaged"):
+        check.lacks(submission)
+
+
+def test_check_refuses_what_is_no_submission(tmp_path):
+    with pytest.raises(ReportError, match="no such file"):
+        check.read(tmp_path)
+    for content in ("{", '{"schema": "weir-run/1"}', "[]"):
+        (tmp_path / "submission.json").write_text(content)
+        with pytest.raises(ReportError, match="expected"):
+            check.read(tmp_path)

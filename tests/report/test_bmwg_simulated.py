@@ -1,0 +1,169 @@
+"""The tests of the draft in the simulator, against their closed forms, on small fabrics."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+STAR = """production-network = false
+[fabric]
+hosts = 9
+switch = "shallow"
+[parameters."5.1"]
+sizes = ["256KiB"]
+queue-pairs = [1]
+[parameters."5.2"]
+sizes = ["256KiB"]
+samples = 50
+repetitions = 1
+[parameters."5.3"]
+senders = [2, 8]
+bursts = 3
+repetitions = 1
+[parameters."7.2"]
+senders = [2, 4]
+seconds = 0.03
+repetitions = 1
+[parameters."9.1"]
+workers = [4]
+sizes = ["8MiB"]
+iterations = 2
+repetitions = 1
+"""
+LEAVES = """production-network = false
+[fabric]
+hosts = 32
+switch = "fabric.toml"
+pfc = "on"
+[parameters."8.1"]
+leaves = [0]
+queue-pairs = [1, 4]
+hash = "with"
+bytes = "128KiB"
+repetitions = 4
+[parameters."8.2"]
+gaps = "500ns"
+bytes = "128KiB"
+repetitions = 1
+[parameters."8.3"]
+reorder = "1MiB"
+bytes = "128KiB"
+repetitions = 1
+"""
+FABRIC = """base = "shallow"
+[topology]
+kind = "leaf-spine"
+leaves = 4
+spines = 2
+uplinks = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def bmwg(weir, tmp_path_factory):
+    """bmwg(plan's text, words...): (the suite's directory, submission.json by section, what was printed)."""
+    top = tmp_path_factory.mktemp("bmwg")
+    environment = {**{name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}, "WEIR": weir,
+                   "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
+    (top / "fabric.toml").write_text(FABRIC)
+
+    def call(name, plan, *words, expect=0):
+        path = top / f"{name}.toml"
+        path.write_text(plan)
+        done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "bmwg", str(path), "--simulate", "--quick", *words],
+                              env=environment, cwd="/", capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode == expect, done.stdout + done.stderr
+        file = top / name / "submission.json"
+        record = json.loads(file.read_text()) if file.exists() else None
+        return top / name, record and {result["section"]: result for result in record["results"]}, done.stdout + done.stderr
+    return call
+
+
+@pytest.fixture(scope="module")
+def star(bmwg):
+    return bmwg("star", STAR, "--only", "5.2,5.3,7.2,9.1")
+
+
+@pytest.fixture(scope="module")
+def leaves(bmwg):
+    return bmwg("leaves", LEAVES, "--only", "8.4")[1]
+
+
+def rows(result, table=0):
+    """The rows of a table as dictionaries by title."""
+    assert result["state"] == "done", result["why"]
+    titles = [column["title"] for column in result["tables"][table]["columns"]]
+    return [dict(zip(titles, row)) for row in result["tables"][table]["rows"]]
+
+
+def test_throughput_is_line_rate_less_headers(star):
+    for row in rows(star[1]["5.1"]):
+        # Bracket of 2 %, and some 10 us of an interval of 2 ms.
+        assert 0.97 < row["efficiency"] <= 1.0, row
+        assert row["theoretical"] == pytest.approx(98.04e9, rel=1e-3)
+
+
+def test_latency_alone_is_what_is_calculated(star):
+    alone, loaded = rows(star[1]["5.2"])
+    assert alone["load"] == "alone" and alone["P50"] == pytest.approx(alone["alone, calculated"], rel=0.03)
+    assert alone["min"] <= alone["P50"] <= alone["P95"] <= alone["P99.9"] <= alone["max"]
+    assert loaded["loaded / alone"] == pytest.approx(loaded["P50"] / alone["P50"])
+
+
+def test_burst_is_what_a_dynamic_threshold_holds(star):
+    for row, senders in zip(rows(star[1]["5.3"]), (2, 8)):
+        limit = 16e6 / 2 / (senders - 1) * 4096 / 4178
+        assert row["burst of each sender"] == pytest.approx(limit, rel=0.01)
+        assert row["found / closed form"] == pytest.approx(1.0, abs=0.01)
+
+
+def test_pauses_of_switch_and_nics_are_the_same(star):
+    for row in rows(star[1]["7.2"]):
+        assert row["pauses"] == row["pauses received"] > 0
+        assert row["dropped"] == 0
+        assert row["throughput"] == pytest.approx(row["line rate less headers"], rel=0.01)
+        assert row["paused, mean of senders' ports"] == pytest.approx(row["1 - 1/N"], abs=0.03)
+
+
+def test_bus_bandwidth_is_from_s_and_f(star):
+    row = rows(star[1]["9.1"])[0]
+    assert row["f"] == 1.5 and row["S_fabric"] == 1.5 * 8 * 2**20
+    assert row["BusBW P50"] == pytest.approx(8 * 8 * 2**20 * 1.5 / row["JCT P50"], rel=1e-6)
+    # Six steps of 2 MiB at line rate less headers, each with its latency.
+    assert row["8 S f / B"] * 4178 / 4096 < row["JCT P50"] < row["8 S f / B"] * 4178 / 4096 + 6 * 20e-6
+
+
+def test_a_second_call_runs_nothing_and_keeps_other_sections(bmwg, star):
+    before = {path: path.stat().st_mtime_ns for path in star[0].glob("section-*/**/run.json")}
+    directory, results, printed = bmwg("star", STAR, "--only", "7.2")
+    assert {path: path.stat().st_mtime_ns for path in directory.glob("section-*/**/run.json")} == before
+    assert results["5.3"]["tables"] == star[1]["5.3"]["tables"]
+    assert "5.3   Back-to-back burst absorption: done" in printed
+    _, _, printed = bmwg("star", STAR.replace("senders = [2, 8]", "senders = [2]"), expect=2)
+    assert "was begun with another plan" in printed
+
+
+def test_without_parallel_links_balancing_is_refused(bmwg):
+    plan = "production-network = false\n[fabric]\nhosts = 4\n"
+    _, results, printed = bmwg("none", plan, "--only", "8.1", expect=1)
+    assert results["8.1"]["state"] == "cannot" and "has no parallel links" in results["8.1"]["why"]
+    assert "8.1   ECMP entropy and polarization: cannot" in printed
+
+
+def test_ecmp_is_balls_in_bins(leaves):
+    # 16 leaves in four runs: the mean of a leaf scatters by a fourth of what one leaf does.
+    for row in rows(leaves["8.1"]):
+        assert row["MMR, mean of leaves"] == pytest.approx(row["MMR, balls in bins"], rel=0.12)
+        assert row["JFI, mean of leaves"] == pytest.approx(row["JFI, balls in bins"], rel=0.12)
+
+
+def test_spraying_is_even_and_out_of_order(leaves):
+    ecmp, spray = rows(leaves["8.3"])
+    assert spray["JFI, worst leaf"] > 0.99 and spray["MMR, worst leaf"] < 1.05
+    assert ecmp["out of order"] == 0
+    assert spray["out of order"] > 0 and spray["sent again"] == 0
+    assert [row["balancing"] for row in rows(leaves["8.4"])] == ["ecmp", "flowlets 500ns", "spray, 1MiB kept"]
