@@ -68,7 +68,7 @@ def test_every_section_is_there_and_can_be_run_or_says_why_not(plan_of):
     assert [len(list(group)) for _, group in itertools.groupby(numbers, lambda number: number.split(".")[0])] == [3, 7, 4, 4, 4, 3, 3, 2]
     assert {section.number for section in catalogue.SECTIONS if not (section.measured and section.simulated)} == set(suite.TESTS)
     plan = plan_of(PLAN)
-    assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4"]
+    assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4", "10.1"]
     with pytest.raises(ReportError, match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
         plan_file.chosen(plan, ("6.1",), "simulation")
     lines = text.list_lines({"5.3": "a while"})

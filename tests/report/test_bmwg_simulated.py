@@ -16,6 +16,7 @@ switch = "shallow"
 [parameters."5.1"]
 sizes = ["256KiB"]
 queue-pairs = [1]
+resolution = 0.03
 [parameters."5.2"]
 sizes = ["256KiB"]
 samples = 50
@@ -24,6 +25,9 @@ repetitions = 1
 senders = [2, 8]
 bursts = 3
 repetitions = 1
+[parameters."7.1"]
+thresholds = "1MB"
+repetitions = 1
 [parameters."7.2"]
 senders = [2, 4]
 seconds = 0.03
@@ -31,6 +35,11 @@ repetitions = 1
 [parameters."9.1"]
 workers = [4]
 sizes = ["8MiB"]
+iterations = 2
+repetitions = 1
+[parameters."10.1"]
+workers = [4]
+compute = ["10ms"]
 iterations = 2
 repetitions = 1
 """
@@ -52,6 +61,15 @@ repetitions = 1
 [parameters."8.3"]
 reorder = "1MiB"
 bytes = "128KiB"
+repetitions = 1
+[parameters."10.3"]
+share = [0.0, 0.25]
+balancing = "spray"
+iterations = 2
+repetitions = 1
+[parameters."11.2"]
+balancing = "spray"
+iterations = 3
 repetitions = 1
 """
 FABRIC = """base = "shallow"
@@ -85,12 +103,12 @@ def bmwg(weir, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def star(bmwg):
-    return bmwg("star", STAR, "--only", "5.2,5.3,7.2,9.1")
+    return bmwg("star", STAR, "--only", "5.2,5.3,7.1,7.2,9.1,10.1")
 
 
 @pytest.fixture(scope="module")
 def leaves(bmwg):
-    return bmwg("leaves", LEAVES, "--only", "8.4")[1]
+    return bmwg("leaves", LEAVES, "--only", "7.4,8.4,10.3,11.3")[1]
 
 
 def rows(result, table=0):
@@ -102,8 +120,8 @@ def rows(result, table=0):
 
 def test_throughput_is_line_rate_less_headers(star):
     for row in rows(star[1]["5.1"]):
-        # Bracket of 2 %, and some 10 us of an interval of 2 ms.
-        assert 0.97 < row["efficiency"] <= 1.0, row
+        # Bracket of 3 %, and some 10 us of an interval of 2 ms.
+        assert 0.96 < row["efficiency"] <= 1.0, row
         assert row["theoretical"] == pytest.approx(98.04e9, rel=1e-3)
 
 
@@ -137,13 +155,27 @@ def test_bus_bandwidth_is_from_s_and_f(star):
     assert row["8 S f / B"] * 4178 / 4096 < row["JCT P50"] < row["8 S f / B"] * 4178 / 4096 + 6 * 20e-6
 
 
-def test_a_second_call_runs_nothing_and_keeps_other_sections(bmwg, star):
-    before = {path: path.stat().st_mtime_ns for path in star[0].glob("section-*/**/run.json")}
-    directory, results, printed = bmwg("star", STAR, "--only", "7.2")
-    assert {path: path.stat().st_mtime_ns for path in directory.glob("section-*/**/run.json")} == before
-    assert results["5.3"]["tables"] == star[1]["5.3"]["tables"]
-    assert "5.3   Back-to-back burst absorption: done" in printed
-    _, _, printed = bmwg("star", STAR.replace("senders = [2, 8]", "senders = [2]"), expect=2)
+def test_marks_follow_the_ramp(star):
+    row = rows(star[1]["7.1"])[0]
+    assert row["marked below T"] == 0 < row["packets below T"] and row["marked above 1.5 T"] == 1.0
+    assert 0.0 < row["deviation from T"] < 0.02 and abs(row["from the ramp, mean"]) < 1.0
+    for part in rows(star[1]["7.1"], 1):
+        assert abs(part["difference"]) < 1.0 + 3.0 * part["chance"], part
+
+
+def test_jct_ratio_is_of_the_roofline(star):
+    row = rows(star[1]["10.1"])[0]
+    assert row["roofline"] == pytest.approx(0.010 + 8 * 8 * 2**20 * 1.5 / 100e9)
+    assert row["JCT ratio"] == pytest.approx(row["JCT P50"] / row["roofline"]) and 1.0 < row["JCT ratio"] < 1.02
+
+
+def test_a_second_call_runs_nothing_and_keeps_other_sections(bmwg, leaves):
+    directory, results, printed = bmwg("leaves", LEAVES, "--only", "11.3")
+    runs = list(directory.glob("section-*/**/run.json"))
+    assert len(runs) == 19 and not list(directory.glob("section-*/**/submission-2.json"))
+    assert results["8.1"]["tables"] == leaves["8.1"]["tables"] and results["8.4"]["state"] == "done"
+    assert "8.1   ECMP entropy and polarization: done" in printed
+    _, _, printed = bmwg("leaves", LEAVES.replace('"128KiB"', '"64KiB"'), expect=2)
     assert "was begun with another plan" in printed
 
 
@@ -167,3 +199,27 @@ def test_spraying_is_even_and_out_of_order(leaves):
     assert ecmp["out of order"] == 0
     assert spray["out of order"] > 0 and spray["sent again"] == 0
     assert [row["balancing"] for row in rows(leaves["8.4"])] == ["ecmp", "flowlets 500ns", "spray, 1MiB kept"]
+
+
+def test_two_jobs_share_the_uplinks_of_a_leaf(leaves):
+    apart, beside = rows(leaves["10.3"])
+    assert apart["interference factor"] == pytest.approx(1.0, abs=0.001)
+    # Eight hosts at four uplinks: each job gets half of what a ring of 16 needs, 8 S f / B with headers; steps have some latency.
+    half = 2 * 8 * 8 * 2**20 * 1.875 / 100e9 * 4178 / 4096
+    assert half < beside["JCT beside, P50"] < 1.1 * half
+
+
+def test_a_cut_stops_delivery_until_routes_follow(leaves):
+    row = rows(leaves["11.2"])[0]
+    # Time-outs of 1 ms are at most two late.
+    assert 0.001 <= row["without delivery"] < 0.0035
+    assert row["lost"] > 0 and row["JCT with the failure"] > row["JCT P99 of the others"] and row["within P99"] == "0 of 1"
+    assert rows(leaves["11.3"])[0]["within P99"] == "0 of 1"
+
+
+def test_watchdogs_find_the_storm_and_nothing_deadlocks(leaves):
+    circle, storm, watched = rows(leaves["7.4"])
+    assert {row["deadlocked"] for row in (circle, storm, watched)} == {"0 of 1"}
+    assert all(row["links that could wait in a circle"] == 0 for row in (storm, watched))
+    assert watched["storms found by watchdogs"] > 0 and watched["dropped by watchdogs"] > 0
+    assert storm["sets on time"] < watched["sets on time"] < circle["sets on time"]

@@ -30,30 +30,34 @@ def collective(setup):
     for workers in setup.fitting("workers", setup.plan.hosts):
         for size in setup.values("sizes"):
             try:
-                directory, more, options = _traffic(setup, kind, workers, quantities.size(size))
+                _, more, options = job_traffic(setup, [(kind, workers, quantities.size(size), 0, 0, 0)])
             except ReportError as error:
                 left_out.append(f"N = {workers}, S = {size}: left out, {error}")
                 continue
             files.update(more)
             for way in ways:
-                values.append({"name": f"{workers} {size} {way}", "pattern": f"collectives:{directory}/{collective_files.FILE}", **options,
-                               **setup.ranks(workers, workers),
+                values.append({"name": f"{workers} {size} {way}", **options, **setup.ranks(workers, workers),
                                **setup.only_simulated(setup.spread, workers, f"balancing.kind={way}", f"nic.reorder={RECEIVERS_KEEP}")})
     trials = yield Step(kind, {"window": 64}, {}, {"case": values}, setup.repetitions, files)
     return _outcome(setup, [value["name"] for value in values], trials, left_out)
 
 
-def _traffic(setup, kind, workers, size):
-    """(directory, its files, options of its runs)"""
-    algorithm = collectives.ALGORITHMS[kind][0]
-    trace = collectives.make(kind, algorithm, workers, size)
-    directory = f"{kind}-{workers}-{size}"
-    part = collectives.Collective(kind, f"{kind}.csv", trace, kind, algorithm, workers, size, line_rate=setup.plan.link)
-    ideal_ns = 1e9 * part.unhindered_s(setup.plan.link)
-    interval_ns = 1000 * math.ceil((ROOM * ideal_ns + ROOM_NS) / 1000.0)
-    made = collectives.Collectives((part,), interval_ns)
-    options = dict(unscheduled(made)) | {"duration": f"{int(setup.value('iterations')) * interval_ns}ns", "warmup": f"{interval_ns}ns"}
-    return directory, {f"{directory}/{part.file}": trace_text(trace), f"{directory}/{collective_files.FILE}": collective_files.text(made)}, options
+def job_traffic(setup, jobs):
+    """(directory, its files, options of its runs) of collectives that begin in every interval. `jobs`: (kind, workers, S in bytes, C in ns,
+    first worker, ns after the interval's beginning) of each."""
+    parts = []
+    for place, (kind, workers, size, compute_ns, first, at_ns) in enumerate(jobs):
+        algorithm = collectives.ALGORITHMS[kind][0]
+        name = f"{kind}-{place}" if place else kind
+        parts.append(collectives.Collective(name, f"{name}.csv", collectives.make(kind, algorithm, workers, size, compute_ns), kind, algorithm,
+                                            workers, size, compute_ns, first, at_ns, setup.plan.link))
+    longest_ns = max(part.compute_ns + ROOM * (1e9 * part.unhindered_s(setup.plan.link) - part.compute_ns) for part in parts)
+    made = collectives.Collectives(tuple(parts), 1000 * math.ceil((longest_ns + ROOM_NS) / 1000.0))
+    directory = "-and-".join(f"{kind}-{workers}-{size}" + (f"-{compute_ns}" if compute_ns else "") for kind, workers, size, compute_ns, *_ in jobs)
+    options = {"pattern": f"collectives:{directory}/{collective_files.FILE}", **dict(unscheduled(made)),
+               "duration": f"{int(setup.value('iterations')) * made.interval_ns}ns", "warmup": f"{made.interval_ns}ns"}
+    return directory, {**{f"{directory}/{part.file}": trace_text(part.trace) for part in parts},
+                       f"{directory}/{collective_files.FILE}": collective_files.text(made)}, options
 
 
 def _outcome(setup, names, trials, left_out):
@@ -77,12 +81,12 @@ def _outcome(setup, names, trials, left_out):
         (Table("Iterations", _COLUMNS, tuple(rows)),), (Primary(title, unit, HOST, primary),),
         (by_name("BusBW / line rate over S", "S", "1", lines),),
         deviations=(*left_out, "Steps are those of weir, each sent when its input is there; no collective library and no accelerators take part.",
-                    *((f"Receivers keep {RECEIVERS_KEEP} that comes ahead of a missing packet.",) if setup.simulated else ()), *_few(setup)), anomalies=tuple(anomalies))
+                    *((f"Receivers keep {RECEIVERS_KEEP} that comes ahead of a missing packet.",) if setup.simulated else ()), *few_iterations(setup, 100)), anomalies=tuple(anomalies))
 
 
-def _few(setup):
+def few_iterations(setup, wanted):
     iterations = int(setup.value("iterations"))
-    return () if iterations >= 100 else (f"{iterations} iterations in each run, not 100.",)
+    return () if iterations >= wanted else (f"{iterations} iterations in each run, not {wanted}.",)
 
 
 _COLUMNS = (

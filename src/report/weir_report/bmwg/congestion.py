@@ -1,4 +1,4 @@
-"""Tests of category 2: what switches do about congestion (section 7.2)."""
+"""Tests of category 2: what switches do about congestion (sections 7.2 and 7.4)."""
 
 from __future__ import annotations
 
@@ -87,3 +87,60 @@ def _by_hop(trials):
             found.setdefault(hop, []).append((port["pauses_sent"] / trial.seconds, port["pausing_share"]))
     return {hop: (len(values) // max(1, len(trials)), sum(count for count, _ in values) / len(trials), mean([share for _, share in values]))
             for hop, values in found.items()}
+
+
+# --- 7.4
+
+STORMS = {"traffic in a circle": {}, "storm": {"storm": True}, "storm, watchdog": {"storm": True, "watchdog": True}}
+
+
+def storm(setup):
+    hosts, each = setup.plan.hosts, max(1, setup.plan.hosts // setup.fabric.leaves)
+    interval_ns = setup.interval_ns
+    intervals = max(4, round(setup.value("seconds") * 1e9 / interval_ns))
+    # Both together are a fourth of what a host can send; host 0 gets half of what it can take.
+    size = setup.plan.link * interval_ns // (8 * 10**9) // 4
+    senders = [host for host in range(1, hosts) if host % each < 2 and host >= each] or list(range(1, hosts))
+    pairs = {(host, (host + each) % hosts if setup.fabric.leaves > 1 else (host + 1) % hosts): size for host in range(hosts)}
+    for host in senders:
+        pairs[host, 0] = pairs.get((host, 0), 0) + 2 * size // len(senders)
+    values = []
+    begin_ns, length_ns = intervals * interval_ns // 4, intervals * interval_ns // 2
+    for name, what in STORMS.items():
+        keys = ("watchdog.on=true", f"watchdog.detection={setup.value('detection')}", f"watchdog.restoration={setup.value('detection')}")
+        faults = {"fault": f"storm:host=worker-0,at={begin_ns}ns,for={length_ns}ns"} if "storm" in what else {}
+        simulation = setup.simulation("placement.kind=by-worker", *(keys if "watchdog" in what else ()))
+        values.append({"name": name, "simulate": {**simulation, "pfc": "on", "ecn": "off", **faults}})
+    trials = yield Step("storm", {"policy": "none", "pattern": "matrix:circle.csv", "event-size": f"{size}B", "slots": 2 * max(2, len(senders)),
+                                  "streams": 8, "window": 64, "interval": f"{interval_ns}ns", "duration": f"{intervals * interval_ns}ns",
+                                  "warmup": f"{interval_ns}ns"}, {}, {"case": values}, setup.repetitions,
+                        {"circle.csv": matrix_text(Matrix(pairs))})
+    return _storm_outcome(setup, trials)
+
+
+def _storm_outcome(setup, trials):
+    rows, primary, anomalies = [], {}, []
+    for name in STORMS:
+        found = [trial for trial in trials if trial.values["case"] == name]
+        failures = [trial.switch.get("failures") or {} for trial in found]
+        dogs = [one["watchdog"] for one in failures if one.get("watchdog")]
+        primary[name] = [_sets_on_time(trial) for trial in found]
+        stopped = sum(bool(one.get("deadlocked")) for one in failures)
+        anomalies += [f"{name}: {stopped} of {len(found)} runs deadlocked."] if stopped else []
+        rows.append((name, f"{stopped} of {len(found)}", mean([len(one.get("possible_deadlock") or []) for one in failures]),
+                     mean([dog["storms_detected"] for dog in dogs]), mean([dog["storms_restored"] for dog in dogs]),
+                     mean([dog["dropped"]["packets"] for dog in dogs]), mean([trial.switch["pauses_sent"] / trial.seconds for trial in found]),
+                     mean([max(port["paused_share"] for port in trial.switch["ports"]) for trial in found]), mean(primary[name])))
+    columns = (Column("case", "", SETTING), Column("deadlocked", "", SWITCH, "runs"),
+               Column("links that could wait in a circle", "links", ARITHMETIC, "by the routes; none: a deadlock is not possible"),
+               Column("storms found by watchdogs", "queues", SWITCH), Column("ended", "queues", SWITCH),
+               Column("dropped by watchdogs", "packets", SWITCH), Column("pauses", "/s", SWITCH),
+               Column("paused, most paused port", "%", SWITCH), Column("sets on time", "%", HOST, "of all hosts, within their interval"))
+    return Outcome((Table("Storms and deadlocks", columns, tuple(rows)),), (Primary("sets on time", "1", HOST, primary),), (),
+                   deviations=("Leaves and spines have no circle of buffers, and weir's fabrics are such: the circle is one of traffic.",),
+                   anomalies=tuple(anomalies))
+
+
+def _sets_on_time(trial):
+    verdict = trial.record["verdict"]
+    return 1.0 - verdict["late_sets"] / verdict["sets"]

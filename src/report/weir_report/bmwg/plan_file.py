@@ -18,7 +18,8 @@ HOST = ("nic", "nic-firmware", "driver", "operating-system", "collective-library
 HOSTS_MAX = 65536
 # Handed on to the sweep files as they are.
 HANDED_ON = ("environment", "local", "slurm", "switch")
-SIZES, TIMES = ("sizes", "bytes", "reorder"), ("gaps",)
+SIZES, TIMES = ("sizes", "bytes", "reorder", "thresholds"), ("gaps", "compute", "convergence", "ack-timeout", "window", "detection")
+FREE = ("settings",)  # texts that weir checks
 
 TEMPLATE = f"""# These tests load a network to its limit. Never run them on a production network (RFC 6815): is this one? Write false if it is not.
 production-network = "?"
@@ -204,7 +205,7 @@ def _check_text(where, parameter, value):
             quantities.size(value)
         elif parameter.name in TIMES:
             quantities.time_ns(value)
-        elif parameter.name not in (*SIZES, *TIMES):
+        elif parameter.name not in (*SIZES, *TIMES, *FREE):
             allowed = dict.fromkeys((*parameter.draft, *parameter.quick))
             if value not in (*allowed, *(("adaptive",) if parameter.name == "balancing" else ())):
                 raise ReportError(f"{where}: '{value}' is not one of {', '.join(allowed)}")

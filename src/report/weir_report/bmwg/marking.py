@@ -1,0 +1,173 @@
+"""Tests of category 2 about marks: where a switch marks, and how senders react (sections 7.1 and 7.3)."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+from ..basics import quantities
+from ..basics.units import number
+from ..traffic.files import matrix_text, trace_text
+from ..traffic.model import Matrix, Trace
+from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean
+from .setup import ROCE
+from .steps import Step
+
+# 7.1: marks begin at T and take every packet at so many times T; the queue grows up to PEAK of that.
+ALL_ABOVE, PEAK = 1.5, 1.05
+RAMP_NS, SLOWEST, ROW_NS = 20_000_000, 100_000_000, 10_000
+BINS = 10
+# 7.3: from the time of the short rows of ranks, in which rates are known.
+RATE_ROW_NS, FAIR = 10_000_000, 0.1
+
+
+# --- 7.1
+
+
+def ecn_accuracy(setup):
+    files, values = {}, []
+    for threshold in setup.values("thresholds"):
+        least = quantities.size(threshold)
+        most = int(ALL_ABOVE * least)
+        # One sender fills the port; what a second, slow one adds is how fast the queue grows.
+        slow = max(SLOWEST, 8 * 10**9 * (most - least) // RAMP_NS)
+        wire = (ROCE.mtu + ROCE.overhead) / ROCE.mtu
+        grows_s = PEAK * most * 8.0 / slow
+        file = f"ramp-{least}.csv"
+        files[file] = matrix_text(Matrix({(0, 0): int(setup.plan.link / 8 * grows_s / wire), (1, 0): int(slow / 8 * grows_s / wire)}))
+        interval_us = math.ceil(1.5e6 * grows_s) + 1000
+        link = quantities.rate_text(setup.plan.link)
+        values.append({"name": threshold, "pattern": f"matrix:{file}", "interval": f"{interval_us}us", "duration": f"{interval_us}us",
+                       **setup.only_simulated(setup.incast_hosts, 2, f"ecn.none-below={least}B", f"ecn.all-above={most}B", "ecn.probability=1",
+                                              "dcqcn.on=false", pfc="off", ecn="on", **{
+                                                  "producer-link": f"{link},1={quantities.rate_text(slow)}", "switch-rows": f"{ROW_NS}ns"})})
+    trials = yield Step("ramp", {"policy": "none", "event-size": "4GB", "slots": 2, "streams": 1, "window": 64, "chunk-size": "1MiB",
+                                 "warmup": "0s"}, {}, {"threshold": values}, setup.repetitions, files)
+    return _accuracy(setup, trials)
+
+
+def _accuracy(setup, trials):
+    rows, ramp, lines, primary = [], [], {}, {}
+    for threshold in setup.values("thresholds"):
+        least = quantities.size(threshold)
+        most = int(ALL_ABOVE * least)
+        by_run = [_observed(trial) for trial in trials if trial.values["threshold"] == threshold]
+        seen = [row for run in by_run for row in run]
+        first = [min(mean_bytes for mean_bytes, _, marked, _ in run if marked) for run in by_run if any(row[2] for row in run)]
+        primary[threshold] = [one / least - 1.0 for one in first]
+        above = [(marked, sent) for mean_bytes, _, marked, sent in seen if mean_bytes > most]
+        bins = list(_bins(seen, least, most))
+        rows.append((threshold, mean(first), mean(primary[threshold]), sum(marked for _, peak, marked, _ in seen if peak <= least),
+                     sum(sent for _, peak, _, sent in seen if peak <= least),
+                     sum(marked for marked, _ in above) / max(1, sum(sent for _, sent in above)),
+                     mean([100.0 * (found - (depth - least) / (most - least)) for _, depth, found, _ in bins]),
+                     100.0 * (ROCE.mtu + ROCE.overhead) / (most - least)))
+        for low, depth, found, packets in bins:
+            ideal = (depth - least) / (most - least)
+            ramp.append((threshold, low, depth, found, ideal, 100.0 * (found - ideal), packets,
+                         100.0 * math.sqrt(ideal * (1.0 - ideal) / packets)))
+            lines.setdefault(f"{threshold}, found", []).append((depth / least, found))
+    lines["as configured"] = [(1.0, 0.0), (ALL_ABOVE, 1.0)]
+    columns = (Column("threshold T", "", SETTING), Column("first marks at", "B", SWITCH, f"mean queue of the first {ROW_NS // 1000} us with a mark"),
+               Column("deviation from T", "%", SWITCH), Column("marked below T", "packets", SWITCH), Column("packets below T", "packets", SWITCH),
+               Column(f"marked above {ALL_ABOVE:g} T", "%", SWITCH),
+               Column("from the ramp, mean", "points", SWITCH), Column("a packet more", "points", ARITHMETIC, "by so much it raises the probability"))
+    of_ramp = (Column("threshold T", "", SETTING), Column("part of the ramp", "", SETTING), Column("queue", "B", SWITCH, "mean of its packets"),
+               Column("marked", "%", SWITCH), Column("as configured", "%", ARITHMETIC, "RED: in proportion between the thresholds"),
+               Column("difference", "points", SWITCH), Column("packets", "1", SWITCH),
+               Column("chance", "points", ARITHMETIC, "standard deviation of the marked share of so many packets"))
+    return Outcome((Table("Thresholds", columns, tuple(rows)), Table("Marking between the thresholds", of_ramp, tuple(ramp))),
+                   (Primary("deviation of the first mark", "1", SWITCH, primary),),
+                   (Curve("Marking probability over the depth of the queue", "queue / T", "", "probability",
+                          {name: tuple(line) for name, line in lines.items()}),),
+                   deviations=(f"T is where marks begin; every packet is marked from {ALL_ABOVE:g} T on, in proportion between.",
+                               f"The depth is the mean over {ROW_NS // 1000} us, in which the queue grows by less than a packet; NICs do not react. What is marked while "
+                               "it falls, at line rate, is left out."))
+
+
+def _observed(trial):
+    """(mean and peak of the queue, packets marked and sent) of the rows of the port to the receiver, until the queue falls: then it changes by
+    a row's worth of line rate within a row."""
+    with open(trial.run.directory / "switch" / _leaf_of_receiver(trial), encoding="ascii", newline="") as file:
+        rows = [(float(row["queue_mean_bytes"]), float(row["queue_peak_bytes"]), int(row["marked_packets"]), int(row["sent_packets"]))
+                for row in csv.DictReader(file) if row["peer"] == "consumer-0" and int(row["sent_packets"]) and row["priority"] == "3"]
+    highest = max(range(len(rows)), key=lambda place: rows[place][0])
+    return rows[:highest + 1]
+
+
+def _leaf_of_receiver(trial):
+    return next(f"{port['switch']}.csv" for port in trial.switch["ports"] if port["peer"] == "consumer-0")
+
+
+def _bins(seen, least, most):
+    """(name, mean queue, share marked, packets) of equal parts of the ramp."""
+    for place in range(BINS):
+        low, high = (least + (most - least) * part / BINS for part in (place, place + 1))
+        rows = [(mean_bytes, marked, sent) for mean_bytes, _, marked, sent in seen if low < mean_bytes <= high]
+        packets = sum(sent for _, _, sent in rows)
+        if packets:
+            yield (f"{place}/{BINS} to {place + 1}/{BINS}", sum(depth * sent for depth, _, sent in rows) / packets,
+                   sum(marked for _, marked, _ in rows) / packets, packets)
+
+
+# --- 7.3
+
+
+def convergence(setup):
+    seconds, window_ns = setup.value("seconds"), quantities.time_ns(setup.value("window"))
+    begin_s = seconds / 4.0
+    files, values = {}, []
+    for flows in setup.fitting("flows", (setup.plan.hosts - 1) // 2):
+        share = setup.plan.link / 8.0 * ROCE.mtu / (ROCE.mtu + ROCE.overhead)
+        first, second = (int(share * part) for part in (begin_s / flows + (seconds - begin_s) / (2 * flows), (seconds - begin_s) / (2 * flows)))
+        file = f"flows-{flows}.csv"
+        files[file] = trace_text(Trace(tuple([(0, flow, 0, first) for flow in range(flows)]
+                                             + [(int(begin_s * 1e9), flows + flow, 0, second) for flow in range(flows)])))
+        for name, keys in (("as the switch file has it", ()), *((f"{key}", (key,)) for key in setup.values("settings"))):
+            values.append({"name": f"{flows} {name}", "pattern": f"trace:{file}", "slots": 2 * flows, "event-size": f"{first}B",
+                           "slot-size": f"{first}B",
+                           **setup.only_simulated(setup.incast_hosts, 2 * flows, *keys, pfc="on", ecn="on")})
+    trials = yield Step("convergence", {"policy": "none", "streams": 1, "window": 64, "chunk-size": "256KiB", "warmup": "0s",
+                                        "interval": f"{2 * seconds:g}s", "duration": f"{2 * seconds:g}s", "row-interval": f"{RATE_ROW_NS}ns"},
+                        {}, {"case": values}, setup.repetitions, files)
+    return _convergence_outcome(setup, [value["name"] for value in values], begin_s, window_ns, trials)
+
+
+def _convergence_outcome(setup, names, begin_s, window_ns, trials):
+    rows, primary = [], {}
+    for name in names:
+        flows, setting = name.split(" ", 1)
+        found = [_converged(trial, int(flows), begin_s, window_ns // RATE_ROW_NS, setup.plan.link) for trial in trials
+                 if trial.values["case"] == name]
+        times = [one for one in found if one is not None]
+        primary[name] = times
+        rows.append((int(flows), setting, mean(times), max(times, default=None), f"{len(times)} of {len(found)}",
+                     mean([trial.switch["marked_share"] for trial in trials if trial.values["case"] == name])))
+    columns = (Column("M", "1", SETTING), Column("parameter changed", "", SETTING),
+               Column("time until fair, mean", "s", HOST, "from the beginning of M more flows"), Column("longest", "s", HOST),
+               Column("runs that became fair", "", HOST), Column("marked", "%", SWITCH))
+    shown = quantities.time_text(window_ns)
+    return Outcome((Table("Time until all 2M flows are within 10 % of the fair share", columns, tuple(rows)),),
+                   (Primary("time until fair", "s", HOST, primary),),
+                   (by_name("Time until fair", "M, parameter changed", "s", {"mean": [(name, mean(times)) for name, times in primary.items() if times]}),),
+                   deviations=(*setup.left_out("flows", (setup.plan.hosts - 1) // 2),
+                               f"A rate is the mean of {shown}, and flows are fair from the first {shown} on in which all of them are: rates of single rows "
+                               f"of {quantities.time_text(RATE_ROW_NS)} swing by more than 10 % with DCQCN's own steps, so the time is known to "
+                               f"{quantities.time_text(RATE_ROW_NS)}.",
+                               f"A trial lasts {number(4.0 * begin_s)} s; flows that are not fair by then are counted as such."))
+
+
+def _converged(trial, flows, begin_s, window, link):
+    """Seconds from `begin_s` until the rates of all flows, over `window` rows, are within FAIR of their share. None: never, before the first
+    flow has sent all."""
+    rates = []
+    for rank in range(1, 2 * flows + 1):
+        with open(trial.run.directory / "bursts" / f"rank-{rank:05d}-producer.csv", encoding="ascii", newline="") as file:
+            rates.append([float(row["sent_bytes"]) for row in csv.DictReader(file)])
+    fair = link / 8.0 * ROCE.mtu / (ROCE.mtu + ROCE.overhead) / (2 * flows) * RATE_ROW_NS * 1e-9 * window
+    begin = round(begin_s * 1e9 / RATE_ROW_NS)
+    end = min(max(place for place, sent in enumerate(flow) if sent) for flow in rates)
+    for place in range(begin, end - window + 1):
+        if all(abs(sum(flow[place:place + window]) / fair - 1.0) <= FAIR for flow in rates):
+            return (place - begin) * RATE_ROW_NS * 1e-9
+    return None
