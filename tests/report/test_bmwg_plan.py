@@ -1,12 +1,13 @@
 """Plans, catalogue, arithmetic and reports of weir-sweep bmwg, without a run."""
 
+import copy
 import itertools
 import re
 
 import pytest
 
 from weir_report.basics.errors import ReportError
-from weir_report.bmwg import arithmetic, catalogue, check, page, plan_file, record, suite, text
+from weir_report.bmwg import arithmetic, catalogue, check, compare, page, plan_file, record, suite, text
 from weir_report.bmwg.results import HOST, POINTS, SETTING, Column, Outcome, Primary, Table, variation
 from weir_report.bmwg.setup import ROCE, Setup
 from weir_report.bmwg.steps import Step, sweep_text
@@ -152,3 +153,29 @@ def test_check_refuses_what_is_no_submission(tmp_path):
         (tmp_path / "submission.json").write_text(content)
         with pytest.raises(ReportError, match="expected"):
             check.read(tmp_path)
+
+
+def test_a_ratio_is_formed_only_where_all_is_equal(submission):
+    other = copy.deepcopy(submission)
+    for row in other["repeatability"]:
+        row["mean"] /= 2.0
+    printed = "\n".join(compare.lines(("one", "two"), submission, other))
+    assert "not equal" not in printed and re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.500 Gb/s +2 +0\.5000", printed)
+    other["comparability"]["hosts"] = 16
+    printed = "\n".join(compare.lines(("one", "two"), submission, other))
+    assert "not equal: hosts: A 8, B 16" in printed and "no single figure" in printed
+    assert re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.500 Gb/s +2 +-$", printed, re.MULTILINE)
+
+
+def test_figures_of_other_observation_points_or_parameters_are_not_set_against_each_other(submission):
+    other = copy.deepcopy(submission)
+    other["repeatability"][0]["point"] = "nic"
+    printed = "\n".join(compare.lines(("one", "two"), submission, other))
+    assert "2:1" not in printed and "only in A: settings of 7.2" in printed
+    other = copy.deepcopy(submission)
+    done = next(result for result in other["results"] if result["section"] == "7.2")
+    done["parameters"]["seconds"]["used"] = [9.0]
+    assert re.search(r"4:1 .* -$", "\n".join(compare.lines(("one", "two"), submission, other)), re.MULTILINE)
+    del other["document"]
+    with pytest.raises(ReportError, match="one, two: damaged"):
+        compare.lines(("one", "two"), submission, other)

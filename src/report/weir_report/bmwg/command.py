@@ -14,16 +14,16 @@ sections: submission.json and submission.html. The same command continues what w
 observed where, and what weir cannot observe."""
 EPILOG = """Exit status: 0 done; 1 a test has no result, or check found that something is lacking; 2 bad usage or input, nothing was
 started; 130, 143 interrupted (the same command continues)."""
-FORMS = "PLAN.toml, or check DIRECTORY"
+FORMS = "PLAN.toml, check DIRECTORY, or compare DIRECTORY DIRECTORY"
 
 
 def add_parser(commands, where):
     """`where`: adds --local and --simulate."""
     added = commands.add_parser("bmwg", help="the tests of the IETF's draft on AI fabrics, by their names", description=DESCRIPTION,
                                 epilog=EPILOG)
-    added.add_argument("words", metavar="PLAN.toml | check DIRECTORY", nargs="*",
+    added.add_argument("words", metavar="PLAN.toml | check DIRECTORY | compare A B", nargs="*",
                        help="the plan: which fabric, which tests; or check, and the directory of a suite: what its report lacks of what the draft "
-                            "asks for")
+                            "asks for; or compare, and the directories of two: their figures side by side, and a ratio where all that must be equal is")
     where(added)
     added.add_argument("--list", action="store_true",
                        help="all sections: what they ask for, and whether they can be run; with a plan also how long they take. Starts nothing")
@@ -44,7 +44,9 @@ def run(options):
         return 0
     if len(words) == 2 and words[0] == "check":
         return _check(words[1])
-    if len(words) != 1 or words[0] == "check" or options.template:
+    if len(words) == 3 and words[0] == "compare":
+        return _compare(*words[1:])
+    if len(words) != 1 or words[0] in ("check", "compare") or options.template:
         raise ReportError(f"bmwg: '{' '.join(words)}' was found; {FORMS} is expected")
     return _suite(options, Path(words[0]))
 
@@ -60,6 +62,12 @@ def _check(directory):
     found = check.lacks(check.read(directory))
     print("\n".join(found) if found else "nothing is lacking")
     return 1 if found else 0
+
+
+def _compare(first, second):
+    from . import check, compare
+    print("\n".join(compare.lines((first, second), check.read(first), check.read(second))))
+    return 0
 
 
 def _suite(options, path):
