@@ -48,9 +48,13 @@ target_link_options(weir_sanitizers INTERFACE ${weir_sanitizer_flags})
 # What the library can check of its own: indices, empty containers, iterators.
 target_compile_definitions(weir_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
 if(WEIR_SANITIZED_TESTS)
-    # Every source is compiled so, whether the optimized program treats warnings as errors or not. Of values that may not be
-    # initialized GCC gives false alarms under the sanitizers (its manual says so); the optimized program is looked at for them.
-    target_compile_options(weir_sanitizers INTERFACE -Werror -Wno-maybe-uninitialized)
+    # Every source is compiled so, whether the optimized program treats warnings as errors or not.
+    target_compile_options(weir_sanitizers INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Of values that may not be initialized GCC gives false alarms under the sanitizers (its manual says so); the optimized
+    # program is looked at for them.
+    target_compile_options(weir_sanitizers INTERFACE -Wno-maybe-uninitialized)
 endif()
 if(WEIR_SANITIZE)
     target_link_libraries(weir_options INTERFACE weir_sanitizers)
