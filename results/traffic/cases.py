@@ -50,6 +50,10 @@ GRID_COUNTS = (1, 2, 4)
 SELECTIVE = ("--loss-recovery", "selective")
 SHORT_TIMEOUT = ("--switch-set", "nic.ack-timeout=1ms")
 NIC_WINDOW = ("--switch-set", "nic.window=100kB")  # of a queue pair, as IRN has it: less than a round trip at full rate
+RECEIVER_CREDITS, SWIFT = (("--switch-set", f"nic.control={control}") for control in ("credits", "swift"))
+CONTROLS = {RECEIVER_CREDITS: "credits of receivers", SWIFT: "Swift"}
+CONTROL_NETWORKS = ("shallow neither", "shallow PFC")
+CONTROL_POLICIES = ("free", "rr-2", "rr-4s")
 
 
 def policy_of(name):
@@ -105,15 +109,19 @@ def main_points():
         yield point("main", MAX_MIN, "fluid", policy, 1)
 
 
+def prefill_point(part, busy, network, policy, seed, more=()):
+    words = words_of_policy(policy, 8, 4)
+    return {"part": part, "workload": "prefill", "network": network, "policy": policy, "more": " ".join(more), "seed": seed,
+            "command": simulation(file_of(f"prefill-{seed}"), PREFILL_INTERVAL_US, network, words, seed, ("--busy", BUSY[busy], *more),
+                                  (3, 1))}
+
+
 def prefill_points():
-    for busy, value in BUSY.items():
+    for busy in BUSY:
         for network in PREFILL_NETWORKS:
             for policy in PREFILL_POLICIES:
                 for seed in SEEDS:
-                    pattern = file_of(f"prefill-{seed}")
-                    words = words_of_policy(policy, 8, 4)
-                    yield {"part": f"prefill-{busy}", "workload": "prefill", "network": network, "policy": policy, "more": "", "seed": seed,
-                           "command": simulation(pattern, PREFILL_INTERVAL_US, network, words, seed, ("--busy", value), (3, 1))}
+                    yield prefill_point(f"prefill-{busy}", busy, network, policy, seed)
 
 
 def credit_points():
@@ -140,5 +148,17 @@ def factor_points():
             yield point("factors", "bystanders", "shallow PFC", "free", seed, more)
 
 
+def control_points():
+    """Other congestion control than DCQCN, with and without a scheduler."""
+    for more in CONTROLS:
+        for seed in SEEDS:
+            for network in CONTROL_NETWORKS:
+                for workload in WORKLOADS:
+                    for policy in CONTROL_POLICIES:
+                        yield point("controls", workload, network, policy, seed, more)
+            for policy in ("free", "rr-8"):
+                yield prefill_point("controls", "busy", "shallow PFC", policy, seed, more)
+
+
 def all_points():
-    return [*main_points(), *prefill_points(), *credit_points(), *factor_points()]
+    return [*main_points(), *prefill_points(), *credit_points(), *factor_points(), *control_points()]

@@ -22,33 +22,38 @@ def numbers(lines, column, workload, network, policy, part="main", more=""):
             (line["part"], line["workload"], line["network"], line["policy"], line["more"]) == (part, workload, network, policy, more)]
 
 
-def medians(column, workloads, networks, policies, part="main"):
+def medians(column, workloads, networks, policies, part="main", more=""):
     """A function of the lines: the median over the seeds, of each cell."""
     def of(lines):
-        cells = [numbers(lines, column, workload, network, policy, part)
+        cells = [numbers(lines, column, workload, network, policy, part, more)
                  for workload in workloads for network in networks for policy in policies]
         return [statistics.median(cell) for cell in cells if cell]
     return of
 
 
-def largest(column, *cells):
+def largest(column, *cells, part="main", more=""):
     """The same with the largest of the seeds."""
     def of(lines):
-        found = [numbers(lines, column, workload, network, policy) for workload in cells[0] for network in cells[1] for policy in cells[2]]
+        found = [numbers(lines, column, workload, network, policy, part, more)
+                 for workload in cells[0] for network in cells[1] for policy in cells[2]]
         return [max(cell) for cell in found if cell]
     return of
 
 
-def ratio(column, workload, networks, policy, other, part="main"):
+def ratio(column, workload, networks, policy, other, part="main", more=""):
     """policy / other, of the medians over the seeds."""
     def of(lines):
         found = []
         for network in networks:
-            above, below = (numbers(lines, column, workload, network, name, part) for name in (policy, other))
+            above, below = (numbers(lines, column, workload, network, name, part, more) for name in (policy, other))
             if above and below and statistics.median(below) > 0:
                 found.append(statistics.median(above) / statistics.median(below))
         return found
     return of
+
+
+CREDITS, SWIFT = ({"part": "controls", "more": " ".join(more)} for more in (cases.RECEIVER_CREDITS, cases.SWIFT))
+CONTROLLED = cases.CONTROL_NETWORKS
 
 
 # (traffic, what, why, figure, how to find it, least, most)
@@ -114,6 +119,34 @@ EXPECTED = (
      medians("over_ideal_median", LARGE, ["deep neither", "deep PFC"], ["free"]), None, 1.02),
     ("prefill, busy", "8 slots for anyone instead of one for each producer: the slowest are faster", "p99, scheduler / free-for-all",
      ratio("delivery_p99_us", "prefill", cases.PREFILL_NETWORKS, "rr-8", "free", "prefill-busy"), None, 1.0),
+    # Other congestion control, written before any run with it. Credits of receivers: 150 kB of each sender go unasked.
+    ("permutation, small", "credits, free-for-all: what is alone fills its link, and 4 KiB need no credit: as with DCQCN", "completion / ideal",
+     medians("over_ideal_median", ["permutation"], CONTROLLED, ["free"], **CREDITS), None, 1.02),
+    ("small", "the same", "completion, us, over that with DCQCN",
+     lambda lines: [a / b for a, b in zip(medians("completion_us_median", ["small"], CONTROLLED, ["free"], **CREDITS)(lines),
+                                          medians("completion_us_median", ["small"], CONTROLLED, ["free"])(lines))], 0.95, 1.05),
+    ("all", "credits, free-for-all: 16 x 150 kB and 12 x 150 kB fit into every queue: nothing is lost, with PFC or without", "dropped packets",
+     largest("dropped_packets", LARGE, ["shallow neither"], ["free"], **CREDITS), None, 0),
+    ("incast", "credits, free-for-all: the queue is what came unasked, 16 x 150 kB", "longest queue, MB",
+     lambda lines: [size / 1e6 for size in largest("peak_queue_bytes", ["incast"], CONTROLLED, ["free"], **CREDITS)(lines)], 2.0, 2.45),
+    ("all but small", "credits, free-for-all: the receiver's link is always full, but for the share of 0.2 % that is not given out",
+     "completion / ideal", medians("over_ideal_median", LARGE, CONTROLLED, ["free"], **CREDITS), None, 1.03),
+    ("incast", "so a scheduler makes no phase shorter that has credits", "completion, scheduler / free-for-all",
+     ratio("over_ideal_median", "incast", CONTROLLED, "rr-4s", "free", **CREDITS), 0.99, 1.02),
+    ("bystanders", "credits, PFC: nobody is paused; a bystander gets what its sender's transfer in the incast, an eighth, leaves: B x 7 / 8",
+     "median slowdown of bystanders", medians("others_slowdown_median", ["bystanders"], ["shallow PFC"], ["free"], **CREDITS), 1.05, 1.3),
+    ("incast", "credits serve all in turn: 16 transfers end together, each 16 times as long as alone", "median slowdown",
+     medians("slowdown_median", ["incast"], CONTROLLED, ["free"], **CREDITS), 15, 16.5),
+    ("incast", "and with a scheduler two after two: half of them in half of the time", "median slowdown",
+     medians("slowdown_median", ["incast"], CONTROLLED, ["rr-2"], **CREDITS), 8.5, 9.5),
+    ("prefill, busy", "credits know of links, and not of consumers: shared slots are better than own ones, as without", "p99, scheduler / free-for-all",
+     ratio("delivery_p99_us", "prefill", ["shallow PFC"], "rr-8", "free", **CREDITS), None, 0.9),
+    ("all", "Swift, free-for-all: windows begin with 250 kB, of 16 senders 4 MB: nothing is lost", "dropped packets",
+     largest("dropped_packets", LARGE, ["shallow neither"], ["free"], **SWIFT), None, 0),
+    ("all but small", "Swift, free-for-all: a queue stays at its target, so the link is always full", "completion / ideal",
+     medians("over_ideal_median", LARGE, CONTROLLED, ["free"], **SWIFT), None, 1.1),
+    ("bystanders", "Swift, PFC: nobody is paused", "median slowdown of bystanders",
+     medians("others_slowdown_median", ["bystanders"], ["shallow PFC"], ["free"], **SWIFT), None, 2.05),
     ("prefill, busy", "2 slots are too few, for consumers work on one of them", "p50, scheduler / free-for-all",
      ratio("delivery_p50_us", "prefill", cases.PREFILL_NETWORKS, "rr-2", "free", "prefill-busy"), 1.0, None),
 )

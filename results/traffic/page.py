@@ -107,6 +107,23 @@ def factors_table(lines):
                   "dropped packets", "time-outs"], rows)
 
 
+def controls_table(lines):
+    """Completion over ideal with each congestion control, and the slowdown of transfers: median, and median of the others."""
+    rows = []
+    for workload in cases.WORKLOADS:
+        for network in cases.CONTROL_NETWORKS:
+            for policy in cases.CONTROL_POLICIES:
+                texts = []
+                for part, more in (("main", ""), *(("controls", " ".join(more)) for more in cases.CONTROLS)):
+                    slowdowns = [numbers(lines, column, workload, network, policy, part, more)
+                                 for column in ("slowdown_median", "others_slowdown_median")]
+                    texts += [cell(lines, workload, network, policy, part, more),
+                              " / ".join(short(statistics.median(values)) for values in slowdowns if values)]
+                rows.append([workload, network, cases.POLICIES[policy][0], *texts])
+    heads = [f"{name}: {what}" for name in ("DCQCN", *cases.CONTROLS.values()) for what in ("completion / ideal", "slowdown")]
+    return table(["traffic", "network", "policy", *heads], rows)
+
+
 def detail_row(lines, workload, network, policy, part="main"):
     def value(column, reduce=statistics.median):
         found = numbers(lines, column, workload, network, policy, part)
@@ -156,7 +173,7 @@ def page(out):
     outcomes = expected.rows(lines)
     count = {name: sum(row[-1].startswith(name) for row in outcomes) for name in ("PASS", "MISS", "VOID")}
     parts = {"first": first_table(lines), "policies": policies_table(lines), "slowdowns": slowdown_table(lines),
-             "prefill": prefill_table(lines), "credits": credits_table(lines), "factors": factors_table(lines),
+             "prefill": prefill_table(lines), "controls": controls_table(lines), "credits": credits_table(lines), "factors": factors_table(lines),
              "files": files_table(), "count": f"{count['PASS']} PASS, {count['MISS']} MISS, {count['VOID']} VOID.",
              "expected": table(["traffic", "expected, and why", "figure", "band", "found", "outcome"], outcomes)}
     complete = sum(line["status"] == "complete" for line in lines)

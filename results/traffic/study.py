@@ -4,7 +4,7 @@
     bench/study traffic run [--jobs 2]
     bench/study traffic list                  # the commands of all runs
 
-`run` simulates 1395 runs, four minutes of processor time, and writes alone.csv (what each transfer takes alone) and runs.csv. `check` makes
+`run` simulates 1695 runs, five minutes of processor time, and writes alone.csv (what each transfer takes alone) and runs.csv. `check` makes
 the files anew, too.
 What is expected stands in expected.py and was written before the runs.
 """
