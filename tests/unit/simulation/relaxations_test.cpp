@@ -167,6 +167,14 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
     CHECK(widest(run, find(table, CauseKind::switch_loss)).network.fabric.switches.pool ==
           run.network.fabric.switches.pool * 100);
     CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{});
+    const auto windows = [&run] {
+        const auto relaxations = relaxations_of(run);
+        return std::count_if(relaxations.begin(), relaxations.end(),
+                             [](const Relaxation& one) { return one.what == CauseKind::window; });
+    };
+    const auto without_swift = windows();
+    run.network.fabric.nics.control = PairControl::swift;
+    CHECK(windows() == without_swift + 1);
 }
 
 TEST_CASE("Faster links take their headroom from nothing that ports share") {
