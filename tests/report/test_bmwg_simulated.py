@@ -71,6 +71,14 @@ repetitions = 1
 balancing = "spray"
 iterations = 3
 repetitions = 1
+[parameters."12.1"]
+seconds = 0.03
+[parameters.rfc8239-5]
+repetitions = 1
+[parameters.inference-kv]
+context = 64
+iterations = 1
+repetitions = 1
 """
 FABRIC = """base = "shallow"
 [topology]
@@ -108,7 +116,7 @@ def star(bmwg):
 
 @pytest.fixture(scope="module")
 def leaves(bmwg):
-    return bmwg("leaves", LEAVES, "--only", "7.4,8.4,10.3,11.3")[1]
+    return bmwg("leaves", LEAVES, "--only", "7.4,8.4,10.3,11.3,12.1,rfc8239-5,inference-kv")[1]
 
 
 def rows(result, table=0):
@@ -172,7 +180,7 @@ def test_jct_ratio_is_of_the_roofline(star):
 def test_a_second_call_runs_nothing_and_keeps_other_sections(bmwg, leaves):
     directory, results, printed = bmwg("leaves", LEAVES, "--only", "11.3")
     runs = list(directory.glob("section-*/**/run.json"))
-    assert len(runs) == 19 and not list(directory.glob("section-*/**/submission-2.json"))
+    assert len(runs) == 26 and not list(directory.glob("section-*/**/submission-2.json"))
     assert results["8.1"]["tables"] == leaves["8.1"]["tables"] and results["8.4"]["state"] == "done"
     assert "8.1   ECMP entropy and polarization: done" in printed
     _, _, printed = bmwg("leaves", LEAVES.replace('"128KiB"', '"64KiB"'), expect=2)
@@ -223,3 +231,21 @@ def test_watchdogs_find_the_storm_and_nothing_deadlocks(leaves):
     assert all(row["links that could wait in a circle"] == 0 for row in (storm, watched))
     assert watched["storms found by watchdogs"] > 0 and watched["dropped by watchdogs"] > 0
     assert storm["sets on time"] < watched["sets on time"] < circle["sets on time"]
+
+
+def test_a_steady_fabric_is_stable(leaves):
+    row = rows(leaves["12.1"])[0]
+    assert row["samples"] == 4 and 1.02 < row["JCT ratio, mean"] < 1.2 and row["/ mean"] < 0.05
+    assert all(sample["dropped"] == 0 and sample["not complete"] == 0 for sample in rows(leaves["12.1"], 1))
+
+
+def test_pauses_block_a_flow_with_a_free_port(leaves):
+    ratios = {row["case"]: row["/ alone"] for row in rows(leaves["rfc8239-5"])}
+    assert ratios["alone"] == 1.0 and ratios["PFC on"] > 2.0 and ratios["PFC off"] < 1.5
+
+
+def test_caches_take_line_rate_alone_and_what_experts_leave(leaves):
+    alone, beside = rows(leaves["inference-kv"])
+    assert alone["S_KV"] == 64 * 320 * 1024
+    assert alone["transfer time, mean"] == pytest.approx(alone["at line rate"], rel=0.02)
+    assert beside["transfer time, mean"] == pytest.approx(2.0 * alone["at line rate"], rel=0.1)

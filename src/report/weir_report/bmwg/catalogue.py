@@ -48,6 +48,7 @@ class Section:
     needs: tuple = ()
     measured: str = NOT_YET
     simulated: str = NOT_YET
+    document: str = ""  # if it is another one
 
     def why_not(self, world):
         return self.simulated if world == "simulation" else self.measured
@@ -214,8 +215,41 @@ SECTIONS = (
     Section("11.3", "Zero-impact failover measurement", "Is the iteration with a failure within the P99 of the others?",
             "Taken from the trials of 11.2; nothing is run for it. With fewer than 100 iterations the P99 is the longest of the others.",
             needs=("11.2",), measured="not in this version, as 11.2", simulated=""),
-    Section("12.1", "24-hour sustained load", "Are figures stable over a day?"),
+    Section("12.1", "24-hour sustained load", "Are figures stable over a day?",
+            "AllReduce by ring and AllToAll in pairs take turns, so that both together would fill the given share of a participant's link at line rate; "
+            "figures of each sample of the time.",
+            (Parameter("workers", "N, participants; the largest that fits", WORKERS, (8,)),
+             Parameter("sizes", "S, bytes of each participant", ("64MiB",), ("8MiB",), ours=True),
+             Parameter("load", "share of a participant's link, at line rate", (0.8,), (0.5,), ours=True),
+             Parameter("seconds", "of a run", (86400.0,), (0.1,), "s", simulated=(10.0,)),
+             Parameter("sample", "time of a sample", (60.0,), (0.01,), "s", simulated=(0.5,)),
+             Parameter("repetitions", "runs", (1,), (1,), ours=True)),
+            measured="", simulated=""),
     Section("12.2", "Resource leak detection", "Does memory of the switches' software grow?",
             measured="asks for memory of the switches' processes, which weir does not observe", simulated="a simulated switch has no software"),
+    # Of other documents.
+    Section("rfc8239-2", "Line rate (RFC 8239)", "The rate that ports carry without loss, by its name in RFC 8239.", "Answered by 5.1.",
+            measured="answered by 5.1", simulated="answered by 5.1", document="RFC 8239"),
+    Section("rfc8239-3", "Buffering (RFC 8239)", "What a port stores, by its name in RFC 8239.", "Answered by 5.3.",
+            measured=NOT_YET, simulated="answered by 5.3", document="RFC 8239"),
+    Section("rfc8239-4", "Microburst (RFC 8239)", "The largest burst to one port, by its name in RFC 8239.", "Answered by 5.3.",
+            measured=NOT_YET, simulated="answered by 5.3", document="RFC 8239"),
+    Section("rfc8239-5", "Head-of-line blocking (RFC 8239)", "Does a port that is crowded hold up a flow to a port that is not?",
+            "One host sends a fourth of its line rate to a free port, and to a port into which others send, too, twice what it can take; without and "
+            "with PFC, and with ECN.",
+            (Parameter("crowd", "hosts beside the first that send to the crowded port", (3,), (3,), ours=True),
+             Parameter("seconds", "of each run", (0.1,), (0.01,), "s", ours=True),
+             Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
+            measured=NOT_YET, simulated="", document="RFC 8239"),
+    Section("rfc8239-6", "Incast, stateful and stateless (RFC 8239)", "Many to one, by its name in RFC 8239.", "Answered by 7.2 and 5.3.",
+            measured="answered by 7.2", simulated="answered by 7.2 and 5.3", document="RFC 8239"),
+    Section("inference-kv", "KV cache transfer", "How long caches take from prefill to decode workers, alone and beside the exchange of experts.",
+            "x prefill workers each send the cache of a context to a decode worker of their own, at the same time; then the same while the decode workers "
+            "exchange among all, as experts do, at half of their line rate.",
+            (Parameter("workers", "prefill workers, and as many decode workers", (8, 16, 32), (4,), ours=True),
+             Parameter("context", "tokens", (4096, 32768), (128,), ours=True),
+             Parameter("iterations", "of each run", (10,), (2,), ours=True),
+             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
+            measured=NOT_YET, simulated="", document="draft-calabria-bmwg-ai-fabric-inference-bench, as its editor's copy of 2026-08-12 names it"),
 )
 BY_NUMBER = {section.number: section for section in SECTIONS}

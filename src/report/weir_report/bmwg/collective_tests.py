@@ -42,9 +42,9 @@ def collective(setup):
     return _outcome(setup, [value["name"] for value in values], trials, left_out)
 
 
-def job_traffic(setup, jobs):
+def job_traffic(setup, jobs, interval_ns=None):
     """(directory, its files, options of its runs) of collectives that begin in every interval. `jobs`: (kind, workers, S in bytes, C in ns,
-    first worker, ns after the interval's beginning) of each."""
+    first worker, ns after the interval's beginning) of each; `interval_ns` None: so that an iteration has room."""
     parts = []
     for place, (kind, workers, size, compute_ns, first, at_ns) in enumerate(jobs):
         algorithm = collectives.ALGORITHMS[kind][0]
@@ -52,10 +52,11 @@ def job_traffic(setup, jobs):
         parts.append(collectives.Collective(name, f"{name}.csv", collectives.make(kind, algorithm, workers, size, compute_ns), kind, algorithm,
                                             workers, size, compute_ns, first, at_ns, setup.plan.link))
     longest_ns = max(part.compute_ns + ROOM * (1e9 * part.unhindered_s(setup.plan.link) - part.compute_ns) for part in parts)
-    made = collectives.Collectives(tuple(parts), 1000 * math.ceil((longest_ns + ROOM_NS) / 1000.0))
+    made = collectives.Collectives(tuple(parts), interval_ns or 1000 * math.ceil((longest_ns + ROOM_NS) / 1000.0))
     directory = "-and-".join(f"{kind}-{workers}-{size}" + (f"-{compute_ns}" if compute_ns else "") for kind, workers, size, compute_ns, *_ in jobs)
-    options = {"pattern": f"collectives:{directory}/{collective_files.FILE}", **dict(unscheduled(made)),
-               "duration": f"{int(setup.value('iterations')) * made.interval_ns}ns", "warmup": f"{made.interval_ns}ns"}
+    options = {"pattern": f"collectives:{directory}/{collective_files.FILE}", **dict(unscheduled(made)), "warmup": f"{made.interval_ns}ns"}
+    if interval_ns is None:
+        options["duration"] = f"{int(setup.value('iterations')) * made.interval_ns}ns"
     return directory, {**{f"{directory}/{part.file}": trace_text(part.trace) for part in parts},
                        f"{directory}/{collective_files.FILE}": collective_files.text(made)}, options
 

@@ -52,7 +52,7 @@ def make(plan, world, quick, fabric, finished):
 
 
 def _result(section, one, kind):
-    record = {"section": section.number, "title": section.title, "objective": section.objective, "procedure": section.procedure,
+    record = {"section": section.number, "title": section.title, "document": section.document or catalogue.DOCUMENT["name"], "objective": section.objective, "procedure": section.procedure,
               "measured": section.measured or "yes", "simulated": section.simulated or "yes"}
     if one is None:
         why = section.why_not(kind)

@@ -17,7 +17,7 @@ from ..runs.run import read_run
 from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
 from ..sweep.campaign import Campaign
 from ..sweep.file import read_sweep_file
-from . import balancing, catalogue, collective_tests, congestion, jobs, marking, rdma
+from . import balancing, catalogue, collective_tests, congestion, jobs, marking, other_documents, rdma, soak
 from .results import Outcome
 from .setup import Setup, fabric_of
 from .steps import Trial, sweep_text
@@ -26,7 +26,8 @@ TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorpti
          "7.2": congestion.pfc_under_incast, "7.3": marking.convergence, "7.4": congestion.storm,
          "8.1": balancing.ecmp, "8.2": balancing.flowlets, "8.3": balancing.spraying, "8.4": balancing.jain,
          "9.1": collective_tests.collective, "9.2": collective_tests.collective, "9.3": collective_tests.collective,
-         "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact}
+         "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact,
+         "12.1": soak.soak, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
 SCHEMA = "weir-bmwg-suite/1"
 # Below so much processor time, another process costs more than it saves.
 ALONE_BELOW_S = 1.0

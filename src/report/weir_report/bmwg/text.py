@@ -14,6 +14,8 @@ def list_lines(costs=None):
     for section in catalogue.SECTIONS:
         lines.append(f"{section.number:5} {section.title}")
         lines += textwrap.wrap(section.objective, 110, initial_indent="      ", subsequent_indent="      ")
+        if section.document:
+            lines.append(f"      of {section.document}")
         for kind, why in (("simulated", section.simulated), ("measured", section.measured)):
             lines.append(f"      {kind}: {why or 'yes'}")
         if section.needs:

@@ -1,0 +1,121 @@
+"""Tests that other documents name: head-of-line blocking (RFC 8239) and the transfer of KV caches (the draft on inference)."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+from ..basics import quantities
+from ..traffic.files import matrix_text, trace_text
+from ..traffic.inference import bytes_per_token
+from ..traffic.model import Matrix, Trace
+from .arithmetic import wire_bytes
+from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean, nearest_rank
+from .setup import ROCE
+from .steps import Step
+
+# --- Head-of-line blocking.
+
+CONTROLS = {"PFC off": {"pfc": "off", "ecn": "off"}, "PFC on": {"pfc": "on", "ecn": "off"}, "PFC and ECN": {"pfc": "on", "ecn": "on"}}
+VICTIM = (0, 0)  # producer and consumer of the flow that has a port of its own
+VICTIM_SHARE = 0.25
+
+
+def head_of_line(setup):
+    interval_ns = setup.interval_ns
+    intervals = max(2, round(setup.value("seconds") * 1e9 / interval_ns))
+    line = setup.plan.link * interval_ns // (8 * 10**9)
+    size = int(VICTIM_SHARE * line)
+    # Host 0 sends to a free port and to one into which others send, too, twice what that can take.
+    crowd = setup.fitting("crowd", setup.plan.hosts - 3)[0]
+    pairs = {VICTIM: size, **{(sender, 1): 2 * line // (crowd + 1) for sender in range(crowd + 1)}}
+    alone = {VICTIM: size}
+    values = [{"name": "alone", "pattern": "matrix:alone.csv", "producers": crowd + 1, "consumers": 2,
+               **setup.only_simulated(setup.spread, crowd + 3, pfc="on", ecn="off")}]
+    values += [{"name": name, "pattern": "matrix:crowd.csv", "producers": crowd + 1, "consumers": 2,
+                **setup.only_simulated(setup.spread, crowd + 3, **options)} for name, options in CONTROLS.items()]
+    trials = yield Step("blocking", {"policy": "none", "event-size": f"{max(size, 2 * line // (crowd + 1))}B", "slots": 2 * (crowd + 1),
+                                     "streams": 4, "window": 64, "interval": f"{interval_ns}ns", "duration": f"{intervals * interval_ns}ns",
+                                     "warmup": "0s", "drain": "60s"}, {}, {"case": values}, setup.repetitions,
+                        {"crowd.csv": matrix_text(Matrix(pairs)), "alone.csv": matrix_text(Matrix(alone))})
+    rows, primary, base = [], {}, None
+    for value in values:
+        found = [trial for trial in trials if trial.values["case"] == value["name"]]
+        primary[value["name"]] = [_victim_s(trial) for trial in found]
+        base = base or mean(primary[value["name"]])
+        rows.append((value["name"], mean(primary[value["name"]]), mean(primary[value["name"]]) / base,
+                     mean([trial.switch["pauses_sent"] / trial.seconds for trial in found]),
+                     mean([float(trial.switch["dropped_packets"]) for trial in found])))
+    columns = (Column("case", "", SETTING), Column("time of the free flow's bytes", "s", HOST, "mean over intervals, until the last byte is there"),
+               Column("/ alone", "1", HOST), Column("pauses", "/s", SWITCH), Column("dropped", "packets", SWITCH))
+    return Outcome((Table("A flow with a port of its own, beside flows that crowd another", columns, tuple(rows)),),
+                   (Primary("time of the free flow's bytes", "s", HOST, primary),),
+                   (by_name("Time of the free flow's bytes", "case", "s", {"mean": [(row[0], row[1]) for row in rows]}),),
+                   deviations=("RFC 8239 names this test; frame sizes and loads are weir's own.",))
+
+
+def _victim_s(trial):
+    with open(trial.run.directory / "transfers.csv", encoding="ascii", newline="") as file:
+        return next(float(row["completion_s_mean"]) for row in csv.DictReader(file)
+                    if (int(row["producer"]), int(row["consumer"])) == VICTIM)
+
+
+# --- KV caches.
+
+LAYERS, KV_HEADS, HEAD_SIZE, VALUE_BYTES = 80, 8, 128, 2  # as in Llama 3 70B
+# In each round a decode worker sends to all others; shorter ones would be those of grants.
+EXPERTS_LOAD, ROUND_NS = 0.5, 200_000
+
+
+def kv_transfer(setup):
+    workers = setup.fitting("workers", setup.plan.hosts // 2)
+    files, values = {}, []
+    for count in workers:
+        for context in setup.values("context"):
+            size = int(context) * bytes_per_token(LAYERS, KV_HEADS, HEAD_SIZE, VALUE_BYTES)
+            alone_ns = math.ceil(8e9 * wire_bytes(size, ROCE) / setup.plan.link)
+            for case in ("alone", "beside experts"):
+                file = f"kv-{count}-{context}-{case.split()[0]}.csv"
+                files[file] = trace_text(_caches(setup, count, size, alone_ns, case != "alone"))
+                values.append({"name": f"{count} {context} {case}", "pattern": f"trace:{file}", "interval": f"{6 * alone_ns + 2_000_000}ns",
+                               "duration": f"{int(setup.value('iterations')) * (6 * alone_ns + 2_000_000)}ns", "event-size": f"{size}B",
+                               "slot-size": f"{size}B", "producers": 2 * count, "consumers": 2 * count, "slots": 8 * count, "streams": 8 * count,
+                               **setup.only_simulated(setup.spread, 2 * count)})
+    trials = yield Step("kv", {"policy": "none", "window": 64, "warmup": "0s"}, {}, {"case": values}, setup.repetitions, files)
+    rows, primary = [], {}
+    for value in values:
+        count, context, case = value["name"].split(" ", 2)
+        size = int(context) * bytes_per_token(LAYERS, KV_HEADS, HEAD_SIZE, VALUE_BYTES)
+        of_runs = [sorted(_of_caches(trial, int(count))) for trial in trials if trial.values["case"] == value["name"]]
+        times = sorted(time for run in of_runs for time in run)
+        if times:
+            primary[value["name"]] = [mean(run) for run in of_runs if run]
+            rows.append((int(count), int(context), size, case, len(times), mean(times), nearest_rank(times, 0.99), 8.0 * size / mean(times),
+                         8.0 * wire_bytes(size, ROCE) / setup.plan.link))
+    columns = (Column("prefill and decode workers", "1", SETTING), Column("context", "tokens", SETTING),
+               Column("S_KV", "B", ARITHMETIC, "2 x layers x KV heads x head size x context x bytes of a value"), Column("case", "", SETTING),
+               Column("transfers", "1", HOST), Column("transfer time, mean", "s", HOST, "the fabric's part of the time to the first token"),
+               Column("P99", "s", HOST), Column("bandwidth", "b/s", HOST, "S_KV / mean time"),
+               Column("at line rate", "s", ARITHMETIC, "S_KV with headers"))
+    return Outcome((Table("Transfers of caches from prefill to decode workers", columns, tuple(rows)),),
+                   (Primary("transfer time, mean", "s", HOST, primary),), (),
+                   deviations=(f"A model with {LAYERS} layers, {KV_HEADS} KV heads of {HEAD_SIZE} values of {VALUE_BYTES} bytes, as Llama 3 70B.",
+                               f"Experts: decode workers send to each other in rounds, {EXPERTS_LOAD:.0%} of their link, for twice the time of a cache at line "
+                               "rate.", "Computing is not part of it: what is timed is the transfer."))
+
+
+def _caches(setup, count, size, alone_ns, experts):
+    """Prefill worker i sends its cache to decode worker i; experts exchange among decode workers meanwhile."""
+    rows = [(0, worker, count + worker, size) for worker in range(count)]
+    if experts and count > 1:
+        rounds = max(2, min(32, 2 * alone_ns // ROUND_NS))
+        round_ns = 2 * alone_ns // rounds
+        each = max(1, int(EXPERTS_LOAD * setup.plan.link / 8e9 * round_ns * ROCE.mtu / (ROCE.mtu + ROCE.overhead) / (count - 1)))
+        rows += [(number * round_ns, count + one, count + other, each) for number in range(rounds) for one in range(count)
+                 for other in range(count) if one != other]
+    return Trace(tuple(sorted(rows)))
+
+
+def _of_caches(trial, count):
+    with open(trial.run.directory / "completions.csv", encoding="ascii", newline="") as file:
+        return [float(row["completion_s"]) for row in csv.DictReader(file) if int(row["producer"]) < count and row["completion_s"]]
