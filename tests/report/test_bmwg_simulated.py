@@ -22,7 +22,7 @@ sizes = ["256KiB"]
 samples = 50
 repetitions = 1
 [parameters."5.3"]
-senders = [2, 8]
+senders = [4]
 bursts = 3
 repetitions = 1
 [parameters."7.1"]
@@ -141,10 +141,9 @@ def test_latency_alone_is_what_is_calculated(star):
 
 
 def test_burst_is_what_a_dynamic_threshold_holds(star):
-    for row, senders in zip(rows(star[1]["5.3"]), (2, 8)):
-        limit = 16e6 / 2 / (senders - 1) * 4096 / 4178
-        assert row["burst of each sender"] == pytest.approx(limit, rel=0.01)
-        assert row["found / closed form"] == pytest.approx(1.0, abs=0.01)
+    row = rows(star[1]["5.3"])[0]
+    assert row["burst of each sender"] == pytest.approx(16e6 / 2 / (4 - 1) * 4096 / 4178, rel=0.01)
+    assert row["found / closed form"] == pytest.approx(1.0, abs=0.01)
 
 
 def test_pauses_of_switch_and_nics_are_the_same(star):
@@ -234,8 +233,10 @@ def test_watchdogs_find_the_storm_and_nothing_deadlocks(leaves):
 
 
 def test_a_steady_fabric_is_stable(leaves):
-    row = rows(leaves["12.1"])[0]
-    assert row["samples"] == 4 and 1.02 < row["JCT ratio, mean"] < 1.2 and row["/ mean"] < 0.05
+    reduced, exchanged = rows(leaves["12.1"])
+    for row in (reduced, exchanged):
+        assert row["samples"] >= 3 and row["JCT ratio, mean"] > 4178 / 4096 and row["/ mean"] < 0.05
+    assert {sample["collective"] for sample in rows(leaves["12.1"], 1)} == {"all-reduce", "all-to-all"}
     assert all(sample["dropped"] == 0 and sample["not complete"] == 0 for sample in rows(leaves["12.1"], 1))
 
 
