@@ -32,7 +32,8 @@ def ecmp(setup):
                      arithmetic.expected_jain(flows, setup.fabric.parallel)))
     columns = (Column("leaves", "1", SETTING), Column("Q", "1", SETTING), Column("queue pair in the hash", "", SETTING), *_EVENNESS,
                Column("MMR, balls in bins", "1", ARITHMETIC, "expectation for the flows of a leaf thrown at its uplinks"),
-               Column("JFI, balls in bins", "1", ARITHMETIC, f"expectation of k flows on n links; above {arithmetic.EXACT_BALLS} flows k / (n + k - 1)"))
+               Column("JFI, balls in bins", "1", ARITHMETIC,
+                      f"expectation of k flows on n links; above {arithmetic.EXACT_BALLS} flows k / (n + k - 1)"))
     lines = {}
     for leaves, count, kind, _, _, jain, *_ in rows:
         lines.setdefault(f"{leaves} leaves, {kind}", []).append((str(count), jain))
@@ -57,7 +58,8 @@ def spraying(setup):
         _case(setup, "ecmp", setup.fabric.leaves, QUEUE_PAIRS, "balancing.kind=ecmp"),
         *(_case(setup, f"spray, {reorder} kept", setup.fabric.leaves, QUEUE_PAIRS, "balancing.kind=spray", f"nic.reorder={reorder}")
           for reorder in setup.values("reorder"))]
-    return _against_ecmp(cases, (yield _step(setup, "spray", cases)), ("A receiver that keeps nothing takes packets that overtake each other for lost.",))
+    return _against_ecmp(cases, (yield _step(setup, "spray", cases)),
+                         ("A receiver that keeps nothing takes packets that overtake each other for lost.",))
 
 
 def jain(setup):

@@ -82,7 +82,9 @@ def _outcome(setup, names, trials, left_out):
         (Table("Iterations", _COLUMNS, tuple(rows)),), (Primary(title, unit, HOST, primary),),
         (by_name("BusBW / line rate over S", "S", "1", lines),),
         deviations=(*left_out, "Steps are those of weir, each sent when its input is there; no collective library and no accelerators take part.",
-                    *((f"Receivers keep {RECEIVERS_KEEP} that comes ahead of a missing packet.",) if setup.simulated else ()), *few_iterations(setup, 100)), anomalies=tuple(anomalies))
+                    *((f"Receivers keep {RECEIVERS_KEEP} that comes ahead of a missing packet.",) if setup.simulated else ()),
+                    *few_iterations(setup, 100)),
+        anomalies=tuple(anomalies))
 
 
 def few_iterations(setup, wanted):

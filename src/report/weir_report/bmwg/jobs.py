@@ -115,7 +115,8 @@ def _interference_outcome(setup, workers, each, trials):
 
 def link_failure(setup):
     if setup.fabric.parallel < 2:
-        raise ReportError(f"{setup.plan.path}: {setup.section.number}: fabric.switch: {setup.plan.switch} has no second way around a link that fails")
+        raise ReportError(f"{setup.plan.path}: {setup.section.number}: fabric.switch: {setup.plan.switch} has no second way around a link that "
+                          "fails")
     workers = min(int(setup.value("workers")), setup.plan.hosts)
     _, files, options = job_traffic(setup, [(JOB, workers, quantities.size(setup.value("sizes")), 0, 0, 0)])
     interval_s = quantities.time_ns(options["warmup"]) * 1e-9
@@ -152,7 +153,8 @@ def _failure_outcome(setup, names, failed, trials):
                Column("routes follow after, calculated", "s", ARITHMETIC, "no packet that is sent to the link arrives before"),
                Column("lost", "packets", SWITCH), Column("JCT with the failure", "s", HOST), Column("JCT P50 of the others", "s", HOST),
                Column("JCT P99 of the others", "s", HOST), Column("with / P50", "1", HOST),
-               Column("loads even after", "s", SWITCH, "until no row of the links that are left is less even than before; '-': not while the failure lasts"),
+               Column("loads even after", "s", SWITCH,
+                      "until no row of the links that are left is less even than before; '-': not while the failure lasts"),
                Column("within P99", "", HOST, "runs; 11.3 calls this zero impact"), Column("out of order", "packets", NIC, "in the whole run"))
     return Outcome((Table("The iteration with the failure", columns, tuple(rows)),), (Primary("time without delivery", "s", HOST, primary),),
                    (by_name("Time without delivery", "balancing, what fails, routes follow after", "s",

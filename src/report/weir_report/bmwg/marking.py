@@ -81,8 +81,8 @@ def _accuracy(setup, trials):
                    (Curve("Marking probability over the depth of the queue", "queue / T", "", "probability",
                           {name: tuple(line) for name, line in lines.items()}),),
                    deviations=(f"T is where marks begin; every packet is marked from {ALL_ABOVE:g} T on, in proportion between.",
-                               f"The depth is the mean over {ROW_NS // 1000} us, in which the queue grows by less than a packet; NICs do not react. What is marked while "
-                               "it falls, at line rate, is left out."))
+                               f"The depth is the mean over {ROW_NS // 1000} us, in which the queue grows by less than a packet; NICs do not react. "
+                               "What is marked while it falls, at line rate, is left out."))
 
 
 def _observed(trial):
@@ -146,14 +146,14 @@ def _convergence_outcome(setup, names, begin_s, window_ns, trials):
     columns = (Column("M", "1", SETTING), Column("parameter changed", "", SETTING),
                Column("time until fair, mean", "s", HOST, "from the beginning of M more flows"), Column("longest", "s", HOST),
                Column("runs that became fair", "", HOST), Column("marked", "%", SWITCH))
-    shown = quantities.time_text(window_ns)
+    shown, row = quantities.time_text(window_ns), quantities.time_text(RATE_ROW_NS)
     return Outcome((Table("Time until all 2M flows are within 10 % of the fair share", columns, tuple(rows)),),
                    (Primary("time until fair", "s", HOST, primary),),
-                   (by_name("Time until fair", "M, parameter changed", "s", {"mean": [(name, mean(times)) for name, times in primary.items() if times]}),),
+                   (by_name("Time until fair", "M, parameter changed", "s",
+                            {"mean": [(name, mean(times)) for name, times in primary.items() if times]}),),
                    deviations=(*setup.left_out("flows", (setup.plan.hosts - 1) // 2),
-                               f"A rate is the mean of {shown}, and flows are fair from the first {shown} on in which all of them are: rates of single rows "
-                               f"of {quantities.time_text(RATE_ROW_NS)} swing by more than 10 % with DCQCN's own steps, so the time is known to "
-                               f"{quantities.time_text(RATE_ROW_NS)}.",
+                               f"A rate is the mean of {shown}, and flows are fair from the first {shown} on in which all of them are: rates of "
+                               f"single rows of {row} swing by more than 10 % with DCQCN's own steps, so the time is known to {row}.",
                                f"A trial lasts {number(4.0 * begin_s)} s; flows that are not fair by then are counted as such."))
 
 

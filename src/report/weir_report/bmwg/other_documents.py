@@ -100,8 +100,8 @@ def kv_transfer(setup):
     return Outcome((Table("Transfers of caches from prefill to decode workers", columns, tuple(rows)),),
                    (Primary("transfer time, mean", "s", HOST, primary),), (),
                    deviations=(f"A model with {LAYERS} layers, {KV_HEADS} KV heads of {HEAD_SIZE} values of {VALUE_BYTES} bytes, as Llama 3 70B.",
-                               f"Experts: decode workers send to each other in rounds, {EXPERTS_LOAD:.0%} of their link, for twice the time of a cache at line "
-                               "rate.", "Computing is not part of it: what is timed is the transfer."))
+                               f"Experts: decode workers send to each other in rounds, {EXPERTS_LOAD:.0%} of their link, for twice the time of a cache "
+                               "at line rate.", "Computing is not part of it: what is timed is the transfer."))
 
 
 def _caches(setup, count, size, alone_ns, experts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from ..basics import quantities
 from ..version import VERSION
 from . import catalogue
@@ -52,7 +54,8 @@ def make(plan, world, quick, fabric, finished):
 
 
 def _result(section, one, kind):
-    record = {"section": section.number, "title": section.title, "document": section.document or catalogue.DOCUMENT["name"], "objective": section.objective, "procedure": section.procedure,
+    record = {"section": section.number, "title": section.title, "document": section.document or catalogue.DOCUMENT["name"],
+              "objective": section.objective, "procedure": section.procedure,
               "measured": section.measured or "yes", "simulated": section.simulated or "yes"}
     if one is None:
         why = section.why_not(kind)
@@ -64,9 +67,8 @@ def _result(section, one, kind):
                          "meaning": parameter.meaning, "unit": parameter.unit} for parameter in section.parameters}
     return record | {
         "state": one.state, "why": one.why, "parameters": parameters,
-        "tables": [] if outcome is None else [{
-            "title": table.title, "columns": [{"title": column.title, "unit": column.unit, "point": column.point, "source": column.source}
-                                              for column in table.columns], "rows": [list(row) for row in table.rows]} for table in outcome.tables],
+        "tables": [] if outcome is None else [{"title": table.title, "columns": [dataclasses.asdict(column) for column in table.columns],
+                                               "rows": [list(row) for row in table.rows]} for table in outcome.tables],
         "curves": [] if outcome is None else [{"title": curve.title, "x": curve.x_title, "x_unit": curve.x_unit, "unit": curve.unit,
                                                "names": list(curve.names), "lines": curve.lines} for curve in outcome.curves],
         "verdicts_of_weir": one.accounting.verdicts}
@@ -74,9 +76,12 @@ def _result(section, one, kind):
 
 def _of_all(plan, world):
     """Deviations of all sections."""
-    if world != "local" or plan.handed_on["local"].get("launcher"):
-        return []
-    return [{"section": "all", "text": "All ranks ran on one machine: what was measured is this machine, and no fabric."}]
+    texts = []
+    if world != "simulation":
+        texts.append("weir sets nothing on switches: PFC, ECN and balancing are what they were, whatever a procedure names.")
+    if world == "local" and not plan.handed_on["local"].get("launcher"):
+        texts.append("All ranks ran on one machine: what was measured is this machine, and no fabric.")
+    return [{"section": "all", "text": text} for text in texts]
 
 
 def _other_parameters(one):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shutil
 import subprocess
 
 from ..basics import quantities
@@ -134,7 +135,10 @@ def fabric_of(plan, weir, directory):
     words = [weir, "simulate", *dry_runs.option_words(options)]
     drawn = _printed(plan, [*words, "--dry-run"])
     if not directory.exists():
-        _printed(plan, [*words, "--quiet", "--out", str(directory)])
+        part = directory.with_name(f"{directory.name}.part")  # an interrupted one is not taken for whole
+        shutil.rmtree(part, ignore_errors=True)
+        _printed(plan, [*words, "--quiet", "--out", str(part)])
+        part.rename(directory)
     _, record = read_record(directory)
     keys = record["environment"]["packet_network"]
     topology = keys["topology"]

@@ -175,7 +175,9 @@ class Suite:
             trials.append(Trial(dict(setting.values), state.point.repetition, run))
         accounting.counted += len(trials)
         missing = len(states) - len(trials)
-        return (None, f"{missing} of {len(states)} runs of step {step.name} are not complete: {accounting.left_out[-1][1]}") if missing else (trials, "")
+        if missing:
+            return None, f"{missing} of {len(states)} runs of step {step.name} are not complete: {accounting.left_out[-1][1]}"
+        return trials, ""
 
     @staticmethod
     def _write(directory, step, setup):
