@@ -13,22 +13,26 @@ BALANCING = ("ecmp", "flowlets", "spray", "adaptive")
 QUEUE_PAIRS = (1, 8)
 SEEDS = (1, 2, 3)
 MORE_SEEDS = tuple(range(4, 16))
+# What a NIC keeps of packets that come ahead: [nic] reorder of the two files. More than these fabrics reorder, and less than a transfer has
+# under way, so that a lost packet is found before a time-out.
+REORDER = "192KiB"
 # Payload of a packet over all that it takes of a link: MTU 4096, 82 bytes of headers, preamble and gap.
 PAYLOAD = 4096 / 4178
 MIB = 2 ** 20
-# Of a pair in an interval; as many chunks of 32 KiB under way as make 256 KiB of a transfer.
-PAIR_BYTES, INTERVAL_US, INTERVALS = MIB, 8000, (2, 1)
+# Of a pair in an interval; as many chunks of 32 KiB under way as make 256 KiB of a transfer. Intervals are long enough for two time-outs of
+# 67 and 134 ms, so that no phase meets the rest of the one before.
+PAIR_BYTES, INTERVAL_US, INTERVALS = MIB, 262144, (1, 1)
 WINDOW = ("--chunk-size", "32KiB", "--window", "8")
 # Event building: fragments, and 80 % of the rate at which the first part of the fabric is full.
 FRAGMENT, BUILD_US, BUILD_INTERVALS = "100kB", 4000, (3, 1)
 BUILD_RATE_GBPS = {"1:1": 80, "2:1": 52}
-RING, RING_US, RING_INTERVALS = "results/fabric/files/ring", 14000, (1, 1)
+RING, RING_US, RING_INTERVALS = "results/fabric/files/ring", INTERVAL_US, (1, 1)
 RING_BYTES = 32 * MIB
 # Worker w of the ring is at leaf w modulo 4: each of its steps goes to another leaf.
 RING_PLACES = [worker % LEAVES * PER_LEAF + worker // LEAVES for worker in range(WORKERS)]
 RING_WORDS = f"collective --kind all-reduce --algorithm ring --workers {WORKERS} --size {RING_BYTES // MIB}MiB --interval {RING_US / 1000:g}ms"
 TRAFFIC = {
-    "all-to-all": f"each worker sends {PAIR_BYTES // MIB} MiB to every other one, every {INTERVAL_US / 1000:g} ms; nobody schedules",
+    "all-to-all": f"each worker sends {PAIR_BYTES // MIB} MiB to every other one, all at once; nobody schedules",
     "all-to-all, scheduled": "the same; a scheduler grants each transfer, and a consumer takes four at a time (round-robin)",
     "event building": f"each event has a fragment of {FRAGMENT} of every worker and is built by one of them, which a scheduler chooses; "
                       "80 % of what the fabric carries",
@@ -36,14 +40,10 @@ TRAFFIC = {
 }
 
 
-def pair_rate(interval_us, pair_bytes=PAIR_BYTES, workers=WORKERS):
-    """--rate that gives each pair so much in an interval; a worker's own part stays in its host."""
-    return f"{workers * pair_bytes * 8 * 1000000 // interval_us}b/s"
-
-
-def all_to_all(policy, pair_bytes=PAIR_BYTES, interval_us=INTERVAL_US, intervals=INTERVALS, workers=WORKERS):
+def all_to_all(policy, pair_bytes=PAIR_BYTES, workers=WORKERS):
+    """The rate gives each pair so much in an interval; a worker's own part stays in its host."""
     return ["--producers", str(workers), "--consumers", str(workers), "--destination", "addressed", "--rate",
-            pair_rate(interval_us, pair_bytes, workers), "--event-size", f"{pair_bytes}B", *times(interval_us, intervals), *WINDOW, *policy]
+            f"{workers * pair_bytes * 8 * 1000000 // INTERVAL_US}b/s", "--event-size", f"{pair_bytes}B", *times(INTERVAL_US, INTERVALS), *WINDOW, *policy]
 
 
 def times(interval_us, intervals):
@@ -121,19 +121,21 @@ def switch_set(*values):
 def tuned(fabric):
     """The same topology with the built-in switch `dcqcn-tuned`."""
     return ("--switch", "dcqcn-tuned", *switch_set("topology.kind=leaf-spine", f"topology.leaves={LEAVES}", f"topology.spines={FABRICS[fabric][1]}",
-                                                   "nic.reorder=1MiB"))
+                                                   f"nic.reorder={REORDER}"))
 
 
 # One thing changed: {part: what it is}.
 PARTS = {
     "seeds": f"{len(MORE_SEEDS)} other seeds",
-    "small": "transfers of 128 KiB, every ms",
-    "large": "transfers of 4 MiB, every 32 ms",
-    "128 hosts": "eight leaves of 16 hosts, 16 or 8 spines; transfers of 128 KiB, every 5 ms",
+    "small": "transfers of 128 KiB",
+    "large": "transfers of 4 MiB",
+    "128 hosts": "eight leaves of 16 hosts, 16 or 8 spines; transfers of 128 KiB",
     "slow cable": "the cable from leaf 0 to spine 0 has 25 Gb/s",
     "in order": "NICs take the first packet ahead for a loss (`nic.reorder=0B`)",
     "in order, selective": "the same NICs with selective repeat",
     "selective": "selective repeat, and NICs that put packets in order",
+    "reorder 64 KiB": "NICs keep 64 KiB of what comes ahead instead of 192 KiB",
+    "reorder 1 MiB": "1 MiB, more than a transfer has under way",
     "one hash": "8 queue pairs have one hash (`balancing.hash-queue-pairs=false`)",
     "tuned": "ECN and DCQCN of `dcqcn-tuned`",
     "gap 20 us": "flowlets after 20 us instead of 2 us",
@@ -149,16 +151,18 @@ NEARLY_FULL_GBPS = {"1:1": 95, "2:1": 62}
 def change_points():
     fixed = ("ecmp", "spray")
     yield from varied("seeds", seeds=MORE_SEEDS)
-    yield from varied("small", flows=("PFC", "neither"), words=lambda fabric: all_to_all(FREE, MIB // 8, 1000))
-    yield from varied("large", balancing=fixed, seeds=(1,), words=lambda fabric: all_to_all(FREE, 4 * MIB, 32000, (1, 1)))
+    yield from varied("small", flows=("PFC", "neither"), words=lambda fabric: all_to_all(FREE, MIB // 8))
+    yield from varied("large", balancing=fixed, seeds=(1,), words=lambda fabric: all_to_all(FREE, 4 * MIB))
     for fabric, (_, spines) in FABRICS.items():
         larger = switch_set("topology.leaves=8", f"topology.spines={2 * spines}")
         yield from (one for one in varied("128 hosts", larger, balancing=fixed, flows=("PFC", "neither"), seeds=(1,), words=lambda fabric: all_to_all(
-            ("--policy", "none", "--slots", "128", "--streams", "128"), MIB // 8, 5000, (1, 1), 128)) if one["fabric"] == fabric)
+            ("--policy", "none", "--slots", "128", "--streams", "128"), MIB // 8, 128)) if one["fabric"] == fabric)
     yield from varied("slow cable", switch_set("topology.own-rates=leaf-0:spine-0=25Gb/s"))
-    yield from varied("in order", switch_set("nic.reorder=0B"), balancing=BALANCING[1:], flows=("PFC", "neither"), seeds=(1,))
-    yield from varied("in order, selective", (*switch_set("nic.reorder=0B"), "--loss-recovery", "selective"), balancing=BALANCING[1:],
+    yield from varied("in order", switch_set("nic.reorder=0B"), flows=("PFC", "neither"), seeds=(1,))
+    yield from varied("in order, selective", (*switch_set("nic.reorder=0B"), "--loss-recovery", "selective"),
                       flows=("PFC", "neither"), seeds=(1,))
+    yield from varied("reorder 64 KiB", switch_set("nic.reorder=64KiB"), "event building", seeds=(1,))
+    yield from varied("reorder 1 MiB", switch_set("nic.reorder=1MiB"), flows=("PFC", "neither"), seeds=(1,))
     yield from varied("selective", ("--loss-recovery", "selective"), flows=("neither",))
     yield from varied("one hash", switch_set("balancing.hash-queue-pairs=false"), balancing=("ecmp",), queue_pairs=(8,))
     for traffic in ("all-to-all", "ring"):

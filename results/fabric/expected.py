@@ -1,5 +1,6 @@
-"""What is expected of the runs of bench/study fabric, and the outcome. Written before them, without their numbers; then eight of them (spraying, 2:1)
-were tried with shorter and longer runs, to see that they work and what they cost, and no band was changed.
+"""What is expected of the runs of bench/study fabric, and the outcome. Written before them. Then some twenty of them were tried, to see that they
+work and what they cost; because of what these showed, intervals became longer (phases met the time-outs of those before), and NICs keep 192 KiB
+instead of 1 MiB (more than a transfer has under way, so that each loss was found by a time-out only). No band was changed.
 
 Balls in bins: with ECMP the flows of a leaf to other leaves are thrown into its n uplinks. All-to-all: 8 x 24 = 192 flows for each queue pair;
 a link has 192 / n of them on average, with a deviation of the root of 192 (n - 1) / n². The largest of 64 links of the fabric (1:1; as many down
