@@ -55,9 +55,9 @@ FREE = ("--policy", "none", "--slots", str(WORKERS), "--streams", str(WORKERS))
 SCHEDULED = ("--policy", "round-robin", "--slots", "4", "--streams", "4")
 
 
-def building(rate_gbps):
+def building(rate_gbps, slots=4):
     return ["--producers", str(WORKERS), "--consumers", str(WORKERS), "--switch-set", "placement.kind=by-worker", "--pattern", "build", "--rate",
-            f"{rate_gbps}Gb/s", "--event-size", FRAGMENT, *times(BUILD_US, BUILD_INTERVALS), *WINDOW, "--slots", "2", "--streams", str(WORKERS)]
+            f"{rate_gbps}Gb/s", "--event-size", FRAGMENT, *times(BUILD_US, BUILD_INTERVALS), *WINDOW, "--slots", str(slots), "--streams", str(WORKERS)]
 
 
 def traffic_words(traffic, fabric):
@@ -142,6 +142,7 @@ PARTS = {
     "time-out": "`nic.ack-timeout=1ms` instead of 67 ms",
     "own class": "grants in a class of their own (`--control-priority own`)",
     "two credits": "a consumer takes two transfers at a time instead of four",
+    "two slots": "a consumer has room for two events instead of four",
     "95 %": "95 % of what the fabric carries instead of 80 %",
 }
 OTHER_SIZES = ("small", "large", "128 hosts", "95 %")  # not beside the main part: other traffic
@@ -163,6 +164,7 @@ def change_points():
                       flows=("PFC", "neither"), seeds=(1,))
     yield from varied("reorder 64 KiB", switch_set("nic.reorder=64KiB"), "event building", seeds=(1,))
     yield from varied("reorder 1 MiB", switch_set("nic.reorder=1MiB"), flows=("PFC", "neither"), seeds=(1,))
+    yield from varied("reorder 1 MiB", switch_set("nic.reorder=1MiB"), "event building")
     yield from varied("selective", ("--loss-recovery", "selective"), flows=("neither",))
     yield from varied("one hash", switch_set("balancing.hash-queue-pairs=false"), balancing=("ecmp",), queue_pairs=(8,))
     for traffic in ("all-to-all", "ring"):
@@ -172,6 +174,7 @@ def change_points():
     yield from varied("own class", ("--control-priority", "own"), "all-to-all, scheduled", fixed, ("PFC", "neither"))
     yield from varied("two credits", traffic="all-to-all, scheduled", flows=("PFC", "neither"), balancing=fixed,
                       words=lambda fabric: all_to_all(("--policy", "round-robin", "--slots", "2", "--streams", "2")))
+    yield from varied("two slots", traffic="event building", words=lambda fabric: building(BUILD_RATE_GBPS[fabric], 2))
     yield from varied("95 %", traffic="event building", words=lambda fabric: building(NEARLY_FULL_GBPS[fabric]))
 
 
