@@ -100,10 +100,12 @@ def change_table(lines):
 
 
 def filled(text, lines):
-    """Numbers of the data in the text: [[column | traffic | fabric | flow | balancing | queue pairs]], and a part; `worst` takes the largest."""
+    """Numbers of the data in the text: [[column | traffic | fabric | flow | balancing | queue pairs]], and a part; with `worst` at its end the
+    largest instead of the median."""
     def value(match):
         column, traffic, fabric, flow, kind, count, *part = (word.strip() for word in match[1].split("|"))
-        found = numbers(lines, column, traffic=traffic, fabric=fabric, flow=flow, balancing=kind, queue_pairs=count, part=part[0] if part else "main")
+        found = numbers(lines, column if column in lines[0] else column.removesuffix("_worst"), traffic=traffic, fabric=fabric, flow=flow,
+                        balancing=kind, queue_pairs=count, part=part[0] if part else "main")
         if not found:
             raise SystemExit(f"about.md: no run has {match[0]}")
         return short(max(found) if column.endswith("worst") else statistics.median(found))
