@@ -82,18 +82,20 @@ def details(lines):
 
 
 def change_table(lines):
-    """Each part with one thing changed, beside the same cells of the main part."""
+    """Each part with one thing changed, beside the same cells of the main part, of the same seeds."""
     rows = []
     for part, title in cases.PARTS.items():
-        seen = {}
-        for line in expected.select(lines, part=part):
+        seen, changed = {}, expected.select(lines, part=part)
+        seeds = cases.SEEDS if part == "seeds" else {int(line["seed"]) for line in changed}
+        alike = [line for line in lines if int(line["seed"]) in seeds]
+        for line in changed:
             seen.setdefault((line["traffic"], line["fabric"], line["flow"]), set()).add((line["balancing"], line["queue_pairs"]))
         for (traffic, fabric, flow), kinds in seen.items():
             texts = []
             for kind, count in SERIES:
                 which = {"traffic": traffic, "fabric": fabric, "flow": flow, "balancing": kind, "queue_pairs": count}
                 known = (kind, str(count)) in kinds
-                before = cell(lines, **which) if part not in cases.OTHER_SIZES else ""
+                before = cell(alike, **which) if part not in cases.OTHER_SIZES else ""
                 texts.append((f"{before} → " if before else "") + cell(lines, part=part, **which) if known else "")
             rows.append([title, traffic, fabric, flow, *texts])
     return table(["what differs", "traffic", "fabric", "", *SERIES.values()], rows)
