@@ -86,11 +86,11 @@ def change_table(lines):
     rows = []
     for part, title in cases.PARTS.items():
         seen, changed = {}, expected.select(lines, part=part)
-        seeds = cases.SEEDS if part == "seeds" else {int(line["seed"]) for line in changed}
-        alike = [line for line in lines if int(line["seed"]) in seeds]
         for line in changed:
             seen.setdefault((line["traffic"], line["fabric"], line["flow"]), set()).add((line["balancing"], line["queue_pairs"]))
         for (traffic, fabric, flow), kinds in seen.items():
+            seeds = {line["seed"] for line in changed if line["traffic"] == traffic}
+            alike = [line for line in lines if part == "seeds" or line["seed"] in seeds]
             texts = []
             for kind, count in SERIES:
                 which = {"traffic": traffic, "fabric": fabric, "flow": flow, "balancing": kind, "queue_pairs": count}
