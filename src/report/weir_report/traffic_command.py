@@ -6,7 +6,7 @@ import sys
 from .basics import programs, units, whole_file
 from .basics.errors import ReportError, status_of
 from .basics.quantities import rate_text, rounded_up_ns
-from .traffic import collectives, experts, files as traffic_files, flows as traffic_flows, inference, interference, isolate, patterns, replay, slowdown, step_order, summary
+from .traffic import collectives, combine, experts, files as traffic_files, flows as traffic_flows, inference, interference, isolate, patterns, replay, slowdown, step_order, summary
 from .traffic.model import INTERVAL_MAX_NS, sums
 from .traffic.options import parse, parser  # noqa: F401: manual pages and completions are made from parser
 from .traffic.summary import shown_path
@@ -106,7 +106,13 @@ def _collective(options):
     return collectives.Collectives(before.parts + (made,), options.interval_ns or max(before.interval_ns, twice_ns)), ()
 
 
-_GENERATORS = {"collective": _collective, "all-to-all": _all_to_all, "permutation": _permutation, "incast": _many_to_many, "outcast": _many_to_many,
+def _combine(options):
+    trace, parts = combine.combine([(one, traffic_files.read(one.file)) for one in options.parts], options.interval_ns)
+    return trace, [("part", f"{one.file}: {units.counted(times, 'time')}, producers from {one.first_producer}, consumers from "
+                            f"{one.first_consumer}") for one, times in parts]
+
+
+_GENERATORS = {"combine": _combine, "collective": _collective, "all-to-all": _all_to_all, "permutation": _permutation, "incast": _many_to_many, "outcast": _many_to_many,
                "checkpoint": _checkpoint, "prefill-to-decode": _prefill_to_decode, "mixture-of-experts": _mixture_of_experts}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..basics import quantities
 from ..version import VERSION
-from . import collectives, experts, inference, isolate, replay
+from . import collectives, combine, experts, inference, isolate, replay
 from .model import INDEX_MAX
 
 DESCRIPTION = """Writes traffic for weir run and weir simulate (--pattern matrix:FILE, sequence:FILE, trace:FILE, collectives:FILE): who sends how
@@ -38,7 +38,7 @@ def parser():
     def command(name, summary, description):
         return commands.add_parser(name, help=summary, description=description, epilog=EPILOG)
 
-    for add in (_all_to_all, _permutation, _incast, _outcast, _prefill_to_decode, _mixture_of_experts, _checkpoint, _collective, _show,
+    for add in (_all_to_all, _permutation, _incast, _outcast, _prefill_to_decode, _mixture_of_experts, _checkpoint, _collective, _combine, _show,
                 _isolate, _slowdown, _interference, _check_order, _replay):
         add(command)
     return made
@@ -225,6 +225,19 @@ def _collective(command):
     add("--interval", metavar="TIME", type=quantities.time_ns, dest="interval_ns",
         help="from one iteration to the next (default: twice what one takes on --link; with --add at least that of the others)")
     _output(added, "DIRECTORY", interval=False)
+
+
+def _combine(command):
+    added = command("combine", "several of them at the same time",
+                    "Writes a trace in which the traffic of several files goes on at the same time, each repeated as often as it fits into the "
+                    "interval: prefill and decode beside mixture-of-experts, for example.")
+    add = added.add_argument
+    add("parts", metavar="PART", type=combine.part, nargs="+",
+        help="FILE or its directory; with ,first-worker=N (or ,first-producer=N and ,first-consumer=N) its worker 0 is worker N of the "
+             "whole, and with ,at=TIME it begins then")
+    add("--interval", metavar="TIME", type=quantities.time_ns, dest="interval_ns",
+        help="after which all of it is repeated (default: that of the longest part)")
+    _output(added, interval=None)
 
 
 def _show(command):
