@@ -11,7 +11,7 @@ namespace weir::host {
 namespace {
 
 /// Most columns that one interface's driver can add.
-constexpr std::size_t driver_counters_max = 128;
+constexpr std::size_t driver_counters_max = 192;
 
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
@@ -108,9 +108,9 @@ bool driver_counter_wanted(std::string_view name) {
     std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     });
-    constexpr std::array<std::string_view, 17> kinds = {
-        "pause", "pfc", "_ppp",   "flow_control", "xon",  "xoff",   "discard", "drop",     "marked",
-        "ecn",   "cnp", "buffer", "_buf",         "cong", "missed", "stall",   "allowance"};
+    constexpr std::array<std::string_view, 18> kinds = {
+        "pause",  "pfc", "_ppp", "_pri",   "flow_control", "xon",  "xoff",   "discard", "drop",
+        "marked", "ecn", "cnp",  "buffer", "_buf",         "cong", "missed", "stall",   "allowance"};
     return !of_one_queue(lower) && lower.find("xdp") == std::string::npos &&
            std::any_of(kinds.begin(), kinds.end(),
                        [&](std::string_view kind) { return lower.find(kind) != std::string::npos; });

@@ -12,7 +12,7 @@ from .basics.units import counted
 from .figures.files import formats_of
 from .pages.groups_page import GROUP_PAGES, group_verdict, write_groups_page
 from .pages.report_page import short_verdict, write_report
-from .runs import metrics as run_metrics, openmetrics, switch_counters
+from .runs import class_counters, metrics as run_metrics, openmetrics, switch_counters
 from .runs.grouped_runs import grouped_runs_of, worst_first
 from .runs.groups_record import first_group, is_groups_record
 from .runs.run import read_record, run_of
@@ -106,7 +106,7 @@ def report_runs(records, options, formats):
     written = write_report(runs, page, page.parent / "figures", formats, f"Written by weir-report {VERSION}.")
     lines = []
     for run in runs:
-        lines += [f"{run.name}: {short_verdict(run)[0]}", *(f"  {line}" for line in (*run.remarks, *switch_lines(run)))]
+        lines += [f"{run.name}: {short_verdict(run)[0]}", *(f"  {line}" for line in (*run.remarks, *switch_lines(run), *class_counters.findings(run)))]
     return [*lines, f"page     {page}", *_about_figures(page, written)]
 
 

@@ -220,6 +220,8 @@ TEST_CASE("Of what drivers count, congestion and loss are recorded, queue by que
                              "rx_prio3_buf_discard",
                              "rx_prio3_cong_discard",
                              "rx_prio3_marked",
+                             "tx_prio3_packets",
+                             "rx_bytes_pri3",
                              "rx_discards_phy",
                              "rx_global_pause",
                              "tx_pause_storm_warning_events",

@@ -6,7 +6,7 @@ from ..basics.units import counted, part, share, text
 from ..figures import (burst_charts, counter_charts, files as figure_files, heat_maps, latency_charts, link_charts, lost_consumers,
                        page_parts, phase_charts, switch_charts, switch_reading_charts, time_charts)
 from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
-from ..runs import collective_times, network_failures, phase_times, plan_pressure, steps, switch_counters, transfer_sizes, twin
+from ..runs import class_counters, collective_times, network_failures, phase_times, plan_pressure, steps, switch_counters, transfer_sizes, twin
 from ..runs.key_figures import KEY_FIGURES, key_figures
 from .rank_tables import rank_tables
 from .run_tiles import deciding_tiles, other_tiles
@@ -96,7 +96,7 @@ def section(run, position, decisive_charts, charts):
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "twin": twin.of_run(run), "switch": _switch(run), "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run), "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
+        "twin": twin.of_run(run), "switch": _switch(run), "classes": class_counters.table(run), "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run), "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
         "collectives": collective_times.table(run), "collective_columns": collective_times.HEADER,
         "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),
