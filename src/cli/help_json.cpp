@@ -12,6 +12,7 @@
 #include "config/scenario.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
+#include "config/traffic_classes.hpp"
 #include "files/json_text.hpp"
 #include "weir_version.hpp"
 
@@ -59,6 +60,11 @@ Json json_of(const config::SwitchKey& key) {
             {"default", config::value_text(key, config::load_switch("shallow").description)},
             {"help", key.help},
             {"source", key.source}};
+}
+
+Json json_of(const config::ClassKey& key) {
+    return {{"section", "class.NAME"},      {"name", key.name}, {"kind", key.kind},
+            {"default", key.used_if_unset}, {"help", key.help}, {"source", ""}};
 }
 
 Json json_of(const config::Option& option) {
@@ -155,6 +161,9 @@ std::string help_json() {
     }
     all["switch_keys"] = Json::array();
     for (const config::SwitchKey& key : config::switch_keys()) {
+        all["switch_keys"].push_back(json_of(key));
+    }
+    for (const config::ClassKey& key : config::class_keys()) {
         all["switch_keys"].push_back(json_of(key));
     }
     return files::json_text(all, 2) + '\n';

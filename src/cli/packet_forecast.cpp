@@ -56,6 +56,22 @@ double bytes_in_all(const RunRequest& request, const Forecast& f) {
     return bits / 8 * seconds;
 }
 
+double packets_of_others(const RunRequest& request, const Forecast& f) {
+    const core::FabricPlan& fabric = request.network.fabric;
+    using Kind = core::BackgroundPlan::Kind;
+    const auto per_second = [&](const core::BackgroundPlan& traffic) {
+        const core::Bytes packet = traffic.kind == Kind::packets ? traffic.packet
+                                   : traffic.kind == Kind::tcp   ? fabric.tcp.payload
+                                                                 : request.network.mtu;
+        return static_cast<double>(traffic.rate.bits_per_second) / 8 / static_cast<double>(packet.count);
+    };
+    double of_host = per_second(fabric.background);
+    for (const core::TrafficClass& one : fabric.classes) {
+        of_host += per_second(one.traffic);
+    }
+    return of_host * f.producers * (request.plan.warmup + request.plan.duration).in_seconds();
+}
+
 std::string classes_text(const core::FabricPlan& fabric) {
     return fmt::format("priorities: data {}, control {}, acknowledgements {}, CNPs {}", fabric.data_priority,
                        fabric.control_priority, fabric.nics.ack_priority, fabric.nics.cnp_priority);
@@ -83,6 +99,27 @@ std::string pfc_text(const RunRequest& request) {
         plan.ingress_threshold.count > 0 ? rounded_text(plan.ingress_threshold)
                                          : fmt::format("{:.4g} x what is free", plan.ingress_alpha),
         rounded_text(config::largest_headroom(request)));
+}
+
+/// A line for each class that the switch file names.
+std::string class_text(const core::TrafficClass& one, const core::FabricPlan& fabric) {
+    const core::Priority priority = one.traffic.priority;
+    const core::SwitchPlan& plan = fabric.switches;
+    const core::EcnPlan& ecn = plan.ecn_of(priority);
+    std::string text = fmt::format("class {}: priority {}, {}, {}", one.name, priority,
+                                   plan.is_lossless(priority) ? "lossless" : "lossy",
+                                   (plan.strict & core::mask_of(priority)) != 0
+                                       ? "strictly first"
+                                       : fmt::format("weight {}", plan.weights[priority]));
+    if (plan.ecn.on) {
+        text += ecn.on ? fmt::format(", marked from {} to {}", rounded_text(ecn.none_below),
+                                     rounded_text(ecn.all_above))
+                       : ", never marked";
+    }
+    if (one.traffic.rate.bits_per_second > 0) {
+        text += fmt::format("; others send {} from each producer's host", rounded_text(one.traffic.rate));
+    }
+    return text;
 }
 
 std::string dcqcn_text(const core::DcqcnPlan& dcqcn) {
@@ -173,7 +210,7 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const double control = f.control_messages_per_second().value_or(0) *
                            (plan.warmup + plan.duration).in_seconds() * 2;  // and their acknowledgements
     PacketCost cost;
-    cost.transmissions = hops(fabric) * (data + acks + control);
+    cost.transmissions = hops(fabric) * (data + acks + control + packets_of_others(request, f));
     cost.cpu_seconds = cost.transmissions / transmissions_per_cpu_second;
     // What waits in the switch, and the state of a queue pair of each pair of nodes; measured.
     constexpr double packet_record_bytes = 40;
@@ -201,6 +238,9 @@ std::vector<std::string> switch_lines(const RunRequest& request) {
                   "{}; {}",
                   fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat" : "go-back-N",
                   classes_text(fabric))};
+    for (const core::TrafficClass& one : fabric.classes) {
+        lines.push_back(class_text(one, fabric));
+    }
     if (fabric.topology.kind != core::TopologyKind::star) {
         lines.push_back(balancing_text(fabric));
     }

@@ -15,6 +15,7 @@
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/switch_keys.hpp"
+#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
 #include "simulation/network_failures.hpp"
@@ -101,6 +102,11 @@ nlohmann::ordered_json description_of_switch(const RunRequest& request) {
     nlohmann::ordered_json json{{"name", request.packets.switch_name}};
     for (const config::SwitchKey& key : config::switch_keys()) {
         json[std::string(key.section)][std::string(key.name)] = config::value_text(key, request.switches);
+    }
+    for (const config::ClassDescription& one : request.switches.classes) {
+        for (const config::ClassKey& key : config::class_keys()) {
+            json["class." + one.name][std::string(key.name)] = key.text(one, request.network.fabric);
+        }
     }
     return json;
 }

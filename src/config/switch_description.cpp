@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "config/fabric.hpp"
+#include "config/near_name.hpp"
 #include "config/quantities.hpp"
 #include "config/switch_keys.hpp"
+#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -97,6 +99,23 @@ void check_nics(const core::NicPlan& nics) {
     }
 }
 
+/// Whether `name` is that of a key of a class: "class.storage.rate".
+bool set_key_of_class(SwitchDescription& description, std::string_view name, std::string_view value) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) {
+        return false;
+    }
+    try {
+        const std::optional<std::string_view> one = class_of_section(name.substr(0, dot));
+        if (one) {
+            set_class_key(class_named(description, *one), name.substr(dot + 1), value);
+        }
+        return one.has_value();
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("{}: {}", name.substr(0, dot), error.what()));
+    }
+}
+
 }  // namespace
 
 std::string parse_class(std::string_view text) {
@@ -108,6 +127,36 @@ std::string parse_class(std::string_view text) {
     } catch (const UsageError&) {
         throw UsageError(fmt::format("'{}' is not one of: data, own, 0 to {}", text, highest_priority));
     }
+}
+
+void set_key(SwitchDescription& description, std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) {
+        throw UsageError(
+            fmt::format("'{}' sets nothing; write SECTION.KEY=VALUE, for example ecn.none-below=50kB", text));
+    }
+    const std::string_view name = text.substr(0, equals);
+    if (set_key_of_class(description, name, text.substr(equals + 1))) {
+        return;
+    }
+    std::vector<std::string> names;
+    for (const SwitchKey& key : switch_keys()) {
+        names.push_back(fmt::format("{}.{}", key.section, key.name));
+        if (names.back() != name) {
+            continue;
+        }
+        try {
+            set_value(key, description, text.substr(equals + 1));
+            return;
+        } catch (const UsageError& error) {
+            throw UsageError(fmt::format("{}: {}", name, error.what()));
+        }
+    }
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    const auto near = near_names(name, known, 1);
+    throw UsageError(fmt::format("there is no key '{}'; {}", name,
+                                 near.empty() ? "docs/simulating-a-switch.md lists them"
+                                              : fmt::format("did you mean {}?", near.front())));
 }
 
 void apply_options(SwitchDescription& description, const PacketOptions& options) {
@@ -130,6 +179,7 @@ void check_description(const SwitchDescription& description) {
         throw UsageError(
             "[pfc] on: ports that share no memory pause nobody; write false, or drop-tail = false");
     }
+    check_traffic_classes(description);
     check_nics(fabric.nics);
     check_topology(fabric);
     if (fabric.switches.watchdog.on && fabric.switches.pauses_whole_links) {
@@ -156,9 +206,10 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     fabric.switches.lossless = description.pfc ? mask_of(fabric.data_priority) : core::PriorityMask{0};
     fabric.switches.pauses_whole_links = description.pfc && fabric.switches.pauses_whole_links;
     fabric.switches.watchdog.on = description.pfc && fabric.switches.watchdog.on;
+    enter_traffic_classes(fabric, description);
     fabric.nics.dcqcn.on = description.dcqcn && fabric.nics.control == core::PairControl::dcqcn &&
                            (fabric.switches.ecn.on || fabric.nics.dcqcn.notify_losses);
-    if (description.pfc) {
+    if (fabric.switches.is_lossless(fabric.data_priority)) {
         // A paused packet is late and not lost. IRN has no time-outs with PFC (conweave-ns3, rdma-hw.cc).
         fabric.nics.selective_timeout_low = fabric.nics.selective_timeout_high = fabric.nics.ack_timeout;
     }

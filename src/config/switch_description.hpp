@@ -12,9 +12,26 @@
 
 namespace weir::config {
 
+/// [class.NAME]: what differs for one priority. Nothing: as the other sections have it.
+struct ClassDescription {
+    std::string name;
+    std::optional<core::Priority> priority{};  ///< must be there at the end
+    std::optional<bool> lossless{};
+    std::optional<bool> strict{};
+    std::optional<std::uint32_t> weight{};
+    std::optional<bool> ecn{};
+    std::optional<core::Bytes> none_below{};
+    std::optional<core::Bytes> all_above{};
+    std::optional<double> probability{};
+    // Of others.
+    core::BackgroundPlan others{};
+
+    bool operator==(const ClassDescription&) const = default;
+};
+
 struct SwitchDescription {
     /// All values but those that follow from the members below: lossless and control priorities, whether ECN
-    /// is on in NICs and connections, what the strict priorities of classes add.
+    /// is on in NICs and connections, and what follows from classes.
     core::FabricPlan fabric;
     bool pfc = false;
     bool drop_tail = false;  ///< no pool: each queue of a port holds --port-buffer
@@ -24,6 +41,7 @@ struct SwitchDescription {
     std::string control = "data";
     std::string ack = "data";
     std::string cnp = "own";
+    std::vector<ClassDescription> classes{};
 
     bool operator==(const SwitchDescription&) const = default;
 };
@@ -42,6 +60,9 @@ struct PacketOptions {
 
 /// "data", "own" or a priority. Throws UsageError.
 std::string parse_class(std::string_view text);
+
+/// Sets one key: "ecn.none-below=50kB", "class.storage.rate=1Gb/s". Throws UsageError that names it.
+void set_key(SwitchDescription& description, std::string_view text);
 
 /// Replaces what options set. `keys` have been checked.
 void apply_options(SwitchDescription& description, const PacketOptions& options);

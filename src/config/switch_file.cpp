@@ -10,6 +10,7 @@
 #include "config/near_name.hpp"
 #include "config/switch_keys.hpp"
 #include "config/toml_file.hpp"
+#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -46,7 +47,9 @@ class SwitchReader {
         }
         for (const auto& [key, node] : file_.table()) {
             const std::string name(key.str());
-            if (const auto* section = node.as_table()) {
+            if (const auto* section = node.as_table(); section != nullptr && name == "class") {
+                read_classes(*section);
+            } else if (section != nullptr) {
                 read_section(name, key.source().begin, *section);
             } else {
                 read_text(name, key.source().begin, node);
@@ -107,6 +110,7 @@ class SwitchReader {
             }
         }
         if (std::find(sections.begin(), sections.end(), section) == sections.end()) {
+            sections.emplace_back("class.NAME");
             const auto near = near_names(section, sections, 1);
             file_.refuse(at, near.empty() ? fmt::format("there is no section [{}]; there are: {}", section,
                                                         fmt::join(sections, ", "))
@@ -115,6 +119,35 @@ class SwitchReader {
         }
         for (const auto& [name, node] : table) {
             read_key(section, std::string(name.str()), name.source().begin, node);
+        }
+    }
+
+    void read_classes(const toml::table& classes) {
+        for (const auto& [name, node] : classes) {
+            const auto* section = node.as_table();
+            if (section == nullptr) {
+                file_.refuse(name.source().begin,
+                             "[class] has no name; write [class.NAME], as [class.storage]");
+            }
+            const std::string title = fmt::format("class.{}", name.str());
+            try {
+                class_of_section(title);
+            } catch (const UsageError& error) {
+                file_.refuse(name.source().begin, error.what());
+            }
+            read_class(title, class_named(read_.description, name.str()), *section);
+        }
+    }
+
+    void read_class(const std::string& title, ClassDescription& one, const toml::table& section) {
+        for (const auto& [key, node] : section) {
+            const std::string text =
+                text_of(fmt::format("[{}] {}", title, key.str()), "text or a number", node);
+            try {
+                set_class_key(one, key.str(), text);
+            } catch (const UsageError& error) {
+                file_.refuse(key.source().begin, fmt::format("[{}] {}", title, error.what()));
+            }
         }
     }
 
@@ -139,7 +172,7 @@ class SwitchReader {
     }
 
     void set(const SwitchKey& key, const toml::node& node) {
-        const std::string text = text_of(key, node);
+        const std::string text = text_of(fmt::format("[{}] {}", key.section, key.name), kind_of(key), node);
         try {
             set_value(key, read_.description, text);
         } catch (const UsageError& error) {
@@ -148,27 +181,29 @@ class SwitchReader {
         }
     }
 
-    [[nodiscard]] std::string text_of(const SwitchKey& key, const toml::node& node) const {
+    /// `key`: with its section, for messages.
+    [[nodiscard]] std::string text_of(const std::string& key, std::string_view kind,
+                                      const toml::node& node) const {
         if (const auto* flag = node.as_boolean()) {
             return flag->get() ? "true" : "false";
         }
         if (const auto* list = node.as_array()) {
             std::string text;
             for (const toml::node& element : *list) {
-                text += fmt::format("{}{}", text.empty() ? "" : ",", single_value(key, element));
+                text += fmt::format("{}{}", text.empty() ? "" : ",", single_value(key, kind, element));
             }
             return text;
         }
-        return single_value(key, node);
+        return single_value(key, kind, node);
     }
 
-    [[nodiscard]] std::string single_value(const SwitchKey& key, const toml::node& node) const {
+    [[nodiscard]] std::string single_value(const std::string& key, std::string_view kind,
+                                           const toml::node& node) const {
         if (node.as_table() != nullptr || node.as_array() != nullptr || node.is_date() || node.is_time() ||
             node.is_date_time() || node.is_boolean()) {
-            file_.refuse(node.source().begin, fmt::format("[{}] {}: this is no value; write {}", key.section,
-                                                          key.name, kind_of(key)));
+            file_.refuse(node.source().begin, fmt::format("{}: this is no value; write {}", key, kind));
         }
-        return file_.value(std::string(key.name), node);
+        return file_.value(key.substr(key.find("] ") + 2), node);
     }
 
     TomlFile file_;

@@ -1,12 +1,5 @@
 #include "config/switch_keys.hpp"
 
-#include <fmt/format.h>
-
-#include <vector>
-
-#include "config/near_name.hpp"
-#include "config/usage_error.hpp"
-
 namespace weir::config {
 
 namespace {
@@ -340,33 +333,6 @@ constexpr SwitchKey keys[] = {
 
 std::span<const SwitchKey> switch_keys() {
     return keys;
-}
-
-void set_key(SwitchDescription& description, std::string_view text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos) {
-        throw UsageError(
-            fmt::format("'{}' sets nothing; write SECTION.KEY=VALUE, for example ecn.none-below=50kB", text));
-    }
-    const std::string_view name = text.substr(0, equals);
-    std::vector<std::string> names;
-    for (const SwitchKey& key : keys) {
-        names.push_back(fmt::format("{}.{}", key.section, key.name));
-        if (names.back() != name) {
-            continue;
-        }
-        try {
-            set_value(key, description, text.substr(equals + 1));
-            return;
-        } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}: {}", name, error.what()));
-        }
-    }
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    const auto near = near_names(name, known, 1);
-    throw UsageError(fmt::format("there is no key '{}'; {}", name,
-                                 near.empty() ? "docs/simulating-a-switch.md lists them"
-                                              : fmt::format("did you mean {}?", near.front())));
 }
 
 }  // namespace weir::config

@@ -57,8 +57,6 @@ std::span<const SwitchKey> switch_keys();
 std::string_view kind_of(const SwitchKey& key);
 /// Throws UsageError without the key's name.
 void set_value(const SwitchKey& key, SwitchDescription& description, std::string_view text);
-/// "ecn.none-below=50kB". Throws UsageError that names the key.
-void set_key(SwitchDescription& description, std::string_view text);
 /// Reading it back gives the same.
 std::string value_text(const SwitchKey& key, const SwitchDescription& description);
 

@@ -155,17 +155,18 @@ void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, c
     const SwitchPlan& switches = network.fabric.switches;
     const auto pool = static_cast<double>(switches.pool.count -
                                           largest_headroom(network, plan.producers, plan.consumers).count);
-    if (switches.lossless != 0 || switches.pauses_whole_links) {
+    if (switches.is_lossless(network.fabric.data_priority)) {
         add(all, Pressure::Setting::pause, at,
             moving(at.of_sender, at.in_switch, pool, switches.ingress_alpha, switches.ingress_threshold));
     } else {
         add(all, Pressure::Setting::drop, at,
             moving(at.queue, at.in_switch, pool, switches.egress_alpha, switches.egress_threshold));
     }
-    const bool is_marked =
-        switches.ecn.on && !plan.lossy() && (network.framing != Framing::tcp || network.fabric.tcp.ecn);
+    const EcnPlan& ecn = switches.ecn_of(network.fabric.data_priority);
+    const bool is_marked = switches.ecn.on && ecn.on && !plan.lossy() &&
+                           (network.framing != Framing::tcp || network.fabric.tcp.ecn);
     if (is_marked) {
-        const Bytes none_below = in_proportion(switches.ecn.none_below, at.rate, switches.ecn.of_rate);
+        const Bytes none_below = in_proportion(ecn.none_below, at.rate, ecn.of_rate);
         add(all, Pressure::Setting::mark, at, ratio(at.queue, static_cast<double>(none_below.count)));
     }
 }
@@ -197,7 +198,7 @@ Pressure simulated_pressure(const Plan& plan, const NetworkPlan& network, bool d
         pressure.unknown = Pressure::Unknown::no_switch;
         return pressure;
     }
-    if (network.fabric.background.rate.bits_per_second > 0) {
+    if (network.fabric.of_others().bits_per_second > 0) {
         pressure.unknown = Pressure::Unknown::other_traffic;
         return pressure;
     }

@@ -5,6 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/topology_plan.hpp"
 #include "core/units.hpp"
@@ -120,6 +123,8 @@ struct SwitchPlan {
     double egress_alpha = 1;
     Bytes egress_threshold{};  ///< instead, if above 0: a fixed one for each port and priority
     EcnPlan ecn;
+    /// Of priorities that are marked by rules of their own. Only while `ecn` is on, and as it says when.
+    std::array<std::optional<EcnPlan>, priority_count> own_ecn{};
     Arbitration arbitration = Arbitration::fifo;
     BalancingPlan balancing;
     PriorityMask strict = 0;  ///< go first, the highest of them first
@@ -129,6 +134,14 @@ struct SwitchPlan {
     /// it. RFC 7938, 7: links are found down in milliseconds, and routes converge in less than a second.
     Duration convergence = Duration::milliseconds(100);
     bool operator==(const SwitchPlan&) const = default;
+
+    [[nodiscard]] const EcnPlan& ecn_of(Priority priority) const {
+        return own_ecn[priority] ? *own_ecn[priority] : ecn;
+    }
+    /// Whether queues of this priority never lose packets, as long as the headroom suffices.
+    [[nodiscard]] bool is_lossless(Priority priority) const {
+        return pauses_whole_links || (lossless & mask_of(priority)) != 0;
+    }
 };
 
 /// Headroom of a port for each of its lossless priorities: as Linux gives it (mlxsw), in proportion to the
@@ -261,13 +274,26 @@ struct HostPlan {
     bool operator==(const HostPlan&) const = default;
 };
 
-/// Traffic of others: packets from each producer's host to the consumers' hosts in turn, at a constant rate,
-/// whatever becomes of them.
+/// Traffic of others from each producer's host to the consumers' hosts in turn.
 struct BackgroundPlan {
-    BitRate rate{};       ///< of each producer's host, on the wire; 0: none
+    enum class Kind : std::uint8_t {
+        packets,  ///< at a constant rate, whatever becomes of them
+        tcp,      ///< messages over a connection to each host
+        rdma,     ///< messages over a queue pair to each host
+    };
+    BitRate rate{};       ///< of each producer's host, packets on the wire, messages as they are; 0: none
     Bytes packet{1'538};  ///< on the wire
     Priority priority = 1;
+    Kind kind = Kind::packets;
+    Bytes message{1'000'000};
     bool operator==(const BackgroundPlan&) const = default;
+};
+
+/// A priority that has a name, and what others send with it.
+struct TrafficClass {
+    std::string name;
+    BackgroundPlan traffic;  ///< with the class's priority
+    bool operator==(const TrafficClass&) const = default;
 };
 
 /// Connections for the data of a producer and a consumer, each with a rate, window and order of its own.
@@ -291,12 +317,22 @@ struct FabricPlan {
     TcpPlan tcp;
     HostPlan hosts;
     BackgroundPlan background;
+    std::vector<TrafficClass> classes{};  ///< whose packets are counted apart; empty: none are
     TopologyPlan topology;
     PlacementPlan placement;
     QueuePairs queue_pairs;
     Priority data_priority = 3;
     Priority control_priority = 3;
     bool operator==(const FabricPlan&) const = default;
+
+    /// What the network carries beside the run: bits per second of each producer's host.
+    [[nodiscard]] BitRate of_others() const {
+        BitRate all = background.rate;
+        for (const TrafficClass& one : classes) {
+            all.bits_per_second += one.traffic.rate.bits_per_second;
+        }
+        return all;
+    }
 };
 
 }  // namespace weir::core

@@ -54,8 +54,8 @@ struct FailureCosts {
 
 /// Packets of a link that were lost and did not lack room.
 struct LinkLosses {
-    Carried on_link;      ///< after they were sent
-    Carried before_link;  ///< in its queue, or on coming to it
+    CarriedByPriority on_link;  ///< after they were sent
+    Carried before_link;        ///< in its queue, or on coming to it
 };
 
 /// What watchdogs of switches did.

@@ -105,6 +105,8 @@ class Flow {
     CreditDemand* demand = nullptr;  ///< where its receiver gives credits
     bool in_credit_row = false;      ///< the receiving host's: it stands in the row of those that want some
     bool lacks_packets = false;      ///< the network's: a failure lost some that have not come since
+    bool of_others = false;          ///< the network's: nobody is told of its messages
+    std::uint32_t unanswered = 0;    ///< of others: messages that are not through
     Flow* behind = nullptr;          ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 

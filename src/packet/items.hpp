@@ -38,11 +38,12 @@ struct alignas(64) Item {
         watch,     ///< a port of a switch: the watchdog looks at a queue
         examine,   ///< looks for a deadlock
         grant,     ///< a host: its next credit is due
+        others,    ///< the next message of others is due
     };
     Picoseconds at;            ///< of an event; of a packet in a switch, when it came
     ItemIndex next = no_item;  ///< in its slot of the wheel, its queue, or the list of unused ones
     std::uint32_t index =
-        0;  ///< link; wake, received, read, grant: host; timeout, left: flow; failure: its number
+        0;  ///< link; wake, received, read, grant: host; timeout, left: flow; failure, others: its number
     Packet packet{};
     Kind kind = Kind::unused;
     Priority priority = 0;  ///< pauses, watch; failure: 1 if it begins

@@ -21,6 +21,24 @@ struct Carried {
     std::uint64_t bytes = 0;
 };
 
+/// The same by priority.
+struct CarriedByPriority {
+    std::array<Carried, priority_count> of{};
+
+    void add(const Packet& packet) {
+        ++of[packet.priority].packets;
+        of[packet.priority].bytes += packet.wire_bytes;
+    }
+    [[nodiscard]] Carried sum() const {
+        Carried all;
+        for (const Carried& one : of) {
+            all.packets += one.packets;
+            all.bytes += one.bytes;
+        }
+        return all;
+    }
+};
+
 /// One direction of a cable, of one priority.
 struct LinkCounts {
     // What changes with every packet comes first.
@@ -107,16 +125,17 @@ struct alignas(64) Link {
     std::uint8_t paused = 0;                           ///< mask of priorities
     std::uint8_t nonempty = 0;                         ///< mask of priorities: queues
     std::uint8_t refreshing = 0;
-    std::uint8_t turn = 0;                ///< priority whose turn it is
-    std::uint8_t refusing = 0;            ///< mask of priorities: what comes for their queues is lost
-    std::uint8_t ignoring = 0;            ///< mask of priorities that PAUSE frames do not stop
-    std::int64_t never_marked_bytes = 0;  ///< a queue up to this
+    std::uint8_t turn = 0;      ///< priority whose turn it is
+    std::uint8_t refusing = 0;  ///< mask of priorities: what comes for their queues is lost
+    std::uint8_t ignoring = 0;  ///< mask of priorities that PAUSE frames do not stop
 
     struct alignas(64) Queue {
         PacketQueue packets;
         std::int64_t bytes = 0;
         std::int64_t deficit = 0;
+        std::int64_t never_marked_bytes = 0;  ///< up to this
         LinkCounts counts;
+        std::int64_t always_marked_bytes = 0;  ///< beyond this
         Picoseconds paused_from;
         Picoseconds contended_at;      ///< when the packet came for whose place others contend
         std::uint32_t contenders = 0;  ///< for it, so far
@@ -125,7 +144,6 @@ struct alignas(64) Link {
     std::vector<IngressTurns>
         turns;  ///< by priority, instead of queues[].packets; empty: first in, first out
 
-    std::int64_t always_marked_bytes = 0;
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     std::uint32_t from_port = 0;
     double error_share = 0;  ///< of packets that are lost on it

@@ -16,12 +16,11 @@ Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds
     return lasts ? ended + (at - links_[link].queues[priority].paused_from) : ended;
 }
 
-std::vector<Carried> PacketNetwork::on_the_way() const {
-    std::vector<Carried> carried(links_.size());
+std::vector<CarriedByPriority> PacketNetwork::on_the_way() const {
+    std::vector<CarriedByPriority> carried(links_.size());
     for (const Item& item : items_.all()) {
         if (item.on_link()) {
-            ++carried[item.index].packets;
-            carried[item.index].bytes += item.packet.wire_bytes;
+            carried[item.index].add(item.packet);
         }
     }
     return carried;

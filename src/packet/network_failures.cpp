@@ -148,7 +148,7 @@ void PacketNetwork::lose_on_links(const std::vector<CableIndex>& cut) {
         }
         item.kind = Item::Kind::lost;
         if (!frame) {
-            add(losses_[item.index].on_link, item.packet);
+            losses_[item.index].on_link.add(item.packet);
             const std::uint32_t failure = cables_[item.index / 2].cut_by;
             add(failures_[failure].costs.on_links, item.packet);
             lose(Packet(item.packet), failure);
@@ -230,7 +230,7 @@ void PacketNetwork::check_errors(ItemIndex item) {
     if (failure != no_failure && link.errors.uniform() < link.error_share) {
         const Packet packet = items_[item].packet;
         items_.remove(item);
-        add(losses_[index].on_link, packet);
+        losses_[index].on_link.add(packet);
         add(failures_[failure].costs.by_errors, packet);
         lose(packet, failure);
     } else if (link.leads_to_switch) {

@@ -65,6 +65,7 @@ void PacketNetwork::enqueue_at_host(const Packet& packet, NodeIndex host) {
 void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
     Flow& flow = *flows_[to.flow.value];
     flow.traffic.sent += static_cast<std::uint64_t>(nics_->ack_bytes.count);
+    const Priority answer = flow.of_others ? flow.ends().priority : nics_->ack_priority;
     const bool notification = kind == Packet::Kind::cnp;
     enqueue_at_host({.flow = to.flow,
                      .to = flow.ends().from,
@@ -72,7 +73,7 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
                      .detail = to.sequence,
                      .wire_bytes = static_cast<std::uint16_t>(nics_->ack_bytes.count),
                      .kind = kind,
-                     .priority = notification ? nics_->cnp_priority : nics_->ack_priority,
+                     .priority = notification ? nics_->cnp_priority : answer,
                      .marked = marked},
                     flow.ends().to);
 }
@@ -129,6 +130,10 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
         flow.on_reply(packet, now_, finished_);
         set_timer(flow);
         activate(packet.flow);
+    }
+    if (flow.of_others) {
+        flow.unanswered -= data ? 0 : static_cast<std::uint32_t>(finished_.size());
+        return;
     }
     for (const MessageHandle message : finished_) {
         reports_.push_back({data ? Report::Kind::arrived : Report::Kind::sent, packet.flow, message, now_});

@@ -28,16 +28,16 @@ LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) {
 }
 
 bool PacketNetwork::is_marked(Link& link, Priority priority) const {
-    const std::int64_t queue_bytes = link.queues[priority].bytes;
-    if (queue_bytes <= link.never_marked_bytes) {
+    const Link::Queue& queue = link.queues[priority];
+    if (queue.bytes <= queue.never_marked_bytes) {
         return false;
     }
-    if (queue_bytes > link.always_marked_bytes) {
+    if (queue.bytes > queue.always_marked_bytes) {
         return true;
     }
-    const double probability = switches_.ecn.probability_at_top *
-                               static_cast<double>(queue_bytes - link.never_marked_bytes) /
-                               static_cast<double>(link.always_marked_bytes - link.never_marked_bytes);
+    const double probability = switches_.ecn_of(priority).probability_at_top *
+                               static_cast<double>(queue.bytes - queue.never_marked_bytes) /
+                               static_cast<double>(queue.always_marked_bytes - queue.never_marked_bytes);
     return link.random.uniform() < probability;
 }
 

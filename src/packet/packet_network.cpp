@@ -97,9 +97,14 @@ Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link
         nominal / 1'000'000 * static_cast<std::int64_t>(stream(link_clock).below(most_drift_ppm + 1));
     made.picoseconds_per_byte_fixed = made.full_speed_fixed;
     made.delay = Picoseconds::of(link.delay);
-    const core::EcnPlan& ecn = switches_.ecn;
-    made.never_marked_bytes = core::in_proportion(ecn.none_below, link.rate, ecn.of_rate).count;
-    made.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
+    for (Priority priority = 0; priority < priority_count; ++priority) {
+        const core::EcnPlan& ecn = switches_.ecn_of(priority);
+        constexpr core::Bytes endless{std::numeric_limits<std::int64_t>::max()};
+        Link::Queue& queue = made.queues[priority];
+        queue.never_marked_bytes =
+            (ecn.on ? core::in_proportion(ecn.none_below, link.rate, ecn.of_rate) : endless).count;
+        queue.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
+    }
     made.from_switch = topology.is_switch(link.from);
     made.leads_to_switch = topology.is_switch(link.to);
     made.arrives = made.leads_to_switch ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
@@ -273,6 +278,9 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
             return;
         case Item::Kind::grant:
             grant_at({index});
+            return;
+        case Item::Kind::others:
+            send_of_others(index);
             return;
         case Item::Kind::lost:
             return;

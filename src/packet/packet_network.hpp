@@ -76,7 +76,9 @@ class PacketNetwork {
     void read_next(Picoseconds now, NodeIndex node);
 
     /// Traffic of others from one host to others in turn, from now on and for ever: advance() needs an end.
-    void add_background(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to);
+    /// `number` tells apart several of one host. Its acknowledgements have its priority.
+    void add_background(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to,
+                        std::uint32_t number = 0);
 
     /// From now on both directions of a host's cable carry `factor` (0 to 1) of their rate; 0: nothing.
     void set_speed(Picoseconds now, NodeIndex host, double factor);
@@ -133,7 +135,7 @@ class PacketNetwork {
     /// For how long the sender was paused until `at`.
     [[nodiscard]] Picoseconds paused(LinkIndex link, Priority priority, Picoseconds at) const;
     /// By link: sent, and not arrived. Looks at every packet.
-    [[nodiscard]] std::vector<Carried> on_the_way() const;
+    [[nodiscard]] std::vector<CarriedByPriority> on_the_way() const;
     [[nodiscard]] const HostCounts& host_counts(NodeIndex host) const { return host_counts_[host.value]; }
     [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(flows_.size()); }
     /// The most bytes in the host's socket since the last call.
@@ -220,6 +222,13 @@ class PacketNetwork {
         bool pending = false;  ///< an event is
     };
     using Stopped = std::pair<LinkIndex, Priority>;
+    /// Others that send messages.
+    struct Others {
+        std::vector<FlowIndex> flows{};  ///< in turn
+        std::size_t turn = 0;
+        core::Bytes message;
+        Picoseconds spacing;
+    };
 
     void handle(ItemIndex handled);
     [[gnu::noinline]] void handle_rare(ItemIndex handled);
@@ -256,6 +265,9 @@ class PacketNetwork {
     void read_by_program(NodeIndex node);
     [[gnu::noinline]] void drop(const Packet& packet);
     void sent_by_host(Link& link, const Packet& packet);
+    void add_messages(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to,
+                      std::uint32_t number, core::Random& random);
+    void send_of_others(std::uint32_t index);
     [[nodiscard]] Flow::Ends ends_of(NodeIndex from, NodeIndex to, Priority priority,
                                      std::uint32_t number) const;
     [[nodiscard]] Link link_of(const Topology& topology, const Topology::Link& link) const;
@@ -332,6 +344,7 @@ class PacketNetwork {
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<HostCounts> host_counts_;  ///< by node
+    std::vector<Others> others_;
     std::vector<std::vector<LinkIndex>> ports_;
     std::vector<Report> reports_;
     std::vector<MessageHandle> finished_;

@@ -32,6 +32,43 @@ void add_row(SwitchRow& sum, const SwitchRow& row) {
     sum.dropped_bytes += row.dropped_bytes;
     sum.pauses_received += row.pauses_received;
     sum.pauses_sent += row.pauses_sent;
+    sum.received_packets += row.received_packets;
+    sum.received_bytes += row.received_bytes;
+}
+
+/// Of a class, over all ports of all switches.
+Json class_json(const CountedClass& one, const SwitchRow& sum) {
+    return {{"name", one.name},
+            {"priority", one.priority},
+            {"lossless", one.lossless},
+            {"carries", one.carries},
+            {"others_bits_per_second", one.of_others.bits_per_second},
+            {"sent_packets", sum.sent_packets},
+            {"sent_bytes", sum.sent_bytes.count},
+            {"received_packets", sum.received_packets},
+            {"received_bytes", sum.received_bytes.count},
+            {"queue_peak_bytes", sum.queue_peak.count},
+            {"marked_packets", sum.marked_packets},
+            {"dropped_packets", sum.dropped_packets},
+            {"dropped_bytes", sum.dropped_bytes.count},
+            {"pauses_sent", sum.pauses_sent},
+            {"pauses_received", sum.pauses_received}};
+}
+
+/// What each class has of the bytes that switches sent, and what it lost.
+std::string classes_text(const SwitchTotals& totals) {
+    const core::Bytes all = totals.sum().sent_bytes;
+    std::vector<std::string> parts;
+    for (const CountedClass& one : totals.classes) {
+        const SwitchRow sum = totals.sum_of(one.priority);
+        const double dropped = part_of(sum.dropped_packets, sum.sent_packets + sum.dropped_packets);
+        parts.push_back(fmt::format(
+            "{} {}{}", one.name,
+            files::percent(part_of(static_cast<std::uint64_t>(sum.sent_bytes.count),
+                                   static_cast<std::uint64_t>(all.count))),
+            dropped > 0 ? fmt::format(" ({} of it dropped)", files::percent(dropped)) : std::string{}));
+    }
+    return fmt::format("of all bytes sent: {}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -40,10 +77,12 @@ std::string switch_file(std::string_view name) {
     return fmt::format("switch/{}.csv", name);
 }
 
-std::string switch_csv_header() {
-    return "begin_s,covered_s,phase,port,peer,priority,sent_packets,sent_bytes,queue_peak_bytes,"
-           "queue_mean_bytes,marked_packets,dropped_packets,dropped_bytes,pauses_sent,pausing_s,"
-           "pauses_received,paused_s,pool_peak_bytes\n";
+std::string switch_csv_header(const SwitchHardware& description) {
+    const std::string columns =
+        "begin_s,covered_s,phase,port,peer,priority,sent_packets,sent_bytes,queue_peak_bytes,"
+        "queue_mean_bytes,marked_packets,dropped_packets,dropped_bytes,pauses_sent,pausing_s,"
+        "pauses_received,paused_s,pool_peak_bytes";
+    return columns + (description.counts_received ? ",received_packets,received_bytes\n" : "\n");
 }
 
 std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
@@ -52,12 +91,16 @@ std::string switch_csv_lines(const SwitchHardware& description, const SwitchRead
     const auto seconds = files::exact_seconds;
     const std::string time = switch_row_time(begin, length, phase);
     for (const SwitchRow& row : reading.rows) {
-        lines += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}\n", time, row.port,
+        lines += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{}", time, row.port,
                              description.ports[row.port].peer, row.priority, row.sent_packets,
                              row.sent_bytes.count, row.queue_peak.count, row.queue_mean_bytes,
                              row.marked_packets, row.dropped_packets, row.dropped_bytes.count,
                              row.pauses_sent, seconds(row.pausing.ns), row.pauses_received,
                              seconds(row.paused.ns), reading.pool_peak.count);
+        if (description.counts_received) {
+            lines += fmt::format(",{},{}", row.received_packets, row.received_bytes.count);
+        }
+        lines += '\n';
     }
     return lines;
 }
@@ -90,6 +133,16 @@ SwitchRow SwitchTotals::sum() const {
     SwitchRow all;
     for (const auto& [key, total] : ports) {
         add_row(all, total.row);
+    }
+    return all;
+}
+
+SwitchRow SwitchTotals::sum_of(std::uint32_t priority) const {
+    SwitchRow all;
+    for (const auto& [key, total] : ports) {
+        if (total.row.priority == priority) {
+            add_row(all, total.row);
+        }
     }
     return all;
 }
@@ -185,6 +238,10 @@ Json to_json(const SwitchTotals& totals) {
                          {"pausing_share", part_of(row.pausing, totals.measured)},
                          {"pauses_received", row.pauses_received},
                          {"paused_share", part_of(row.paused, totals.measured)}});
+        if (!totals.classes.empty()) {
+            ports.back()["received_packets"] = row.received_packets;
+            ports.back()["received_bytes"] = row.received_bytes.count;
+        }
         // The name of the peer is that of its only rank.
         if (total.port.ranks.size() > 1) {
             Json& ranks = ports.back()["ranks"] = Json::array();
@@ -217,6 +274,9 @@ Json to_json(const SwitchTotals& totals) {
               {"ports", std::move(ports)}};
     if (!totals.failures.none()) {
         json["failures"] = to_json(totals.failures);
+    }
+    for (const CountedClass& one : totals.classes) {
+        json["classes"].push_back(class_json(one, totals.sum_of(one.priority)));
     }
     if (!totals.parallel_links.empty()) {
         json["parallel_links_file"] = parallel_links_file();
@@ -267,6 +327,9 @@ std::string switch_text(const SwitchTotals& totals) {
                             : fmt::format("ports to consumers used from {} ({}) to {} ({})",
                                           files::percent(ports.least), ports.least_name,
                                           files::percent(ports.most), ports.most_name));
+    }
+    if (!totals.classes.empty()) {
+        parts.push_back(classes_text(totals));
     }
     if (std::string balance = parallel_links_text(totals.parallel_links); !balance.empty()) {
         parts.push_back(std::move(balance));

@@ -30,6 +30,7 @@ struct SwitchHardware {
     std::string name;  ///< "switch-0"
     core::Bytes pool;  ///< that its ports share; 0: they share none
     std::vector<SwitchPort> ports;
+    bool counts_received = false;  ///< rows also have what came in
 };
 
 /// One port and priority during some time.
@@ -48,7 +49,9 @@ struct SwitchRow {
     core::Duration paused;  ///< for so long the peer stopped this port
     // From the peer.
     std::uint64_t pauses_sent = 0;
-    core::Duration pausing;  ///< for so long this port stopped the peer
+    core::Duration pausing;              ///< for so long this port stopped the peer
+    std::uint64_t received_packets = 0;  ///< only with SwitchHardware::counts_received
+    core::Bytes received_bytes;
 };
 
 struct SwitchReading {
@@ -65,7 +68,7 @@ struct LossReactions {
 /// "switch/switch-0.csv", relative to the run directory.
 std::string switch_file(std::string_view name);
 /// Header line, with its line end.
-std::string switch_csv_header();
+std::string switch_csv_header(const SwitchHardware& description);
 /// The rows of one reading as lines with their line ends. `begin`: of the time, which lasted for `length`.
 std::string switch_csv_lines(const SwitchHardware& description, const SwitchReading& reading,
                              core::Instant begin, core::Duration length, Phase phase);
@@ -77,6 +80,15 @@ struct SwitchPortTotals {
     double queue_byte_seconds = 0;  ///< integral of the queue
     /// As a share of what the cable can carry in this time.
     [[nodiscard]] double use(core::Duration measured) const;
+};
+
+/// A priority whose packets are counted apart, because the switch file has names for some.
+struct CountedClass {
+    std::string name;
+    std::uint32_t priority = 0;
+    bool lossless = false;
+    std::vector<std::string> carries{};  ///< "data", "control", ...
+    core::BitRate of_others{};           ///< from each producer's host; 0: nothing
 };
 
 /// All switches over the measured time.
@@ -92,11 +104,14 @@ struct SwitchTotals {
     std::vector<ParallelLinkTotals> parallel_links;
     std::string problem;  ///< why rows are missing; empty: none are
     NetworkFailures failures;
+    std::vector<CountedClass> classes;  ///< by priority; empty: they are not counted apart
 
     /// Adds what a switch counted in `length`.
     void add(const SwitchHardware& description, const SwitchReading& reading, core::Duration length);
     /// Over all ports; times are left out, since they have no sum.
     [[nodiscard]] SwitchRow sum() const;
+    /// The same of one priority.
+    [[nodiscard]] SwitchRow sum_of(std::uint32_t priority) const;
     /// With the longest queue; nullptr: nothing was sent.
     [[nodiscard]] const SwitchPortTotals* fullest() const;
     struct Stopped {

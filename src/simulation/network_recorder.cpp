@@ -35,6 +35,7 @@ bool NetworkRecorder::start(SwitchedCounters* counters, Instant now) {
     last_.assign(hosts_.size(), std::vector<std::uint64_t>(columns.size()));
     descriptions_ = counters_->switches();
     totals_.row_length = setup_.row_length;
+    totals_.classes = counters_->classes();
     for (const record::SwitchHardware& description : descriptions_) {
         totals_.files.push_back(record::switch_file(description.name));
         totals_.pool = description.pool;
@@ -63,7 +64,8 @@ void NetworkRecorder::open_files() {
                                             record::CsvLog::Writing::in_blocks));
     }
     for (const std::string& file : totals_.files) {
-        note(switch_logs_.emplace_back().open(setup_.directory + "/" + file, record::switch_csv_header(),
+        note(switch_logs_.emplace_back().open(setup_.directory + "/" + file,
+                                              record::switch_csv_header(descriptions_.front()),
                                               record::CsvLog::Writing::in_blocks));
     }
     if (parallel_links_) {

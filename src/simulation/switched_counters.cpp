@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -26,6 +27,45 @@ core::Duration nanoseconds(Picoseconds time) {
     return core::Duration::nanoseconds(time.count / 1000);
 }
 
+/// All priorities in use, if the switch file has a name for any.
+std::vector<record::CountedClass> classes_of(const core::NetworkPlan& plan) {
+    const core::FabricPlan& fabric = plan.fabric;
+    std::map<Priority, record::CountedClass> found;
+    const auto at = [&](Priority priority) -> record::CountedClass& { return found[priority]; };
+    for (const core::TrafficClass& one : fabric.classes) {
+        record::CountedClass& named = at(one.traffic.priority);
+        named.name = one.name;
+        named.of_others = one.traffic.rate;
+    }
+    if (found.empty()) {
+        return {};
+    }
+    at(fabric.data_priority).carries.emplace_back("data");
+    if (!plan.separate_control) {
+        at(fabric.control_priority).carries.emplace_back("control");
+    }
+    at(fabric.nics.ack_priority).carries.emplace_back("acknowledgements");
+    if (plan.framing != core::Framing::tcp) {
+        at(fabric.nics.cnp_priority).carries.emplace_back("notifications");
+    }
+    if (fabric.background.rate.bits_per_second > 0) {
+        at(fabric.background.priority).carries.emplace_back("background");
+    }
+    std::vector<record::CountedClass> classes;
+    for (auto& [priority, one] : found) {
+        one.priority = priority;
+        one.lossless = fabric.switches.is_lossless(priority);
+        if (one.name.empty()) {
+            one.name = fmt::format("priority {}", priority);
+        }
+        if (one.of_others.bits_per_second > 0) {
+            one.carries.emplace_back("others");
+        }
+        classes.push_back(std::move(one));
+    }
+    return classes;
+}
+
 }  // namespace
 
 SwitchedCounters::SwitchedCounters(const Setup& setup)
@@ -37,6 +77,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
       begin_(setup.begin),
       names_(device_names(setup.topology, setup.plan, setup.placement)),
       failures_(setup.topology, setup.network, names_, setup.plan.fabric.switches.watchdog.on, setup.begin),
+      classes_(classes_of(setup.plan)),
       last_(topology_.links().size() * packet::priority_count) {
     std::uint32_t most_nics = 1;
     for (std::uint32_t index = 0; index < placement_.hosts().size(); ++index) {
@@ -63,6 +104,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
             add_tcp();
         }
         add_pauses(nic);
+        add_classes(nic);
     }
 }
 
@@ -110,8 +152,10 @@ std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
         // Ports of their own are modelled as a pool that cannot be filled.
         const core::Bytes pool = plan_.fabric.switches.pool;
         constexpr core::Bytes endless{std::int64_t{1} << 50};
-        record::SwitchHardware description{
-            .name = names_.name(node), .pool = pool < endless ? pool : core::Bytes{}, .ports = {}};
+        record::SwitchHardware description{.name = names_.name(node),
+                                           .pool = pool < endless ? pool : core::Bytes{},
+                                           .ports = {},
+                                           .counts_received = !classes_.empty()};
         for (const LinkIndex link : topology_.ports(node)) {
             description.ports.push_back(port_to(link));
         }
@@ -155,18 +199,29 @@ packet::Carried SwitchedCounters::sent(LinkIndex link) const {
 }
 
 packet::Carried SwitchedCounters::arrived(LinkIndex link) const {
-    packet::Carried sum = sent(link);
-    const packet::Carried& lost = network_.losses(link).on_link;
-    sum.packets -= on_the_way_[link].packets + lost.packets;
-    sum.bytes -= on_the_way_[link].bytes + lost.bytes;
+    packet::Carried sum;
+    for (Priority priority = 0; priority < packet::priority_count; ++priority) {
+        const packet::Carried of_priority = arrived(link, priority);
+        sum.packets += of_priority.packets;
+        sum.bytes += of_priority.bytes;
+    }
     return sum;
 }
 
+packet::Carried SwitchedCounters::arrived(LinkIndex link, Priority priority) const {
+    const packet::LinkCounts& sent = network_.counts(link, priority);
+    const packet::Carried& lost = network_.losses(link).on_link.of[priority];
+    const packet::Carried& under_way = on_the_way_[link].of[priority];
+    return {sent.packets - under_way.packets - lost.packets, sent.bytes - under_way.bytes - lost.bytes};
+}
+
 void SwitchedCounters::read_all(Picoseconds now) {
-    if (now == read_at_) {
+    // At one instant, more may be sent between two readings.
+    if (now == read_at_ && network_.transmissions() == transmissions_read_) {
         return;
     }
     read_at_ = now;
+    transmissions_read_ = network_.transmissions();
     on_the_way_ = network_.on_the_way();
     sent_again_.assign(topology_.nodes(), 0);
     cuts_.assign(topology_.nodes(), 0);
@@ -273,6 +328,27 @@ void SwitchedCounters::add_pauses(std::uint32_t nic) {
     }
 }
 
+/// As the driver mlx5 counts traffic by priority.
+void SwitchedCounters::add_classes(std::uint32_t nic) {
+    for (const record::CountedClass& one : classes_) {
+        const auto priority = static_cast<Priority>(one.priority);
+        const auto counter = [&](const char* form, Read read) {
+            add(nic, fmt::format(fmt::runtime(form), priority), std::move(read));
+        };
+        counter("rx_prio{}_bytes",
+                [this, priority](const Nic& its, Picoseconds) { return arrived(its.down, priority).bytes; });
+        counter("rx_prio{}_packets", [this, priority](const Nic& its, Picoseconds) {
+            return arrived(its.down, priority).packets;
+        });
+        counter("tx_prio{}_bytes", [this, priority](const Nic& its, Picoseconds) {
+            return network_.counts(its.up, priority).bytes;
+        });
+        counter("tx_prio{}_packets", [this, priority](const Nic& its, Picoseconds) {
+            return network_.counts(its.up, priority).packets;
+        });
+    }
+}
+
 void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values) {
     const Picoseconds now = since_begin(at);
     read_all(now);
@@ -292,14 +368,18 @@ void SwitchedCounters::read_host(core::Instant at, std::size_t host, std::vector
 void SwitchedCounters::read_switch(core::Instant at, std::size_t index, record::SwitchReading& reading) {
     const Picoseconds now = since_begin(at);
     const NodeIndex node = switches_[index];
+    if (!classes_.empty()) {
+        read_all(now);
+    }
     reading.rows.clear();
     reading.pool_peak = {network_.buffer(node).peak()};
     const std::vector<LinkIndex>& ports = topology_.ports(node);
     for (std::uint32_t port = 0; port < ports.size(); ++port) {
         for (Priority priority = 0; priority < packet::priority_count; ++priority) {
             const record::SwitchRow row = read_port(ports[port], priority, now, now - last_at_[index]);
-            const bool moved =
-                row.sent_packets + row.dropped_packets + row.pauses_received + row.pauses_sent > 0;
+            const bool moved = row.sent_packets + row.dropped_packets + row.pauses_received +
+                                   row.pauses_sent + row.received_packets >
+                               0;
             if (moved || row.queue_peak.count > 0 || row.paused.ns > 0 || row.pausing.ns > 0) {
                 reading.rows.push_back(row);
                 reading.rows.back().port = port;
@@ -315,7 +395,8 @@ record::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priority,
     Last& last = last_[link * packet::priority_count + priority];
     const packet::LinkCounts& counts = network_.counts(link, priority);
     const Last fresh{counts, network_.queue_integral(link, priority, now),
-                     network_.paused(link, priority, now), network_.paused(reverse(link), priority, now)};
+                     network_.paused(link, priority, now), network_.paused(reverse(link), priority, now),
+                     classes_.empty() ? packet::Carried{} : arrived(reverse(link), priority)};
     const auto bytes = [](std::uint64_t count) { return core::Bytes{static_cast<std::int64_t>(count)}; };
     const auto integral = static_cast<double>(fresh.queue_integral - last.queue_integral);
     const auto units = static_cast<double>(length.count >> packet::queue_time_shift);
@@ -331,7 +412,9 @@ record::SwitchRow SwitchedCounters::read_port(LinkIndex link, Priority priority,
                           .pauses_received = counts.pauses - last.counts.pauses,
                           .paused = nanoseconds(fresh.paused) - nanoseconds(last.paused),
                           .pauses_sent = counts.pauses_sent - last.counts.pauses_sent,
-                          .pausing = nanoseconds(fresh.pausing) - nanoseconds(last.pausing)};
+                          .pausing = nanoseconds(fresh.pausing) - nanoseconds(last.pausing),
+                          .received_packets = fresh.received.packets - last.received.packets,
+                          .received_bytes = bytes(fresh.received.bytes - last.received.bytes)};
     last = fresh;
     return row;
 }

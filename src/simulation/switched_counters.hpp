@@ -38,6 +38,8 @@ class SwitchedCounters {
     /// Counters of every host, as columns of hosts/NAME.csv.
     [[nodiscard]] std::vector<std::string> host_columns() const;
     [[nodiscard]] std::vector<record::SwitchHardware> switches() const;
+    /// Priorities that are counted apart; empty: the switch file names none.
+    [[nodiscard]] const std::vector<record::CountedClass>& classes() const { return classes_; }
 
     [[nodiscard]] std::vector<record::ParallelLinks> parallel_links() const;
 
@@ -75,10 +77,12 @@ class SwitchedCounters {
         std::uint64_t queue_integral = 0;
         packet::Picoseconds paused;
         packet::Picoseconds pausing;
+        packet::Carried received;
     };
 
     void add_traffic(std::uint32_t nic);
     void add_pauses(std::uint32_t nic);
+    void add_classes(std::uint32_t nic);
     void add_queue_pairs(std::uint32_t nic);
     void add_tcp();
     void add(std::uint32_t nic, std::string_view name, Read read);
@@ -88,6 +92,7 @@ class SwitchedCounters {
     }
     [[nodiscard]] packet::Carried sent(packet::LinkIndex link) const;
     [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
+    [[nodiscard]] packet::Carried arrived(packet::LinkIndex link, packet::Priority priority) const;
     void read_all(packet::Picoseconds now);
     [[nodiscard]] record::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,
                                               packet::Picoseconds now, packet::Picoseconds length);
@@ -100,16 +105,18 @@ class SwitchedCounters {
     core::Instant begin_;
     DeviceNames names_;
     FailureAccount failures_;
+    std::vector<record::CountedClass> classes_;
     std::vector<Host> hosts_;  ///< with nodes of the run
     std::vector<packet::NodeIndex> switches_;
     std::vector<CounterColumn> columns_;
     // For all hosts together, read once for each instant.
     packet::Picoseconds read_at_ = packet::Picoseconds::never();
-    std::vector<packet::Carried> on_the_way_;   ///< by link
-    std::vector<std::uint64_t> sent_again_;     ///< packets, by the node that sends
-    std::vector<std::uint64_t> cuts_;           ///< by congestion control, by the node that sends
-    std::vector<Last> last_;                    ///< by link and priority
-    std::vector<packet::Picoseconds> last_at_;  ///< by switch
+    std::uint64_t transmissions_read_ = 0;
+    std::vector<packet::CarriedByPriority> on_the_way_;  ///< by link
+    std::vector<std::uint64_t> sent_again_;              ///< packets, by the node that sends
+    std::vector<std::uint64_t> cuts_;                    ///< by congestion control, by the node that sends
+    std::vector<Last> last_;                             ///< by link and priority
+    std::vector<packet::Picoseconds> last_at_;           ///< by switch
 };
 
 }  // namespace weir::simulation

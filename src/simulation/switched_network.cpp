@@ -61,12 +61,15 @@ SwitchedNetwork::SwitchedNetwork(const core::Plan& plan, const core::NetworkPlan
             network_.open_socket(first_nic(row().producer(producer)), network.fabric.data_priority));
     }
     used_flows_.resize(plan.producers);
-    add_background();
+    add_background(plan_.fabric.background, 0);
+    for (const core::TrafficClass& one : plan_.fabric.classes) {
+        add_background(one.traffic, 1U + one.traffic.priority);
+    }
 }
 
 /// By the first NICs. Each producer's host begins with another consumer's.
-void SwitchedNetwork::add_background() {
-    if (plan_.fabric.background.rate.bits_per_second == 0) {
+void SwitchedNetwork::add_background(const core::BackgroundPlan& traffic, std::uint32_t number) {
+    if (traffic.rate.bits_per_second == 0) {
         return;
     }
     for (const core::Placement::Host& sender : placement_.hosts()) {
@@ -84,7 +87,7 @@ void SwitchedNetwork::add_background() {
             }
         }
         if (has(sender, is_of(row().producer(0), row().producers)) && !receivers.empty()) {
-            network_.add_background(plan_.fabric.background, {sender.first_port}, receivers);
+            network_.add_background(traffic, {sender.first_port}, receivers, number);
         }
     }
 }

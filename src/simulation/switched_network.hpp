@@ -71,7 +71,7 @@ class SwitchedNetwork final : public SeparateControl {
     packet::FlowIndex flow_of_event(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
     [[nodiscard]] packet::PacketNetwork::Protocol protocol() const;
     void post_message(core::Instant now, FlatNode from, FlatNode to, core::Bytes bytes, std::uint32_t handle);
-    void add_background();
+    void add_background(const core::BackgroundPlan& traffic, std::uint32_t number);
     void handle_data(core::Instant now, const QueueEvent& event) override;
     void report(core::Instant now, const packet::PacketNetwork::Report& report);
     void message_arrived(core::Instant now, packet::FlowIndex flow, std::uint32_t handle);

@@ -1,4 +1,5 @@
 // A random switch file of random scenarios.
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 
@@ -13,7 +14,9 @@ constexpr std::int64_t least_shared_bytes = 48000;
 
 class SwitchDraw {
   public:
-    SwitchDraw(RandomDraw& draw, std::int64_t hosts) : draw_(draw), hosts_(hosts) {}
+    /// `least_link`: the slowest link of a rank, in b/s; 0: not known.
+    SwitchDraw(RandomDraw& draw, std::int64_t hosts, std::int64_t least_link)
+        : draw_(draw), hosts_(hosts), least_link_(least_link) {}
 
     std::string text() {
         line("base = \"{}\"", draw_.one_of({"shallow", "deep", "dcqcn-tuned"}));
@@ -24,6 +27,7 @@ class SwitchDraw {
         connections();
         failures();
         controls();
+        classes();
         return std::move(text_);
     }
 
@@ -44,6 +48,7 @@ class SwitchDraw {
     void memory() {
         // A quarter is kept for a slow port. A switch has at most six uplinks.
         const std::int64_t headroom = draw_.one_in(3) ? 0 : draw_.number(1000, 100000);
+        has_headroom_ = headroom > 0;
         const std::int64_t kept = (hosts_ + 6) * (headroom / 4 + 1);
         line("[switch]\nheadroom = \"{}B\"", headroom);
         line("pool = \"{}B\"", kept + draw_.number(least_shared_bytes, draw_.one_in(2) ? 100000 : 1000000));
@@ -115,11 +120,50 @@ class SwitchDraw {
              draw_.number(100, 50'000), draw_.number(5, 9));
     }
 
+    void classes() {
+        if (!draw_.one_in(3)) {
+            return;
+        }
+        const std::int64_t first = draw_.number(0, 5);
+        const std::int64_t last = first + draw_.number(0, 2);
+        for (std::int64_t priority = first; priority <= last; ++priority) {
+            line("[class.c{}]\npriority = {}\nstrict = {}\nweight = {}", priority, priority, draw_.one_in(3),
+                 draw_.number(1, 9));
+            // The pool has headroom for one lossless priority.
+            const bool lossless = !has_headroom_ && draw_.one_in(2);
+            if (lossless || !whole_links_) {
+                line("lossless = {}", lossless);
+            }
+            const std::int64_t none_below = draw_.number(0, 20000);
+            line("ecn = {}\nnone-below = \"{}B\"\nall-above = \"{}B\"\nprobability = 0.{}1", !draw_.one_in(4),
+                 none_below, none_below + draw_.number(0, 100000), draw_.number(0, 9));
+            // So little that data has room, also where all of it goes to one host.
+            line("rate = \"{}b/s\"\npacket = \"{}B\"\ntraffic = \"{}\"\nmessage = \"{}B\"",
+                 draw_.number(0, least_link_ / 20 / hosts_), draw_.number(84, 1538),
+                 draw_.one_of({"packets", "tcp", "rdma"}), draw_.number(1000, 20000));
+        }
+    }
+
     RandomDraw& draw_;
     bool whole_links_ = false;
+    bool has_headroom_ = false;
     std::int64_t hosts_;
+    std::int64_t least_link_;
     std::string text_;
 };
+
+/// The slowest of the links that are drawn, in b/s; 0: they are not all of one speed.
+std::int64_t least_link(RandomDraw& draw) {
+    std::int64_t least = 0;
+    for (const char* option : {"producer-link", "consumer-link"}) {
+        const std::string link = draw.value(option);
+        if (link.empty() || link.find(',') != std::string::npos) {
+            return 0;
+        }
+        least = least == 0 ? std::stoll(link) : std::min<std::int64_t>(least, std::stoll(link));
+    }
+    return least;
+}
 
 }  // namespace
 
@@ -128,7 +172,7 @@ void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::stri
         return;
     }
     std::ofstream out(file);
-    out << SwitchDraw(draw, 1 + range.producers + range.consumers).text();
+    out << SwitchDraw(draw, 1 + range.producers + range.consumers, least_link(draw)).text();
     if (!out.flush()) {
         throw std::runtime_error(fmt::format("cannot write {}", file));
     }

@@ -6,6 +6,7 @@
 #include "config/scenario.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
+#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 #include "steps.hpp"
 
@@ -35,8 +36,16 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         for (const config::SwitchKey& key : config::switch_keys()) {
             config::set_value(key, again, config::value_text(key, description));
         }
+        again.classes = description.classes;
         fuzz::demand(again == description, "a description that is another when read again");
         const core::FabricPlan fabric = config::fabric_of(description, core::Bytes{100'000});
+        for (config::ClassDescription& one : again.classes) {
+            for (const config::ClassKey& key : config::class_keys()) {
+                key.set(one, key.text(one, fabric));
+            }
+        }
+        fuzz::demand(config::fabric_of(again, core::Bytes{100'000}).classes == fabric.classes,
+                     "classes that are others when read again");
         fuzz::demand(fabric.control_priority < core::priority_count, "a priority that does not exist");
     }
     is_read([&] { config::parse_scenario(text, "x.toml"); });

@@ -197,7 +197,7 @@ class Traffic {
             sent += network_.flow({flow}).traffic.sent;
         }
         REQUIRE(on_first_links <= sent);
-        const std::vector<Carried> on_the_way = network_.on_the_way();
+        const std::vector<CarriedByPriority> on_the_way = network_.on_the_way();
         for (std::uint32_t node = case_.hosts; node < case_.topology.nodes(); ++node) {
             std::int64_t queued = 0;
             std::uint64_t came = 0;
@@ -209,7 +209,7 @@ class Traffic {
                     const LinkCounts& leaving = network_.counts(link, priority);
                     went += leaving.bytes + leaving.dropped_bytes;
                 }
-                came -= on_the_way[link ^ 1U].bytes + network_.losses(link ^ 1U).on_link.bytes;
+                came -= on_the_way[link ^ 1U].sum().bytes + network_.losses(link ^ 1U).on_link.sum().bytes;
                 went += network_.losses(link).before_link.bytes;
             }
             went += network_.without_way({node}).bytes;
@@ -243,7 +243,7 @@ class Traffic {
         }
         std::uint64_t lost = 0;
         for (LinkIndex link = 0; link < case_.topology.links().size(); ++link) {
-            lost += network_.losses(link).on_link.bytes + network_.losses(link).before_link.bytes;
+            lost += network_.losses(link).on_link.sum().bytes + network_.losses(link).before_link.bytes;
         }
         for (std::uint32_t node = 0; node < case_.topology.nodes(); ++node) {
             lost += network_.without_way({node}).bytes;

@@ -88,12 +88,13 @@ TEST_CASE("A cut loses what is on the cable and in its queues, to the byte") {
     }
     rig.run_to(millisecond + Picoseconds{4'321});
     const CableIndex cable = rig.cable(0, rig.busy_spine());
-    const std::vector<Carried> on_the_way = rig.network.on_the_way();
+    const auto on_the_way = rig.network.on_the_way();
     std::int64_t queued = 0;
     for (std::size_t priority = 0; priority < priority_count; ++priority) {
         queued += rig.network.queued_bytes(2 * cable, static_cast<Priority>(priority));
     }
-    REQUIRE(on_the_way[2 * cable].bytes > 0);
+    const std::uint64_t lost = on_the_way[2 * cable].sum().bytes;
+    REQUIRE(lost > 0);
     const std::uint32_t failure =
         rig.network.add_failure({.kind = FabricFailure::Kind::cut, .cables = {cable}});
     const Picoseconds at = millisecond + Picoseconds{5'000};
@@ -101,7 +102,7 @@ TEST_CASE("A cut loses what is on the cable and in its queues, to the byte") {
     rig.network.set_failed(at, failure, true);
     rig.run_to(at);
     const FailureCosts costs = rig.network.failure_costs(failure, rig.network.now());
-    CHECK(costs.on_links.bytes == on_the_way[2 * cable].bytes + on_the_way[2 * cable + 1].bytes);
+    CHECK(costs.on_links.bytes == lost + on_the_way[2 * cable + 1].sum().bytes);
     CHECK(costs.in_queues.bytes == static_cast<std::uint64_t>(queued));
     CHECK(costs.sent_to_cut.packets == 0);
     CHECK(rig.network.queued_bytes(2 * cable, 0) == 0);
@@ -196,7 +197,7 @@ TEST_CASE("Errors lose a share of packets within binomial bounds, by the seed") 
         const FailureCosts costs = rig.network.failure_costs(failure, rig.network.now());
         CHECK(costs.lost().packets == costs.by_errors.packets);
         CHECK(rig.traffic(flow).dropped == costs.by_errors.bytes);
-        CHECK(rig.network.losses(0).on_link.packets == costs.by_errors.packets);
+        CHECK(rig.network.losses(0).on_link.sum().packets == costs.by_errors.packets);
         return costs.by_errors.packets;
     };
     const std::uint64_t lost = lost_of(1);
