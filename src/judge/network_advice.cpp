@@ -66,9 +66,14 @@ std::string used_text(const record::SwitchTotals& switches) {
                              files::percent(ports.most));
 }
 
+/// Where classes are counted apart, what others lose is no loss of the run.
+record::SwitchRow counts_of_data(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
+    return switches.classes.empty() ? switches.sum() : switches.sum_of(network.fabric.data_priority);
+}
+
 NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
     const core::FabricPlan& fabric = network.fabric;
-    const record::SwitchRow sum = switches.sum();
+    const record::SwitchRow sum = counts_of_data(network, switches);
     if (const std::uint64_t lost = switches.failures.lost_packets(); lost > 0 && sum.dropped_packets == 0) {
         return {
             fmt::format("Failures of the network lost {}, and {} were sent again.",
@@ -82,8 +87,9 @@ NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record
                           files::percent(share_of(sum.dropped_packets, sum.sent_packets)),
                           files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)))
             : fmt::format(
-                  "Packets were lost or overtook each other, and none was dropped by a switch; {} "
+                  "Packets were lost or overtook each other, and none{} was dropped by a switch; {} "
                   "were sent again.",
+                  switches.classes.empty() ? "" : " of the class of data",
                   files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)));
     if ((fabric.switches.lossless & core::mask_of(fabric.data_priority)) != 0) {
         return {text,
@@ -137,8 +143,8 @@ NetworkAdvice of_simulated_pauses(const core::NetworkPlan& network, const record
                       where};
 }
 
-NetworkAdvice of_simulated_marks(const record::SwitchTotals& switches) {
-    const record::SwitchRow sum = switches.sum();
+NetworkAdvice of_simulated_marks(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
+    const record::SwitchRow sum = counts_of_data(network, switches);
     const std::string text =
         fmt::format("ECN slowed producers down: the switch marked {} of the packets. {}",
                     files::percent(share_of(sum.marked_packets, sum.sent_packets)), used_text(switches));
@@ -165,7 +171,7 @@ NetworkAdvice of_simulated(const core::Plan& plan, const RunFacts& facts) {
                 return of_simulated_pauses(network, *facts.switches);
             case Mechanism::controlled_by_ecn:
             case Mechanism::slowed_by_cnp:
-                return of_simulated_marks(*facts.switches);
+                return of_simulated_marks(network, *facts.switches);
             case Mechanism::nothing_counted:
                 if (facts.switches->consumer_ports().least >= full_use) {
                     return lower_the_rate(used_text(*facts.switches));

@@ -55,6 +55,34 @@ TEST_CASE("Lost packets: the counts, and the ports to look at") {
     CHECK_FALSE(contains(verdict.advice, "slots"));
 }
 
+TEST_CASE("What others lose is no loss of data where classes are counted apart") {
+    NetworkPlan network{.model = NetworkModel::packet,
+                        .producer_link = {100'000'000'000},
+                        .consumer_link = {100'000'000'000},
+                        .mtu = {4096},
+                        .latency = {},
+                        .scheduler_time = {}};
+    SwitchTotals switches;
+    switches.measured = Duration::seconds(10);
+    for (const std::uint32_t priority : {1U, 3U}) {
+        SwitchRow& row = switches.ports[{"switch-0", 0, priority}].row;
+        row.priority = priority;
+        row.sent_packets = 1000;
+    }
+    switches.ports[{"switch-0", 0, 1}].row.dropped_packets = 500;
+    const auto text = [&] {
+        RunFacts facts;
+        facts.simulated = &network;
+        facts.switches = &switches;
+        const NetworkVerdict lossy{{NetworkMechanism::lossy}, "lossy"};
+        facts.network = &lossy;
+        return advise_on_network(test::small_plan(), facts).text;
+    };
+    CHECK(contains(text(), "the switch dropped 25 % of them"));
+    switches.classes = {{.name = "storage", .priority = 1}, {.name = "data", .priority = 3}};
+    CHECK(contains(text(), "none of the class of data was dropped by a switch"));
+}
+
 TEST_CASE("A host that drops is named, and not the switch") {
     const Verdict verdict = verdict_with({{"mlx5_0.out_of_buffer", 900}}, "host-loss");
     CHECK(contains(verdict.text, "900 out_of_buffer (on eb12)"));
