@@ -62,7 +62,7 @@ def job_traffic(setup, jobs, interval_ns=None):
 
 
 def _outcome(setup, names, trials, left_out):
-    rows, primary, lines, anomalies = [], {}, {}, []
+    rows, network, primary, lines, anomalies = [], [], {}, {}, []
     figure = "jct_s_mean" if setup.section.number == "9.2" else "busbw_bps_mean"
     for name in names:
         workers, size, way = name.split(" ", 2)
@@ -73,13 +73,14 @@ def _outcome(setup, names, trials, left_out):
                       for trial, record in zip(found, records) if record["complete_iterations"] < record["iterations"]]
         if not complete:
             continue
-        rows.append(_row(setup, workers, size, way, found, complete))
+        rows.append(_row(setup, workers, size, way, complete))
+        network.append((int(workers), size, way, *_of_network(found)))
         primary[name] = [record[figure] for record in complete]
         lines.setdefault(f"{way}, N = {workers}", []).append((size, mean([one["efficiency"] for one in complete])))
     unit = "s" if figure == "jct_s_mean" else "b/s"
     title = "JCT, mean" if unit == "s" else "BusBW, mean"
     return Outcome(
-        (Table("Iterations", _COLUMNS, tuple(rows)),), (Primary(title, unit, HOST, primary),),
+        (Table("Iterations", _COLUMNS, tuple(rows)), Table("The network meanwhile", _NETWORK, tuple(network))), (Primary(title, unit, HOST, primary),),
         (by_name("BusBW / line rate over S", "S", "1", lines),),
         deviations=(*left_out, "Steps are those of weir, each sent when its input is there; no collective library and no accelerators take part.",
                     *((f"Receivers keep {RECEIVERS_KEEP} that comes ahead of a missing packet.",) if setup.simulated else ()),
@@ -100,24 +101,31 @@ _COLUMNS = (
     Column("JCT P99", "s", HOST),
     Column("BusBW mean", "b/s", HOST, "of the participant that was last"), Column("BusBW P50", "b/s", HOST), Column("BusBW P95", "b/s", HOST),
     Column("BusBW P99", "b/s", HOST, "that 99 of 100 iterations reach"), Column("efficiency", "1", HOST, "BusBW / line rate"),
-    Column("8 S f / B", "s", ARITHMETIC, "the least time"), Column("marked", "%", SWITCH), Column("pauses", "/s", SWITCH),
+    Column("8 S f / B", "s", ARITHMETIC, "the least time"))
+_NETWORK = (
+    *_COLUMNS[:3], Column("marked", "%", SWITCH), Column("pauses", "/s", SWITCH), Column("dropped", "packets", SWITCH),
     Column("JFI of uplinks", "1", SWITCH, "least of any switch, all bytes"), Column("pauses received", "/s", NIC))
 
 
-def _row(setup, workers, size, way, trials, records):
+def _row(setup, workers, size, way, records):
     """Means over the runs of their figures."""
     def over_runs(key):
         return mean([record[key] for record in records])
 
-    switches = [trial.switch for trial in trials if trial.switch]
-    jain = [links["jain_index"] for switch in switches for links in switch.get("parallel_links") or [] if links["jain_index"] is not None]
-    received = [None if (count := trial.counted_by_nics("pause_frames_received")) is None else count / trial.seconds for trial in trials]
     return (int(workers), size, way, records[0]["bus_factor"], records[0]["fabric_bytes_mean"], sum(one["complete_iterations"] for one in records),
             *(over_runs(f"jct_s_{name}") for name in ("mean", "p50", "p95", "p99")),
             *(over_runs(f"busbw_bps_{name}") for name in ("mean", "p50", "p95", "p99")), over_runs("efficiency"),
-            8.0 * records[0]["bytes"] * records[0]["bus_factor"] / setup.plan.link,
-            mean([switch["marked_share"] for switch in switches]),
-            mean([trial.switch["pauses_sent"] / trial.seconds for trial in trials if trial.switch]), min(jain, default=None), mean(received))
+            8.0 * records[0]["bytes"] * records[0]["bus_factor"] / setup.plan.link)
+
+
+def _of_network(trials):
+    """Means over the runs: share marked, pauses per second, packets dropped, least JFI, pauses that NICs received per second."""
+    switches = [trial.switch for trial in trials if trial.switch]
+    jain = [links["jain_index"] for switch in switches for links in switch.get("parallel_links") or [] if links["jain_index"] is not None]
+    received = [None if (count := trial.counted_by_nics("pause_frames_received")) is None else count / trial.seconds for trial in trials]
+    return (mean([switch["marked_share"] for switch in switches]),
+            mean([trial.switch["pauses_sent"] / trial.seconds for trial in trials if trial.switch]),
+            mean([float(switch["dropped_packets"]) for switch in switches]), min(jain, default=None), mean(received))
 
 
 def summary(setup):

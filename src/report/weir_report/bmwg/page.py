@@ -8,6 +8,7 @@ from ..figures.charts import Line, Panel, PanelChart, curve_colour
 from .results import POINTS, SETTING
 
 DOTS_MAX = 20
+SHORT_TEXT = 40  # of a cell that is not wrapped
 SHORT_POINTS = {"switch": "switch", "nic": "NIC", "host": "host", "arithmetic": "arithmetic", "weir's verdict": "weir", SETTING: ""}
 
 
@@ -46,7 +47,7 @@ def _cell(value, unit):
     if value is None:
         return {"text": "-", "number": True}
     if isinstance(value, str):
-        return {"text": value, "number": False}
+        return {"text": value, "number": False, "short": len(value) <= SHORT_TEXT}
     if unit == "%":
         return {"text": ("-" if value < 0 else "") + units.percentage(abs(value)), "number": True}
     return {"text": units.text(value, unit if unit in ("b/s", "B", "s") else ""), "number": True}
@@ -61,7 +62,8 @@ def _chart(curve, name):
     for place, (title, line) in enumerate(curve["lines"].items()):
         if line:
             x, y = zip(*sorted(map(tuple, line)))
-            lines.append(Line(title, [one / x_factor for one in x], [one / factor for one in y], colour=curve_colour(place),
+            lines.append(Line(title, [one / x_factor for one in x], [one / factor for one in y],
+                              style="bar" if curve["names"] and len(curve["lines"]) == 1 else "curve", colour=curve_colour(place),
                               points=len(line) <= DOTS_MAX))
     return PanelChart(name, curve["title"], [Panel(curve["title"], "" if unit == "1" else unit, lines)], None, "", x_names=curve["names"] or None,
                       x_title=", ".join(filter(None, (curve["x"], x_name))))

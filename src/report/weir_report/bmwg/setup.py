@@ -70,17 +70,17 @@ class Setup:
         return int(self.value("repetitions"))
 
     def fitting(self, name, most):
-        """Values that this fabric has hosts for. Raises ReportError if none is left."""
-        kept = [int(value) for value in self.values(name) if value <= most]
-        if not kept:
-            raise ReportError(f"{self.plan.path}: {self.section.number} {self.section.title}: {name}: {self.values(name)[0]} and more do not fit "
-                              f"on {self.plan.hosts} hosts")
+        """Values that this fabric has hosts for; if none does, the largest that would. Raises ReportError if that is below 2."""
+        kept = [int(value) for value in self.values(name) if value <= most] or [most]
+        if kept[0] < 2:
+            raise ReportError(f"{self.plan.path}: fabric.hosts: {self.plan.hosts} are too few for {self.section.number} {self.section.title}")
         return kept
 
     def left_out(self, name, most):
         """A sentence on values of the draft that do not fit; none if all do."""
         gone = [value for value in self.values(name) if value > most]
-        return () if not gone else (f"{name} {', '.join(map(str, gone))}: left out, the fabric has {self.plan.hosts} hosts",)
+        instead = f"; {most} in their place" if len(gone) == len(self.values(name)) else ""
+        return () if not gone else (f"{name} {', '.join(map(str, gone))}: left out, the fabric has {self.plan.hosts} hosts{instead}.",)
 
     # --- Options.
 
