@@ -5,6 +5,7 @@
 
 #include "cases.hpp"
 #include "dcqcn_run.hpp"
+#include "packet/dcqcn.hpp"
 #include "rig.hpp"
 
 namespace weir::switch_model {
