@@ -179,16 +179,19 @@ std::string bursts_text(const core::Plan& plan, const Forecast& f) {
 
 template <typename Line>
 void add_packets(const config::RunRequest& request, const Forecast& f, const Line& line) {
-    if (!packet_by_packet(request)) {
-        return;
-    }
     const char* name = "switch";
-    for (const std::string& about : switch_lines(request)) {
+    for (const std::string& about :
+         packet_by_packet(request) ? switch_lines(request) : std::vector<std::string>{}) {
         line(name, about);
         name = "";
     }
-    for (const DrawnLine& drawn : fabric_lines(request)) {
+    for (const DrawnLine& drawn : request.simulated&& core::has_fabric(request.network)
+                                      ? fabric_lines(request)
+                                      : std::vector<DrawnLine>{}) {
         line(drawn.name.c_str(), drawn.text);
+    }
+    if (!packet_by_packet(request)) {
+        return;
     }
     const PacketCost cost = packet_cost(request, f);
     line("cost", cost_text(cost));
@@ -308,9 +311,11 @@ std::string dry_run_json(const config::RunRequest& request) {
     }
     const auto pressure = pressure_of(request);
     json["pressure"] = pressure ? show::to_json(*pressure) : Json();
+    if (request.simulated && core::has_fabric(request.network)) {
+        json["fabric"] = fabric_json(request);
+    }
     if (packet_by_packet(request)) {
         const PacketCost cost = packet_cost(request, f);
-        json["fabric"] = fabric_json(request);
         json["packets"] = {{"transmissions", cost.transmissions},
                            {"cpu_seconds", cost.cpu_seconds},
                            {"memory_bytes", cost.memory_bytes},

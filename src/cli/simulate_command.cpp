@@ -17,6 +17,7 @@
 #include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
+#include "config/derive_packets.hpp"
 #include "config/groups.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
@@ -123,6 +124,9 @@ int simulate_command(const CommandLine& line) {
         return simulate_groups(request, jobs_of(line), explain);
     }
     simulation::SimulatedRun simulated = simulated_run(request);
+    if (request.network.fluid_fabric && request.output == config::OutputForm::text) {
+        fmt::print(stderr, "weir simulate: {}\n", config::fluid_note);
+    }
     for (const std::string& deadlock :
          simulation::possible_deadlocks(simulated.run.plan, simulated.network, simulated.disturbances)) {
         fmt::print(stderr, "weir simulate: {}\n", deadlock);

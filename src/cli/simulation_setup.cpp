@@ -11,6 +11,7 @@
 #include "cli/describe.hpp"
 #include "cli/forecast.hpp"
 #include "config/checks.hpp"
+#include "config/derive_packets.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
@@ -97,10 +98,13 @@ std::vector<simulation::Disturbance> disturbances_of(const RunRequest& request) 
     return disturbances;
 }
 
-/// All settings of the packet network, by sections, as a file would have them.
+/// All settings of the network that have a meaning in its model, by sections, as a file would have them.
 nlohmann::ordered_json description_of_switch(const RunRequest& request) {
     nlohmann::ordered_json json{{"name", request.packets.switch_name}};
     for (const config::SwitchKey& key : config::switch_keys()) {
+        if (request.network.fluid_fabric && !config::fluid_takes(key.section, key.name)) {
+            continue;
+        }
         json[std::string(key.section)][std::string(key.name)] = config::value_text(key, request.switches);
     }
     for (const config::ClassDescription& one : request.switches.classes) {
@@ -121,8 +125,9 @@ std::string environment_of(const RunRequest& request) {
     if (!request.scenario.empty()) {
         environment["scenario"] = request.scenario;
     }
-    if (request.network.model == core::NetworkModel::packet) {
-        environment["packet_network"] = description_of_switch(request);
+    if (core::has_fabric(request.network)) {
+        environment[request.network.fluid_fabric ? "fluid_network" : "packet_network"] =
+            description_of_switch(request);
     }
     return files::json_text(environment);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "config/quantities.hpp"
 #include "config/queue_pairs.hpp"
@@ -22,6 +23,10 @@ constexpr core::Duration longest_recovery = core::Duration::seconds(120);
 void refuse_options(const RunRequest& request) {
     for (const char* option : {"switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
                                "control-network", "switch-rows"}) {
+        if (request.network.fluid_fabric && std::string_view(option).starts_with("switch") &&
+            std::string_view(option) != "switch-rows") {
+            continue;
+        }
         // A real run has no use for what a scenario assumes for simulations.
         const bool is_unused = !request.simulated && request.origin(option) == Origin::scenario;
         if (request.given(option) && !is_unused && request.origin(option) >= request.origin("network")) {
@@ -31,6 +36,34 @@ void refuse_options(const RunRequest& request) {
     if (request.simulated && request.given("queue-pairs") &&
         request.origin("queue-pairs") >= request.origin("network")) {
         throw UsageError("--queue-pairs: needs --network packet");
+    }
+}
+
+/// Whether a fluid is to have the fabric of a switch file. Only where somebody wrote that it is a fluid: else
+/// --network packet was forgotten, or the file is a scenario's for that.
+bool asks_for_fluid_fabric(const RunRequest& request) {
+    const auto asks = [&](const char* option) {
+        return request.given(option) && request.origin(option) >= request.origin("network");
+    };
+    return request.simulated && request.given("network") && (asks("switch") || asks("switch-set"));
+}
+
+void check_fluid_keys(const RunRequest& request) {
+    for (const std::string& key : request.packets.keys) {
+        const std::string_view name = std::string_view(key).substr(0, key.find('='));
+        const std::size_t dot = std::min(name.find('.'), name.size() - 1);
+        if (!fluid_takes(name.substr(0, dot), name.substr(dot + 1))) {
+            throw UsageError(
+                fmt::format("--switch-set: {}: needs --network packet; fluid takes [topology], [placement], "
+                            "balancing.kind "
+                            "and failures.convergence",
+                            name));
+        }
+    }
+    if (request.switches.fabric.switches.balancing.kind == core::BalancingKind::flowlets) {
+        throw UsageError(
+            "--switch: [balancing] kind: flowlets need gaps between packets, which a fluid does not have; "
+            "write ecmp or spray, or use --network packet");
     }
 }
 
@@ -113,6 +146,14 @@ void derive_for_datagrams(RunRequest& request) {
     }
 }
 
+/// Hosts, cables and routes, and nothing of the memory of switches.
+void derive_fluid_fabric(RunRequest& request) {
+    request.switches = describe_switch(request);
+    check_fluid_keys(request);
+    request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    request.notes.emplace_back(fluid_note);
+}
+
 void check_overhead(const RunRequest& request) {
     const bool lossy = request.plan.lossy();
     if (request.simulated && request.network.packet_overhead &&
@@ -126,13 +167,22 @@ void check_overhead(const RunRequest& request) {
 
 }  // namespace
 
+bool fluid_takes(std::string_view section, std::string_view key) {
+    return section == "topology" || section == "placement" || (section == "balancing" && key == "kind") ||
+           (section == "failures" && key == "convergence");
+}
+
 void derive_packets(RunRequest& request) {
     check_overhead(request);
     if (request.simulated && request.plan.lossy()) {
         derive_for_datagrams(request);
     }
     if (request.network.model != core::NetworkModel::packet) {
+        request.network.fluid_fabric = asks_for_fluid_fabric(request);
         refuse_options(request);
+        if (request.network.fluid_fabric) {
+            derive_fluid_fabric(request);
+        }
         return;
     }
     if (request.network.mtu > longest_mtu) {

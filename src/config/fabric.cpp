@@ -240,7 +240,7 @@ void check_topology(const core::FabricPlan& fabric) {
 
 void derive_placement(RunRequest& request) {
     const core::Plan& plan = request.plan;
-    if (request.network.model != core::NetworkModel::packet || plan.producers == 0 || plan.consumers == 0) {
+    if (!core::has_fabric(request.network) || plan.producers == 0 || plan.consumers == 0) {
         return;
     }
     core::PlacementPlan& placement = request.network.fabric.placement;

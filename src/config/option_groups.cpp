@@ -60,7 +60,8 @@ Also: --json for --output json, -q or --quiet for --output quiet. The verdict is
 )"},
     {"network", "what a simulation assumes (only weir simulate)", network_options,
      R"(
-fluid: links of this speed to a switch without limits; transfers share links fairly.
+fluid: links of this speed to a switch without limits, or to the cables of a --switch; transfers
+share links fairly.
 packet: see group switch.
 Some links of another speed: --consumer-link 100Gb/s,0-3=25Gb/s,7=400Gb/s
 Disturbances (--fault); times count from second 0; default: from the beginning, to the end:
@@ -74,7 +75,8 @@ Disturbances (--fault); times count from second 0; default: from the beginning, 
   delay:extra=1ms                         control messages take up to 1 ms longer, in order
   drift:producer=3,ppm=-50                its clock is slow by 50 ppm; shaping in-step
   flood:consumer=3,at=1s,for=20ms         datagrams for it also go to all other hosts: no MAC entry
-Of the network (--network packet); names of devices as in switch/NAME.csv, or leaf-N, spine-N:
+Of the network (--network packet; cut and degrade also fluid with --switch); names of devices as in
+switch/NAME.csv, or leaf-N, spine-N:
   cut:link=leaf-0:spine-1,at=1s,for=2s    it loses all; routes follow after [failures] convergence
   cut:switch=spine-1,at=1s                the same of all its links (,disconnects: even hosts)
   degrade:link=leaf-0:spine-1,to=10Gb/s   the link is slower (or factor=0.1)

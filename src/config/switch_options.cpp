@@ -18,13 +18,18 @@ std::string packet_value(const RunRequest& request, const std::string& value) {
     return request.network.model == core::NetworkModel::packet ? value : std::string{};
 }
 
+/// A fluid may have a fabric, too.
+std::string fabric_value(const RunRequest& request, const std::string& value) {
+    return core::has_fabric(request.network) ? value : std::string{};
+}
+
 constexpr Option switch_rows[] = {
     {.name = "switch",
      .syntax = "NAME|FILE",
      .help = "the switch: see below, or a file.toml",
      .default_text = "shallow; datagrams plain",
      .set = [](RunRequest& r, Text text) { r.packets.switch_name = text; },
-     .get = [](const RunRequest& r) { return packet_value(r, r.packets.switch_name); }},
+     .get = [](const RunRequest& r) { return fabric_value(r, r.packets.switch_name); }},
     {.name = "switch-set",
      .syntax = "KEY=VALUE",
      .help = "one key of it: ecn.none-below=50kB; repeatable",
@@ -36,7 +41,7 @@ constexpr Option switch_rows[] = {
          },
      .get =
          [](const RunRequest& r) {
-             return packet_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
+             return fabric_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
          },
      .repeatable = true},
     {.name = "pfc",

@@ -43,7 +43,7 @@ IdealTimes::IdealTimes(const Plan& plan, const NetworkPlan& network)
     if (network.framing == Framing::none) {
         packet_.payload = network.mtu.count;
     }
-    if (network.model == NetworkModel::packet) {
+    if (has_fabric(network)) {
         const Placement placement(network, plan.producers, plan.consumers, plan.seed);
         fabric_ = {placement, fabric_layout(network, placement)};
         return;
@@ -61,9 +61,35 @@ Duration IdealTimes::of(ProducerId from, ConsumerId to, Bytes bytes) const {
     const std::uint32_t sender = 1 + from.value;
     const std::uint32_t receiver = 1 + producers_ + to.value;
     if (fabric_) {
-        return of_packets(sender, receiver, bytes);
+        return network_.model == NetworkModel::packet ? of_packets(sender, receiver, bytes)
+                                                      : of_fluid(sender, receiver, bytes);
     }
     return network_.latency + time_for(std::min(payload_rates_[sender], payload_rates_[receiver]), bytes);
+}
+
+/// Over all ways, where a fluid is spread over them.
+Duration IdealTimes::of_fluid(std::uint32_t from, std::uint32_t to, Bytes bytes) const {
+    const TopologyPlan& topology = network_.fabric.topology;
+    if (fabric_->placement.on_one_host(from, to)) {
+        return network_.latency + time_for(network_.fabric.placement.memory_rate, bytes);
+    }
+    const Placement::Ports ports = fabric_->placement.ports(from, to, 0);
+    const FabricLayout::Port& first = fabric_->layout.ports[ports.from];
+    const FabricLayout::Port& last = fabric_->layout.ports[ports.to];
+    const SwitchHops hops = hops_between(topology, first.leaf, last.leaf);
+    const BalancingKind kind = network_.fabric.switches.balancing.kind;
+    const bool spreads = kind == BalancingKind::spray || kind == BalancingKind::adaptive;
+    const auto through = [spreads](BitRate cable, std::uint32_t switches, std::uint32_t cables) {
+        return BitRate{cable.bits_per_second * (spreads ? std::int64_t{switches} * cables : 1)};
+    };
+    BitRate rate = std::min(first.rate, last.rate);
+    if (hops.uplinks > 0) {
+        rate = std::min(rate, through(topology.uplink_rate, topology.spines, topology.uplinks));
+    }
+    if (hops.core_links > 0) {
+        rate = std::min(rate, through(topology.core_rate, topology.cores, topology.core_links));
+    }
+    return network_.latency + time_for(payload_rate(network_, rate), bytes);
 }
 
 Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const {

@@ -1,7 +1,8 @@
 // How long a transfer takes that has the network to itself, from its first byte at the sender to its last one
 // at the receiver: what its slowdown is measured against.
 //
-// Fluid: the latency, and its bytes at the rate at which the slower of its two links carries payload.
+// Fluid: the latency, and its bytes at the rate at which the slowest of its links carries payload; where a
+// fabric spreads it, all ways together count as one link.
 // Packets: every switch sends a packet on when it has the whole of it. A packet leaves a link when it is
 // there and the one before it has left, which is solved exactly for n full packets and a last one. Clocks are
 // exact and hosts take no time, so that a simulated transfer that is alone takes a little longer. Cables with
@@ -28,18 +29,19 @@ class IdealTimes {
     [[nodiscard]] Duration of(ProducerId from, ConsumerId to, Bytes bytes) const;
 
   private:
-    /// Where packets go.
+    /// Where packets go, and a fluid with a fabric.
     struct Fabric {
         Placement placement;
         FabricLayout layout;
     };
+    [[nodiscard]] Duration of_fluid(std::uint32_t from, std::uint32_t to, Bytes bytes) const;
     [[nodiscard]] Duration of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const;
 
     NetworkPlan network_;
     PacketShape packet_;  ///< packets only
     std::uint32_t producers_;
     std::vector<BitRate> payload_rates_;  ///< of ranks' links: the scheduler, producers, consumers
-    std::optional<Fabric> fabric_;        ///< packets only
+    std::optional<Fabric> fabric_;
 };
 
 }  // namespace weir::core

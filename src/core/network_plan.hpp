@@ -38,12 +38,18 @@ struct NetworkPlan {
     Bytes mtu;
     std::optional<Bytes> packet_overhead{};  ///< instead of what the framing adds to a packet
     Bytes port_buffer{};                     ///< packet: what a port of a switch without shared memory holds
-    Duration latency;         ///< of a message, one way, hosts and switch together; its bytes come on top
-    Duration scheduler_time;  ///< that the scheduler needs for one message
-    Duration clock_ahead{};   ///< packet: what its clock shows at the beginning; changes nothing: for tests
+    Duration latency;           ///< of a message, one way, hosts and switch together; its bytes come on top
+    Duration scheduler_time;    ///< that the scheduler needs for one message
+    bool fluid_fabric = false;  ///< fluid: hosts, NICs, cables and routes are those of `fabric`
+    Duration clock_ahead{};     ///< packet: what its clock shows at the beginning; changes nothing: for tests
 
     bool operator==(const NetworkPlan&) const = default;
 };
+
+/// Hosts, NICs and cables are those of `fabric`.
+inline bool has_fabric(const NetworkPlan& network) {
+    return network.model == NetworkModel::packet || network.fluid_fabric;
+}
 
 /// The chunks of an event arrive in the order in which they were sent: they have one connection.
 inline bool keeps_events_in_order(const NetworkPlan& network) {

@@ -52,6 +52,10 @@ FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
 void FairShares::end(Instant /*now*/, FlowId id) {
     FluidFlow& flow = flows_[id.value];
     WEIR_ASSERT(flow.active);
+    if (!paths_.empty()) {
+        end_path(id.value);
+        return;
+    }
     for (std::size_t side = 0; side < 2; ++side) {
         // Touched while the flow still counts: whoever shared the link with it may have more now.
         touch(flow.links[side]);
@@ -90,6 +94,10 @@ void FairShares::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
 
 void FairShares::share_out(Instant now) {
     if (dirty_.empty()) {
+        return;
+    }
+    if (!paths_.empty()) {
+        share_out_paths(now);
         return;
     }
     if (!share_out_hub(now)) {

@@ -15,6 +15,10 @@
 // has moved per flow since the flow began, and only the first of their ends is worked out. A change looks at
 // each flow, but computes nothing for it (fair_shares_hubs.cpp).
 //
+// Through a fabric a flow has a path: any number of links, each with the part of it that goes there (all of
+// it by ECMP, equal parts where packets are spread). Shares of paths are solved as a whole at each change
+// (fair_shares_paths.cpp); flows of both kinds do not mix.
+//
 // Rejected: packets (10^6 times the events), and a fresh solution of the whole network at each change (the
 // farm has 4500 links and 4000 changes per second).
 #pragma once
@@ -43,6 +47,14 @@ constexpr BitNanoseconds bit_nanoseconds(core::Bytes bytes) {
     return static_cast<BitNanoseconds>(bytes.count) * 8 * 1000000000;
 }
 
+/// A link of a path, and how much of the flow takes it.
+struct PathLink {
+    static constexpr std::uint32_t whole = 1U << 20U;
+    LinkId link;
+    std::uint32_t parts = whole;  ///< of `whole`
+    bool operator==(const PathLink&) const = default;
+};
+
 class FairShares {
   public:
     /// `capacities`: payload rates of the links, by LinkId. `flows_limit`: flows that can be under way at a
@@ -51,6 +63,10 @@ class FairShares {
 
     /// A transfer of `bytes` over two different links. Its rate is known after the next share_out().
     FlowId begin(core::Instant now, LinkId up, LinkId down, core::Bytes bytes);
+    /// A transfer of `bytes` over a path, each link of which stands in it once; an empty one moves nothing.
+    FlowId begin(core::Instant now, std::vector<PathLink> path, core::Bytes bytes);
+    /// From now on it takes this path.
+    void set_path(core::Instant now, FlowId id, std::vector<PathLink> path);
     /// Takes a transfer out, finished or not.
     void end(core::Instant now, FlowId id);
     /// Changes what a link carries; 0: nothing.
@@ -154,6 +170,13 @@ class FairShares {
     [[nodiscard]] Share share_of(std::uint32_t link) const;
     void set_end(core::Instant now, std::uint32_t index, std::int64_t rate, BitNanoseconds rest);
 
+    // Paths.
+    void end_path(std::uint32_t index);
+    void share_out_paths(core::Instant now);
+    void load_paths();
+    [[nodiscard]] Share level_of(std::uint32_t link) const;
+    void fix_paths(core::Instant now, const Share& level);
+
     // Hubs.
     [[nodiscard]] static BitNanoseconds moved(const Hub& hub, core::Instant now) {
         return hub.moved + static_cast<BitNanoseconds>(hub.rate) * (now - hub.since).ns;
@@ -183,6 +206,16 @@ class FairShares {
     std::vector<std::uint32_t> involved_links_;
     std::size_t involved_flows_ = 0;
     std::vector<Share> shares_;
+    /// What the flows on a link take of it, while paths are solved.
+    struct PathLoad {
+        BitNanoseconds left = 0;  ///< rate x PathLink::whole
+        std::int64_t parts = 0;   ///< of flows without a rate
+        std::vector<std::uint32_t> flows;
+    };
+    std::vector<std::vector<PathLink>> paths_;  ///< by flow; empty: flows have two links
+    std::vector<std::uint32_t> on_paths_;       ///< flows
+    std::vector<PathLoad> loads_;               ///< by link
+    std::vector<std::uint32_t> loaded_;         ///< links
     std::function<void(FlowId)> watcher_;
     std::uint64_t watch_ = 1;
 };

@@ -36,7 +36,8 @@ FluidNetwork::FluidNetwork(const core::Plan& plan, const core::NetworkPlan& netw
     : SeparateControl(plan, network, events, client),
       chunk_size_(plan.chunk_size),
       by_chunk_(plan.shaping.kind != core::ShapingKind::none),
-      shares_(capacities(plan, network), most_transfers(plan)),
+      fabric_(network.fluid_fabric ? std::make_unique<FluidFabric>(plan, network) : nullptr),
+      shares_(fabric_ ? fabric_->capacities() : capacities(plan, network), most_transfers(plan)),
       transfer_of_flow_(most_transfers(plan)),
       accounts_(row().size()) {
     shares_.watch_rates([this](FlowId flow) { count_ticks(transfers_[transfer_of_flow_[flow.value]]); });
@@ -76,7 +77,8 @@ void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendCh
     transfer.sent.next = transfer.arrived.next = boundary(transfer, 1);
     const FlatNode from = producer_of(transfer);
     const FlatNode to = consumer_of(transfer);
-    transfer.flow = shares_.begin(now, up(from), down(to), transfer.bytes);
+    transfer.flow = fabric_ ? shares_.begin(now, fabric_->path(from, to), transfer.bytes)
+                            : shares_.begin(now, up(from), down(to), transfer.bytes);
     transfer_of_flow_[transfer.flow.value] = index;
     new_transfers_.push_back(index);
     if (!by_chunk_) {
@@ -155,6 +157,9 @@ void FluidNetwork::handle_data(Instant now, const QueueEvent& event) {
         case all_arrived:
             end_arrived(event.a());
             return;
+        case routes_converge:
+            converge(now);
+            return;
         default:
             handle_tick(now);
             return;
@@ -185,10 +190,37 @@ void FluidNetwork::end_arrived(std::uint32_t index) {
 }
 
 void FluidNetwork::set_link(Instant now, FlatNode node, double factor) {
+    if (fabric_) {
+        set_capacities(now, fabric_->set_link(node, factor));
+        return;
+    }
     const core::BitRate rate = payload_rate(node);
     const core::BitRate capacity{std::llround(static_cast<double>(rate.bits_per_second) * factor)};
     shares_.set_capacity(now, up(node), capacity);
     shares_.set_capacity(now, down(node), capacity);
+}
+
+void FluidNetwork::set_failed(Instant now, std::uint32_t number, const Disturbance& disturbance, bool on) {
+    WEIR_ASSERT(fabric_ != nullptr);
+    set_capacities(now, fabric_->set_failed(number, disturbance, on));
+    push(now + fabric_->convergence(), routes_converge, 0);
+}
+
+void FluidNetwork::set_capacities(Instant now, const std::vector<LinkId>& links) {
+    for (const LinkId link : links) {
+        shares_.set_capacity(now, link, fabric_->capacity(link));
+    }
+}
+
+void FluidNetwork::converge(Instant now) {
+    if (!fabric_->converge()) {
+        return;
+    }
+    for (const Transfer& transfer : transfers_) {
+        if (transfer.active && transfer.moving) {
+            shares_.set_path(now, transfer.flow, fabric_->path(producer_of(transfer), consumer_of(transfer)));
+        }
+    }
 }
 
 // Chunks at their own time

@@ -9,16 +9,20 @@
 // else happens to a node, its rate changes, or rows are closed (fluid_ticks.cpp). Rows are also credited with
 // how much of the chunks under way has moved when a second ends.
 //
+// With a fabric (--switch), a transfer takes links of it (fluid_fabric.hpp), and its routes after failures.
+//
 // With shaping, a chunk is a transfer of its own, because each has its own instant, and all are reported at
 // once.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "simulation/fair_shares.hpp"
+#include "simulation/fluid_fabric.hpp"
 #include "simulation/pool.hpp"
 #include "simulation/separate_control.hpp"
 
@@ -36,6 +40,8 @@ class FluidNetwork final : public SeparateControl {
     [[nodiscard]] core::Instant next(core::Instant now, core::Instant /*until*/) override;
     void advance(core::Instant now) override;
     void set_link(core::Instant now, FlatNode node, double factor) override;
+    void set_failed(core::Instant now, std::uint32_t number, const Disturbance& disturbance,
+                    bool on) override;
 
     [[nodiscard]] core::Duration report_period() const override {
         return by_chunk_ ? core::Duration{} : tick_period;
@@ -60,6 +66,7 @@ class FluidNetwork final : public SeparateControl {
         all_left,                       ///< a, b: as above; its producer stood still when the last byte left
         all_arrived,                    ///< a: transfer
         tick,
+        routes_converge,
     };
     /// How far a transfer's chunks have passed one of its ends.
     struct Passage {
@@ -119,6 +126,8 @@ class FluidNetwork final : public SeparateControl {
 
     void handle_data(core::Instant now, const QueueEvent& event) override;
     void begin(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
+    void set_capacities(core::Instant now, const std::vector<LinkId>& links);
+    void converge(core::Instant now);
     void end_left(core::Instant now, std::uint32_t index);
     void end_arrived(std::uint32_t index);
 
@@ -159,7 +168,8 @@ class FluidNetwork final : public SeparateControl {
     void report_ticks(FlatNode node);
 
     core::Bytes chunk_size_;
-    bool by_chunk_;  ///< a chunk is a transfer of its own
+    bool by_chunk_;                        ///< a chunk is a transfer of its own
+    std::unique_ptr<FluidFabric> fabric_;  ///< nullptr: each rank has a link to one switch
     FairShares shares_;
     Pool<Transfer> transfers_;
     std::uint32_t begun_ = 0;

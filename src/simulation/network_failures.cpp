@@ -134,8 +134,8 @@ void check_network_failures(const core::Plan& plan, const core::NetworkPlan& net
     if (first == disturbances.end()) {
         return;
     }
-    if (network.model != core::NetworkModel::packet) {
-        refuse(*first, "needs --network packet");
+    if (!core::has_fabric(network)) {
+        refuse(*first, "needs --network packet, or with fluid the fabric of a --switch");
     }
     const core::Placement placement(network, plan.producers, plan.consumers, plan.seed);
     const packet::Topology topology = topology_of(plan, network, placement);
@@ -148,6 +148,10 @@ void check_network_failures(const core::Plan& plan, const core::NetworkPlan& net
             failure_of(disturbance, topology, names);
         } catch (const std::invalid_argument& error) {
             refuse(disturbance, error.what());
+        }
+        const bool fluid = network.model == core::NetworkModel::fluid;
+        if (fluid && (disturbance.kind == Kind::storm || disturbance.kind == Kind::errors)) {
+            refuse(disturbance, "a fluid has no packets that are lost or paused; needs --network packet");
         }
         if (disturbance.kind == Kind::storm && network.fabric.switches.lossless == 0) {
             refuse(disturbance, "without flow control pauses have no effect; needs --pfc on");

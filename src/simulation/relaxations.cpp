@@ -487,8 +487,7 @@ std::vector<Relaxation> relaxations_of(const SimulatedRun& run) {
     for (const Links& links : links_of_role) {
         add(table, faster_links(run.network, links));
     }
-    if (run.network.model == core::NetworkModel::packet &&
-        run.network.fabric.topology.kind != core::TopologyKind::star) {
+    if (core::has_fabric(run.network) && run.network.fabric.topology.kind != core::TopologyKind::star) {
         add(table, faster_uplinks(run.network));
     }
     return table;

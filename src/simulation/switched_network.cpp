@@ -94,14 +94,6 @@ void SwitchedNetwork::add_background(const core::BackgroundPlan& traffic, std::u
 
 // Sending
 
-std::uint32_t SwitchedNetwork::number_of(FlatNode from, FlatNode to, std::uint32_t number) const {
-    if (host_of(from).ranks.size() == 1 && host_of(to).ranks.size() == 1) {
-        return number;
-    }
-    return static_cast<std::uint32_t>(
-        core::random_stream(core::RandomPurpose::path, row().identity(from), row().identity(to), number));
-}
-
 packet::FlowIndex SwitchedNetwork::next_flow(FlatNode from, FlatNode to, Class use) {
     const std::uint64_t key = ((std::uint64_t{from} << 32U) | to) * 2 + (use == Class::control ? 1 : 0);
     PairFlows& pair = flows_[key];
@@ -114,7 +106,7 @@ packet::FlowIndex SwitchedNetwork::next_flow(FlatNode from, FlatNode to, Class u
         pair.flows.push_back(network_.connect(
             {ports.from}, {ports.to},
             use == Class::control ? plan_.fabric.control_priority : plan_.fabric.data_priority, protocol(),
-            number_of(from, to, number)));
+            hashed_number(placement_, row(), from, to, number)));
         if (use == Class::control) {
             pairs_of_messages_[pair.flows.back().value] = {from, to};
         }
@@ -134,7 +126,8 @@ packet::FlowIndex SwitchedNetwork::flow_of_event(Instant now, std::uint32_t prod
         const FlatNode from = row().producer(producer);
         const FlatNode to = row().consumer(chunk.to.value);
         const auto sequence = static_cast<std::uint32_t>(chunk.chunk.event.sequence());
-        const std::uint32_t number = number_of(from, to, first_further_number + sequence);
+        const std::uint32_t number =
+            hashed_number(placement_, row(), from, to, first_further_number + sequence);
         const core::Placement::Ports ports = placement_.ports(from, to, first_further_number + sequence);
         std::deque<packet::FlowIndex>& used = used_flows_[producer];
         if (!used.empty() && network_.flow(used.front()).ends().from.value == ports.from &&

@@ -63,8 +63,6 @@ class SwitchedNetwork final : public SeparateControl {
     [[nodiscard]] packet::NodeIndex first_nic(FlatNode node) const { return {host_of(node).first_port}; }
     /// When bytes that stay in the host have arrived.
     core::Instant copied_at(core::Instant now, FlatNode from, core::Bytes bytes);
-    /// How the network tells apart the flows of two hosts.
-    [[nodiscard]] std::uint32_t number_of(FlatNode from, FlatNode to, std::uint32_t number) const;
     /// The pair's next one in turn.
     packet::FlowIndex next_flow(FlatNode from, FlatNode to, Class use);
     /// --queue-pairs event: that of the chunk's event.

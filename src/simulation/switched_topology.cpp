@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/fabric_layout.hpp"
-#include "simulation/network.hpp"
+#include "core/random.hpp"
 
 namespace weir::simulation {
 
@@ -23,6 +23,18 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
         }
     }
     return topology;
+}
+
+std::uint32_t hashed_number(const core::Placement& placement, const NodeRow& row, FlatNode from, FlatNode to,
+                            std::uint32_t number) {
+    const auto is_alone = [&](FlatNode node) {
+        return placement.hosts()[placement.host_of(node)].ranks.size() == 1;
+    };
+    if (is_alone(from) && is_alone(to)) {
+        return number;
+    }
+    return static_cast<std::uint32_t>(
+        core::random_stream(core::RandomPurpose::path, row.identity(from), row.identity(to), number));
 }
 
 DeviceNames device_names(const packet::Topology& topology, const core::NetworkPlan& network,

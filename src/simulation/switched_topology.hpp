@@ -1,4 +1,4 @@
-// How hosts and switches of a simulation packet by packet are connected, and what they are called.
+// How hosts and switches of a simulated fabric are connected, what they are called, and how flows are hashed.
 #pragma once
 
 #include "core/network_plan.hpp"
@@ -6,6 +6,7 @@
 #include "core/plan.hpp"
 #include "packet/topology.hpp"
 #include "simulation/device_names.hpp"
+#include "simulation/network.hpp"
 
 namespace weir::simulation {
 
@@ -17,5 +18,10 @@ packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& ne
 /// `topology` is that of the others.
 DeviceNames device_names(const packet::Topology& topology, const core::NetworkPlan& network,
                          const core::Placement& placement);
+
+/// By which number a flow between two ranks is hashed, `number` among those of its pair: where hosts have
+/// several ranks, pairs have numbers apart.
+std::uint32_t hashed_number(const core::Placement& placement, const NodeRow& row, FlatNode from, FlatNode to,
+                            std::uint32_t number);
 
 }  // namespace weir::simulation

@@ -180,10 +180,32 @@ void draw_switch_file(RandomDraw& draw, const FaultRange& range, const std::stri
     draw.add("switch", "{}", file);
 }
 
+namespace {
+
+/// Cables between leaves and spines, of which one may be cut for a while: what follows the section
+/// [topology].
+std::string fluid_fabric(RandomDraw& draw) {
+    if (draw.one_in(3)) {
+        return {};
+    }
+    if (draw.one_in(2)) {
+        draw.add("fault", "cut:link=leaf-0:spine-0,at={}ms,for={}ms,disconnects", draw.number(0, 600),
+                 draw.number(1, 400));
+    }
+    return fmt::format(
+        "kind = \"leaf-spine\"\nleaves = {}\nspines = {}\nuplinks = {}\nuplink-rate = \"{}Mb/s\"\n"
+        "[balancing]\nkind = \"{}\"\n[failures]\nconvergence = \"{}us\"\n",
+        draw.number(1, 3), draw.number(1, 3), draw.number(1, 2), draw.number(10, 20000),
+        draw.one_of({"ecmp", "spray", "adaptive"}), draw.number(0, 100000));
+}
+
+}  // namespace
+
 void draw_placement(RandomDraw& draw, const std::string& file) {
     const std::string producers = draw.value("producer-link");
-    if (draw.value("network") != "packet" || producers.empty() || producers.find(',') != std::string::npos ||
-        !draw.one_in(3)) {
+    const bool fluid = draw.value("network") == "fluid";
+    if ((draw.value("network") != "packet" && !fluid) || producers.empty() ||
+        producers.find(',') != std::string::npos || !draw.one_in(fluid ? 2 : 3)) {
         return;
     }
     const std::string consumers = draw.value("consumer-link");
@@ -198,7 +220,8 @@ void draw_placement(RandomDraw& draw, const std::string& file) {
     std::ofstream out(is_file ? name : file, is_file ? std::ios::app : std::ios::trunc);
     if (!is_file) {
         out << fmt::format("base = \"{}\"\n[topology]\nnics = {}\n", name.empty() ? "shallow" : name,
-                           kind == "by-rail" ? 2 : draw.number(1, 2));
+                           kind == "by-rail" ? 2 : draw.number(1, 2))
+            << (fluid ? fluid_fabric(draw) : std::string{});
         draw.remove("switch");
         draw.add("switch", "{}", file);
     }

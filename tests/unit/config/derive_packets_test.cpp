@@ -93,6 +93,25 @@ TEST_CASE("options of the packet network are refused in another one") {
         CHECK(refusal == "--" + option.name + ": needs --network packet");
         CHECK(find_option(option.name)->get(resolve(Given{}, true)).empty());
     }
+    // A fluid has the fabric of a switch, if somebody wrote that it is one.
+    const auto fluid_refusal = [](Given given) {
+        given.push_back({"network", "fluid"});
+        return refusal_of([&] { resolve(given, true); });
+    };
+    const Given fluid{{"network", "fluid"}, {"switch", "deep"}, {"switch-set", "placement.per-host=2"}};
+    const RunRequest request = resolve(fluid, true);
+    CHECK(request.network.fluid_fabric);
+    CHECK(request.network.fabric.placement.per_host == 2);
+    CHECK(find_option("switch")->get(request) == "deep");
+    CHECK(request.notes.size() == 1);
+    CHECK_FALSE(resolve(Given{{"network", "fluid"}}, true).network.fluid_fabric);
+    CHECK(fluid_refusal({{"pfc", "on"}}) == "--pfc: needs --network packet");
+    CHECK(contains(fluid_refusal({{"switch-set", "ecn.none-below=50kB"}}),
+                   "--switch-set: ecn.none-below: needs --network packet; fluid takes [topology]"));
+    CHECK(contains(fluid_refusal({{"switch-set", "balancing.kind=flowlets"}}), "flowlets need gaps"));
+    CHECK(contains(
+        fluid_refusal({{"switch-set", "topology.spines=0"}, {"switch-set", "topology.kind=leaf-spine"}}),
+        "[topology] spines"));
     CHECK(contains(packet_refusal({{"control-priority", "8"}}), "'8' is not one of: data, own, 0 to 7"));
     CHECK(contains(packet_refusal({{"loss-recovery", "none"}}), "go-back-n, selective"));
     CHECK(contains(packet_refusal({{"switch", "deeep"}}), "--switch: there is no switch 'deeep'"));

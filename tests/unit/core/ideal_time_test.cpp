@@ -35,6 +35,22 @@ TEST_CASE("A fluid transfer that is alone takes the latency and its bytes on the
     CHECK(ideals.of({0}, {2}, Bytes{5000}) == Duration::microseconds(20));
 }
 
+TEST_CASE(
+    "A fluid transfer through a fabric is as fast as its slowest cable, or all over which it is spread") {
+    NetworkPlan network = network_of(NetworkModel::fluid);
+    network.fluid_fabric = true;
+    network.fabric.topology = {
+        .kind = TopologyKind::leaf_spine, .leaves = 3, .spines = 2, .uplink_rate = {2'000'000'000}};
+    // Scheduler and producers 0 and 1; producers 2 and 3 and consumer 0; consumers 1 to 3.
+    CHECK(IdealTimes(four_by_four(), network).of({2}, {0}, Bytes{5000}) == Duration::microseconds(15));
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(30));
+    network.fabric.switches.balancing.kind = BalancingKind::spray;
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(20));
+    network.fabric.placement.kind = PlacementKind::by_worker;
+    network.fabric.placement.memory_rate = {40'000'000'000};
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(11));
+}
+
 TEST_CASE("Packets that are alone are stored and forwarded: one packet time more for each switch") {
     NetworkPlan network = network_of(NetworkModel::packet);
     const IdealTimes ideals(four_by_four(), network);

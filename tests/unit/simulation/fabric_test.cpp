@@ -1,20 +1,20 @@
 // Ranks on hosts, and hosts in fabrics: what shares a NIC, what reaches none, and what a fabric carries.
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "catch.hpp"
 #include "core/fabric_layout.hpp"
 #include "simulation/network.hpp"
 #include "simulation/switched_counters.hpp"
+#include "transfers.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
+using weir::simulation::test::chunk_bytes;
+using weir::simulation::test::line;
+using weir::simulation::test::Transfers;
 
 namespace fabric_test {
-
-constexpr BitRate line{8'000'000'000};  // a byte per nanosecond
-constexpr std::int64_t chunk_bytes = 100'000;
 
 NetworkPlan network_of(const TopologyPlan& topology, const PlacementPlan& placement) {
     NetworkPlan network{.model = NetworkModel::packet,
@@ -31,83 +31,6 @@ NetworkPlan network_of(const TopologyPlan& topology, const PlacementPlan& placem
     network.fabric.nics.ack_bytes = {1};
     return network;
 }
-
-/// Sends chunks at once and notes when they arrive.
-class Transfers final : private NetworkClient {
-  public:
-    Transfers(std::uint32_t producers, std::uint32_t consumers, const NetworkPlan& assumed,
-              std::uint64_t seed = 1)
-        : plan_(plan_of(producers, consumers, seed)), network_(make_network(plan_, assumed, events_, *this)) {
-        network_->start(now_);
-    }
-    void send(std::uint32_t from, std::uint32_t to, std::uint32_t chunks) {
-        for (std::uint32_t sequence = 0; sequence < chunks; ++sequence) {
-            SendChunk chunk;
-            chunk.chunk = {.event = EventId::of(ProducerId{from}, 0),
-                           .event_bytes = {chunk_bytes * chunks},
-                           .offset = {chunk_bytes * sequence},
-                           .length = {chunk_bytes},
-                           .sequence = sequence,
-                           .generated_at = {}};
-            chunk.to = {to};
-            network_->send_chunks(now_, from, std::span(&chunk, 1));
-        }
-    }
-    /// To the end.
-    void run() {
-        for (;;) {
-            const Instant in_network = network_->next(now_, events_.next_time());
-            const Instant next = std::min(events_.next_time(), in_network);
-            if (next == Instant::never()) {
-                return;
-            }
-            const bool from_queue = events_.next_time() <= next;
-            now_ = next;
-            from_queue ? network_->handle(now_, events_.pop()) : network_->advance(now_);
-        }
-    }
-    /// Payload per line rate of the time until the last chunk of a consumer has come.
-    [[nodiscard]] double rate_to(std::uint32_t consumer) {
-        return static_cast<double>(chunk_bytes) * received_[consumer] /
-               static_cast<double>((last_[consumer] - Instant{}).ns);
-    }
-    [[nodiscard]] Network& network() { return *network_; }
-    [[nodiscard]] Instant now() const { return now_; }
-    std::map<std::uint32_t, std::uint32_t> received_;  ///< chunks by consumer
-    std::map<std::uint32_t, Instant> last_;
-    std::uint32_t left_ = 0;
-    std::vector<std::uint32_t> messages_;
-    std::map<FlatNode, bool> stands_;
-
-  private:
-    static Plan plan_of(std::uint32_t producers, std::uint32_t consumers, std::uint64_t seed) {
-        Plan plan;
-        plan.producers = producers;
-        plan.consumers = consumers;
-        plan.chunk_size = {chunk_bytes};
-        plan.seed = seed;
-        return plan;
-    }
-    void chunks_left(const ChunkRun& run) override { left_ += run.count; }
-    void chunks_arrived(const ChunkRun& run) override {
-        received_[run.chunk.to.value] += run.count;
-        last_[run.chunk.to.value] = now_;
-    }
-    void chunk_dropped(const ChunkRun& /*run*/) override { FAIL("lost"); }
-    void message_arrived(std::uint32_t handle) override { messages_.push_back(handle); }
-    [[nodiscard]] bool stands_still(FlatNode node) const override { return stands_.contains(node); }
-    void hold(FlatNode /*node*/, const QueueEvent& /*event*/) override {}
-    void chunks_left_before(const ChunkRun& /*run*/) override {}
-    void chunks_arrived_before(const ChunkRun& /*run*/) override {}
-    void give_turn(FlatNode /*node*/) override {}
-    void record_chunks(FlatNode /*node*/, std::span<const weir::record::ChunkBytes> /*chunks*/) override {}
-    void record_moving(FlatNode /*node*/, Bytes /*bytes*/, Instant /*since*/) override {}
-
-    Plan plan_;
-    Instant now_;
-    Events events_;
-    std::unique_ptr<Network> network_;
-};
 
 /// Of clocks that are up to 100 ppm slow, first packets, and latencies.
 Approx near(double share) {

@@ -121,6 +121,10 @@ TEST_CASE("A failure that cannot be simulated is refused with what would be righ
     CHECK(has(objection_to(run), "without a way"));
     run.network.model = NetworkModel::fluid;
     CHECK(has(objection_to(run), "needs --network packet"));
+    run.network.fluid_fabric = true;
+    CHECK(has(objection_to(run), "without a way"));
+    CHECK(objection(fault(Kind::cut_link, "leaf-0:spine-1", 10, 10)) == "accepted");
+    CHECK(has(objection(fault(Kind::storm, "consumer-0", 10, 10)), "needs --network packet"));
 }
 
 TEST_CASE("Cuts that make packets turn back at a leaf are named before the run, with flow control") {
