@@ -8,8 +8,9 @@ import pytest
 
 from weir_report.basics.errors import ReportError
 from weir_report.bmwg import arithmetic, catalogue, check, compare, page, plan_file, record, suite, text
+from weir_report.bmwg.arithmetic import ROCE
 from weir_report.bmwg.results import HOST, POINTS, SETTING, Column, Outcome, Primary, Table, variation
-from weir_report.bmwg.setup import ROCE, Setup
+from weir_report.bmwg.setup import Setup
 from weir_report.bmwg.steps import Step, sweep_text
 from weir_report.sweep.file import read_sweep_file
 
@@ -49,6 +50,7 @@ def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
     (PLAN.replace("hosts = 8", ""), "fabric.hosts: missing"),
     (PLAN.replace("hosts = 8", "hosts = 1"), "fabric.hosts: 1 is not a whole number from 2"),
     (PLAN + 'link = "fast"\n', "fabric.link: 'fast' is not a rate"),
+    (PLAN + 'packet-payload = "much"\n', "fabric.packet-payload: 'much' is not a size"),
     (PLAN + "leaves = 4\n", "fabric.leaves: there is no such key"),
     (PLAN + '[tests]\nonly = ["5.9"]\n', "tests.only: there is no section '5.9'"),
     (PLAN + '[parameters."5.3"]\nsender = [2]\n', "5.3 has no such parameter; known are: senders, bursts"),
@@ -97,6 +99,9 @@ def test_a_step_is_a_sweep_file(plan_of, tmp_path):
     value = sweep.axes[0].values[0]
     assert value.name == "2:1" and ("slots", "2") in value.options
     assert [text for key, text in value.simulate if key == "switch-set"] == ["topology.hosts=8", "pfc.on=true"]
+    with pytest.raises(ReportError, match="run.duration: 5.3 sets it itself; leave it out"):
+        sweep_text(step, Setup(plan_of(PLAN + '[run]\nduration = "1s"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
+    assert 'idle' in sweep_text(step, Setup(plan_of(PLAN + '[run]\nidle = "nap"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
     assert dict(sweep.environment) == {"UCX_TLS": "rc"} and dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
 
 

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 EXACT_BALLS = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Framing:
+    """Payload of a packet, and all that is added to it on the wire, in bytes."""
+
+    mtu: int
+    overhead: int
+
+    @property
+    def wire(self):
+        return self.mtu + self.overhead
+
+
+ROCE = Framing(4096, 82)  # what weir simulate uses unless told otherwise: docs/options.md
 
 def wire_bytes(payload, framing):
     """Bytes of a message on the wire, with headers, preamble and gap."""
@@ -19,7 +35,7 @@ def payload_rate(line_rate, message, framing):
 def burst_bytes(limit, senders, framing):
     """Payload of each of N equal bursts that meet at line rate at a port whose queue holds `limit` bytes: of N bytes that come one leaves,
     so b = limit / (N - 1), less headers."""
-    return limit / (senders - 1) * framing.mtu / (framing.mtu + framing.overhead)
+    return limit / (senders - 1) * framing.mtu / framing.wire
 
 
 def dynamic_limit(pool, alpha):

@@ -6,7 +6,6 @@ from ..traffic.files import matrix_text
 from ..traffic.model import Matrix
 from . import arithmetic
 from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
-from .setup import ROCE
 from .steps import Step
 
 
@@ -39,7 +38,7 @@ def _outcome(setup, counts, trials):
         rows.append((name, mean([one and one["pauses"] for one in of_switches]), mean([one and one["pausing"] for one in of_switches]),
                      mean([one and one["most"] for one in of_switches]), mean([one and one["dropped"] for one in of_switches]),
                      mean([_per_second(trial, "pause_frames_received") for trial in found]), rate,
-                     arithmetic.payload_rate(setup.plan.link, 1 << 30, ROCE), arithmetic.paused_share(count)))
+                     arithmetic.payload_rate(setup.plan.link, 1 << 30, setup.framing), arithmetic.paused_share(count)))
         hops += [(name, hop, *values) for hop, values in _by_hop(found).items()]
     columns = (Column("incast", "", SETTING), Column("pauses", "/s", SWITCH, "PAUSE with quanta above 0, sent by all ports"),
                Column("paused, mean of senders' ports", "%", SWITCH), Column("paused, most paused port", "%", SWITCH),

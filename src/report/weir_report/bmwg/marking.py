@@ -10,7 +10,6 @@ from ..basics.units import number
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.model import Matrix, Trace
 from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean
-from .setup import ROCE
 from .steps import Step
 
 # 7.1: marks begin at T and take every packet at so many times T; the queue grows up to PEAK of that.
@@ -31,7 +30,7 @@ def ecn_accuracy(setup):
         most = int(ALL_ABOVE * least)
         # One sender fills the port; what a second, slow one adds is how fast the queue grows.
         slow = max(SLOWEST, 8 * 10**9 * (most - least) // RAMP_NS)
-        wire = (ROCE.mtu + ROCE.overhead) / ROCE.mtu
+        wire = setup.framing.wire / setup.framing.mtu
         grows_s = PEAK * most * 8.0 / slow
         file = f"ramp-{least}.csv"
         files[file] = matrix_text(Matrix({(0, 0): int(setup.plan.link / 8 * grows_s / wire), (1, 0): int(slow / 8 * grows_s / wire)}))
@@ -61,7 +60,7 @@ def _accuracy(setup, trials):
                      sum(sent for _, peak, _, sent in seen if peak <= least),
                      sum(marked for marked, _ in above) / max(1, sum(sent for _, sent in above)),
                      mean([100.0 * (found - (depth - least) / (most - least)) for _, depth, found, _ in bins]),
-                     100.0 * (ROCE.mtu + ROCE.overhead) / (most - least)))
+                     100.0 * setup.framing.wire / (most - least)))
         for low, depth, found, packets in bins:
             ideal = (depth - least) / (most - least)
             ramp.append((threshold, low, depth, found, ideal, 100.0 * (found - ideal), packets,
@@ -118,7 +117,7 @@ def convergence(setup):
     begin_s = seconds / 4.0
     files, values = {}, []
     for flows in setup.fitting("flows", (setup.plan.hosts - 1) // 2):
-        share = setup.plan.link / 8.0 * ROCE.mtu / (ROCE.mtu + ROCE.overhead)
+        share = setup.plan.link / 8.0 * setup.framing.mtu / setup.framing.wire
         first, second = (int(share * part) for part in (begin_s / flows + (seconds - begin_s) / (2 * flows), (seconds - begin_s) / (2 * flows)))
         file = f"flows-{flows}.csv"
         files[file] = trace_text(Trace(tuple([(0, flow, 0, first) for flow in range(flows)]
@@ -137,7 +136,7 @@ def _convergence_outcome(setup, names, begin_s, window_ns, trials):
     rows, primary = [], {}
     for name in names:
         flows, setting = name.split(" ", 1)
-        found = [_converged(trial, int(flows), begin_s, window_ns // RATE_ROW_NS, setup.plan.link) for trial in trials
+        found = [_converged(trial, int(flows), begin_s, window_ns // RATE_ROW_NS, setup) for trial in trials
                  if trial.values["case"] == name]
         times = [one for one in found if one is not None]
         primary[name] = times
@@ -157,14 +156,14 @@ def _convergence_outcome(setup, names, begin_s, window_ns, trials):
                                f"A trial lasts {number(4.0 * begin_s)} s; flows that are not fair by then are counted as such."))
 
 
-def _converged(trial, flows, begin_s, window, link):
+def _converged(trial, flows, begin_s, window, setup):
     """Seconds from `begin_s` until the rates of all flows, over `window` rows, are within FAIR of their share. None: never, before the first
     flow has sent all."""
     rates = []
     for rank in range(1, 2 * flows + 1):
         with open(trial.run.directory / "bursts" / f"rank-{rank:05d}-producer.csv", encoding="ascii", newline="") as file:
             rates.append([float(row["sent_bytes"]) for row in csv.DictReader(file)])
-    fair = link / 8.0 * ROCE.mtu / (ROCE.mtu + ROCE.overhead) / (2 * flows) * RATE_ROW_NS * 1e-9 * window
+    fair = setup.plan.link / 8.0 * setup.framing.mtu / setup.framing.wire / (2 * flows) * RATE_ROW_NS * 1e-9 * window
     begin = round(begin_s * 1e9 / RATE_ROW_NS)
     end = min(max(place for place, sent in enumerate(flow) if sent) for flow in rates)
     for place in range(begin, end - window + 1):

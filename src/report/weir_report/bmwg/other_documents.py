@@ -11,7 +11,6 @@ from ..traffic.inference import bytes_per_token
 from ..traffic.model import Matrix, Trace
 from .arithmetic import wire_bytes
 from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean, nearest_rank
-from .setup import ROCE
 from .steps import Step
 
 # --- Head-of-line blocking.
@@ -73,7 +72,7 @@ def kv_transfer(setup):
     for count in workers:
         for context in setup.values("context"):
             size = int(context) * bytes_per_token(LAYERS, KV_HEADS, HEAD_SIZE, VALUE_BYTES)
-            alone_ns = math.ceil(8e9 * wire_bytes(size, ROCE) / setup.plan.link)
+            alone_ns = math.ceil(8e9 * wire_bytes(size, setup.framing) / setup.plan.link)
             for case in ("alone", "beside experts"):
                 file = f"kv-{count}-{context}-{case.split()[0]}.csv"
                 files[file] = trace_text(_caches(setup, count, size, alone_ns, case != "alone"))
@@ -91,7 +90,7 @@ def kv_transfer(setup):
         if times:
             primary[value["name"]] = [mean(run) for run in of_runs if run]
             rows.append((int(count), int(context), size, case, len(times), mean(times), nearest_rank(times, 0.99), 8.0 * size / mean(times),
-                         8.0 * wire_bytes(size, ROCE) / setup.plan.link))
+                         8.0 * wire_bytes(size, setup.framing) / setup.plan.link))
     columns = (Column("prefill and decode workers", "1", SETTING), Column("context", "tokens", SETTING),
                Column("S_KV", "B", ARITHMETIC, "2 x layers x KV heads x head size x context x bytes of a value"), Column("case", "", SETTING),
                Column("transfers", "1", HOST), Column("transfer time, mean", "s", HOST, "the fabric's part of the time to the first token"),
@@ -110,7 +109,7 @@ def _caches(setup, count, size, alone_ns, experts):
     if experts and count > 1:
         rounds = max(2, min(32, 2 * alone_ns // ROUND_NS))
         round_ns = 2 * alone_ns // rounds
-        each = max(1, int(EXPERTS_LOAD * setup.plan.link / 8e9 * round_ns * ROCE.mtu / (ROCE.mtu + ROCE.overhead) / (count - 1)))
+        each = max(1, int(EXPERTS_LOAD * setup.plan.link / 8e9 * round_ns * setup.framing.mtu / setup.framing.wire / (count - 1)))
         rows += [(number * round_ns, count + one, count + other, each) for number in range(rounds) for one in range(count)
                  for other in range(count) if one != other]
     return Trace(tuple(sorted(rows)))

@@ -10,6 +10,7 @@ from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from ..sweep.file import Table
 from . import catalogue
+from .arithmetic import ROCE, Framing
 
 WHAT = "a plan of tests in TOML (weir-sweep bmwg --template)"
 # What section 1 of a report names. What a plan leaves out is named missing.
@@ -17,7 +18,7 @@ DEVICE = ("vendor", "model", "asic", "operating-system", "port-speed", "buffers"
 HOST = ("nic", "nic-firmware", "driver", "operating-system", "collective-library", "firmware-settings")
 HOSTS_MAX = 65536
 # Handed on to the sweep files as they are.
-HANDED_ON = ("environment", "local", "slurm", "switch")
+HANDED_ON = ("run", "environment", "local", "slurm", "switch")
 SIZES, TIMES = ("sizes", "bytes", "reorder", "thresholds"), ("gaps", "compute", "convergence", "ack-timeout", "window", "detection")
 FREE = ("settings",)  # texts that weir checks
 
@@ -45,6 +46,8 @@ firmware-settings = ""
 [fabric]
 hosts = 32                            # that can take part
 link = "100Gb/s"                      # line rate of a host
+packet-payload = "4096B"              # of RoCE v2 with an MTU of 4096; of TCP with 1500: 1448B and 90B
+packet-overhead = "82B"               # headers, preamble and gap
 switch = "shallow"                    # for --simulate: a built-in switch, or a switch file (docs/simulating-a-switch.md)
 pfc = "on"                            # tests of a section set it as their procedure says
 ecn = "off"
@@ -56,7 +59,7 @@ ecn = "off"
 #[parameters."5.3"]                   # in the place of the draft's; the report lists what differs
 #senders = [2, 4, 8]
 
-# [local], [slurm], [switch] and [environment] are handed on to the campaigns: slurm/README.md
+# [run] (options of all runs, as engine = "ucx"), [local], [slurm], [switch] and [environment] are handed on to the campaigns: slurm/README.md
 """
 
 
@@ -70,6 +73,7 @@ class PlanFile:
     hosts: int
     link: int  # b/s
     switch: str  # as --switch takes it
+    framing: Framing
     topology: str
     pfc: str | None  # on, off; None: as the switch file has it
     ecn: str | None
@@ -95,7 +99,7 @@ def read(path):
         path=path.resolve(), text=text, name=top.text("name", path.stem),
         device=_texts(top.table("device"), DEVICE), host=_texts(top.table("host"), HOST),
         hosts=_needed(fabric, "hosts", fabric.integer("hosts", None, 2, HOSTS_MAX)),
-        link=_link(fabric), switch=_switch(path, fabric.text("switch", "shallow")), topology=fabric.text("topology", ""),
+        link=_link(fabric), framing=_framing(fabric), switch=_switch(path, fabric.text("switch", "shallow")), topology=fabric.text("topology", ""),
         pfc=fabric.choice("pfc", ("on", "off")), ecn=fabric.choice("ecn", ("on", "off")),
         only=_only(tests), parameters=_parameters(top.table("parameters")),
         handed_on={key: top.read(key, {}, dict, f"a table ([{key}])") for key in HANDED_ON})
@@ -145,6 +149,16 @@ def _link(table):
         return quantities.rate(text)
     except quantities.QuantityError as error:
         raise ReportError(f"{table.where('link')}: {error}") from error
+
+
+def _framing(table):
+    sizes = []
+    for key, default in (("packet-payload", ROCE.mtu), ("packet-overhead", ROCE.overhead)):
+        try:
+            sizes.append(quantities.size(table.text(key, f"{default}B")))
+        except quantities.QuantityError as error:
+            raise ReportError(f"{table.where(key)}: {error}") from error
+    return Framing(*sizes)
 
 
 def _switch(path, text):

@@ -13,7 +13,6 @@ from ..traffic.model import Matrix, Trace
 from . import arithmetic
 from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean, nearest_rank
 from .searches import limit_of, search
-from .setup import ROCE
 from .steps import Step
 
 # Most chunks of a slot, and under way in a stream: src/config/limits.hpp.
@@ -87,13 +86,14 @@ def _throughput_outcome(setup, cases, found):
     for name, (size, queue_pairs, way) in cases.items():
         rate = mean(found[name])
         flows = (setup.plan.hosts // 2) * (2 if way == "both" else 1)
-        ideal = arithmetic.payload_rate(setup.plan.link, quantities.size(size), ROCE)
+        ideal = arithmetic.payload_rate(setup.plan.link, quantities.size(size), setup.framing)
         rows.append((size, queue_pairs, way, rate, flows * rate, rate / setup.plan.link, ideal, rate / ideal))
         lines.setdefault(f"Q = {queue_pairs}, {way}", []).append((size, rate))
     columns = (Column("message", "", SETTING), Column("Q", "1", SETTING), Column("ways", "", SETTING),
                Column("rate of a pair", "b/s", HOST, "payload that arrived within its interval"),
                Column("aggregate", "b/s", HOST, "rate times pairs and ways"),
-               Column("of the port's line rate", "%", HOST), Column("theoretical", "b/s", ARITHMETIC, "line rate less headers of RoCE v2"),
+               Column("of the port's line rate", "%", HOST),
+               Column("theoretical", "b/s", ARITHMETIC, f"line rate, {setup.framing.mtu} of {setup.framing.wire} bytes of a packet are payload"),
                Column("efficiency", "1", HOST, "rate of a pair / theoretical"))
     titles = {name: f"{size}, Q = {queue_pairs}, {way}" for name, (size, queue_pairs, way) in cases.items()}
     return Outcome(
@@ -237,10 +237,10 @@ def _burst_outcome(setup, cases, found):
     rows = []
     for name, count in cases.items():
         burst = mean(found[name])
-        ideal = arithmetic.burst_bytes(limit, count, ROCE) if known else None
-        rows.append((name, burst, math.floor(burst / ROCE.mtu), *((ideal, burst / ideal) if known else ())))
+        ideal = arithmetic.burst_bytes(limit, count, setup.framing) if known else None
+        rows.append((name, burst, math.floor(burst / setup.framing.mtu), *((ideal, burst / ideal) if known else ())))
     columns = (Column("incast", "", SETTING), Column("burst of each sender", "B", SWITCH, "payload; no packet dropped in any port"),
-               Column("frames of each sender", "frames", SWITCH, f"whole ones, {ROCE.mtu} B of payload each"))
+               Column("frames of each sender", "frames", SWITCH, f"whole ones, {setup.framing.mtu} B of payload each"))
     if known:
         columns += (Column("closed form", "B", ARITHMETIC, "P alpha / ((1 + alpha)(N - 1)) less headers, or the fixed threshold in its place"),
                     Column("found / closed form", "1", SWITCH))

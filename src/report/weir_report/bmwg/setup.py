@@ -18,17 +18,6 @@ MEASURED_INTERVAL_NS = 200_000_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Framing:
-    """Payload of a packet, and all that is added to it on the wire."""
-
-    mtu: int
-    overhead: int
-
-
-ROCE = Framing(4096, 82)  # what weir simulate uses unless told otherwise: docs/options.md
-
-
-@dataclasses.dataclass(frozen=True)
 class Fabric:
     """Of the simulated switches. `keys`: all keys of the switch file, by section."""
 
@@ -50,6 +39,10 @@ class Setup:
     @property
     def simulated(self):
         return self.world == "simulation"
+
+    @property
+    def framing(self):
+        return self.plan.framing
 
     @property
     def interval_ns(self):
@@ -123,6 +116,7 @@ def fabric_options(plan):
     """(option, text) pairs of the simulated fabric, but for what is set in its switch file."""
     link = quantities.rate_text(plan.link)
     return [("network", "packet"), ("switch", plan.switch), ("producer-link", link), ("consumer-link", link),
+            ("mtu", f"{plan.framing.mtu}B"), ("packet-overhead", f"{plan.framing.overhead}B"),
             *((name, value) for name, value in (("pfc", plan.pfc), ("ecn", plan.ecn)) if value)]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from ..basics.errors import ReportError
+
 
 @dataclasses.dataclass(frozen=True)
 class Step:
@@ -49,10 +51,15 @@ class Trial:
 
 
 def sweep_text(step, setup):
-    """The sweep file. What the plan hands on is taken over."""
+    """The sweep file. What the plan hands on is taken over. Raises ReportError where the plan sets what a test sets."""
+    given = setup.plan.handed_on["run"]
+    of_cases = {key for values in step.axes.values() for value in values for key in value}
+    for key in given:
+        if key in step.run or key in of_cases:
+            raise ReportError(f"{setup.plan.path}: run.{key}: {setup.section.number} sets it itself; leave it out")
     lines = [f"# Written by weir-sweep bmwg: {setup.section.number} {setup.section.title}",
              f"name = {json.dumps(step.name)}", f"repetitions = {step.repetitions}"]
-    tables = {"run": step.run, "axes": step.axes, "tags": {"bmwg": setup.section.number}, **setup.plan.handed_on}
+    tables = {**setup.plan.handed_on, "run": {**given, **step.run}, "axes": step.axes, "tags": {"bmwg": setup.section.number}}
     if setup.simulated:
         tables["simulation"] = step.simulation
     for name, content in tables.items():
