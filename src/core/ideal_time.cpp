@@ -61,8 +61,10 @@ Duration IdealTimes::of(ProducerId from, ConsumerId to, Bytes bytes) const {
     const std::uint32_t sender = 1 + from.value;
     const std::uint32_t receiver = 1 + producers_ + to.value;
     if (fabric_) {
-        return network_.model == NetworkModel::packet ? of_packets(sender, receiver, bytes)
-                                                      : of_fluid(sender, receiver, bytes);
+        if (network_.model == NetworkModel::packet) {
+            return of_packets(sender, receiver, bytes);
+        }
+        return of_fluid(sender, receiver, bytes);
     }
     return network_.latency + time_for(std::min(payload_rates_[sender], payload_rates_[receiver]), bytes);
 }
