@@ -298,6 +298,16 @@ def check_package(package):
         yield f"{min(left)}.py:1: imports in a circle, or imports what does: {', '.join(sorted(left))}"
 
 
+def check_readme(readme):
+    """Its table of what a room may include is MAY_INCLUDE."""
+    told = {room: set(re.findall(r"`([a-z/]+)`", may))
+            for room, may in re.findall(r"^\| `([a-z/]+)` \| ((?:`[a-z/]+`(?:, )?)+|nothing else) \|$", readme.read_text(encoding="utf-8"), re.MULTILINE)}
+    for room in sorted(told.keys() | MAY_INCLUDE.keys()):
+        if told.get(room) != MAY_INCLUDE.get(room):
+            yield (f"README.md:1: the table of what rooms may include has {', '.join(sorted(told.get(room, ()))) or 'nothing'} for {room}, "
+                   f"and MAY_INCLUDE {', '.join(sorted(MAY_INCLUDE.get(room, ()))) or 'nothing'}")
+
+
 def check_tests(root):
     """Catch2 has two versions, with other names in its namespace: what tests need of it is in tests/catch.hpp."""
     for file in sorted(root.rglob("*_test.cpp")):
@@ -311,7 +321,8 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     source = pathlib.Path(sys.argv[1])
-    violations = [*check(source), *check_type_names(source), *check_package(source / "report/weir_report"), *check_tests(source.parent / "tests")]
+    violations = [*check(source), *check_type_names(source), *check_package(source / "report/weir_report"), *check_readme(source / "README.md"),
+                  *check_tests(source.parent / "tests")]
     print("\n".join(violations) if violations else "structure: no violations")
     return 1 if violations else 0
 
