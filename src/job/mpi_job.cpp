@@ -44,6 +44,15 @@ class LeftToMpi {
     int exceptions_;
 };
 
+/// Processes leave MPI_Init of Open MPI 5 one after the other, and a message that comes to one that has not
+/// set up its world crashes it (github.com/open-mpi/ompi, issue 12495, seen under srun): nothing is sent for
+/// a moment.
+void let_others_start() {
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+#endif
+}
+
 int tag_of(Job::Block kind) {
     return 21 + static_cast<int>(kind);
 }
@@ -59,6 +68,7 @@ void check_exchange(int status, const char* what) {
 MpiJob::MpiJob(int& argc, char**& argv) {
     int provided = 0;
     check_exchange(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "start-up");
+    let_others_start();
     check_exchange(MPI_Comm_dup(MPI_COMM_WORLD, &communicator_), "start-up");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);

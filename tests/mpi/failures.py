@@ -1,6 +1,7 @@
 """What must happen when a run cannot go on: it ends within 10 s, reports what happened and where, leaves whole rows and a
 run.json with the right status, and no processes (the test launcher looks for those)."""
 
+import contextlib
 import os
 import re
 import resource
@@ -144,7 +145,8 @@ def all_killed_at_once():
     for pid in run.pids().values():
         os.kill(pid, signal.SIGSTOP)
     for pid in run.pids().values():
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # the launcher kills the others when it sees the first one end
+            os.kill(pid, signal.SIGKILL)
     run.end(ENDS_WITHIN_S)
     ended = with_its_end(run.directory)
     # Launchers end as soon as their ranks have: a keeper that does not get a processor in between cannot tell who was first, and names
