@@ -184,3 +184,13 @@ def test_figures_of_other_observation_points_or_parameters_are_not_set_against_e
     del other["document"]
     with pytest.raises(ReportError, match="one, two: damaged"):
         compare.lines(("one", "two"), submission, other)
+
+
+def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):
+    def cases(content):
+        setup = Setup(plan_of(PLAN + '[parameters."5.1"]\nsizes = "1MiB"\n' + content), catalogue.BY_NUMBER["5.1"], "slurm", True, None)
+        return next(suite.TESTS["5.1"](setup)).axes["case"]
+
+    assert [(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")] == [("1MiB Q=1 one", None, 4)]
+    assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
+    assert all("simulate" not in case for case in cases(""))

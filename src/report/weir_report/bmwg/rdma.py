@@ -31,8 +31,8 @@ BURST_START, BURST_LEAST, BURST_MOST = 100_000, 4096, 1 << 32
 
 def throughput(setup):
     sizes, counts, directions = setup.values("sizes"), setup.values("queue-pairs"), setup.values("directions")
-    if not setup.simulated:  # hosts take one role each, and have one queue pair for each pair of ranks
-        counts, directions = (1,), ("one",)
+    if not setup.simulated:  # hosts take one role each; only with engine ucx has a pair of ranks several queue pairs
+        counts, directions = counts if _has_queue_pairs(setup) else (1,), ("one",)
     cases = {f"{size} Q={count} {way}": (size, int(count), way) for size in sizes for count in counts for way in directions}
     spaces = {name: Space(0.9 * setup.plan.link, setup.plan.link / 1000.0, float(setup.plan.link), resolution=setup.value("resolution"))
               for name in cases}
@@ -61,11 +61,16 @@ def _throughput_step(setup, round_number, number, cases, rates):
         files[file] = matrix_text(Matrix(_pairs(pairs, way, chosen)))
         values.append({"name": name, "pattern": f"matrix:{file}", "event-size": f"{event}B", "slot-size": f"{event}B",
                        "chunk-size": f"{min(message, event)}B", "streams": streams, "slots": 2 * streams,
-                       **setup.ranks(pairs, pairs), **setup.only_simulated(setup.pair_hosts, pairs, **{"queue-pairs": str(queue_pairs)})})
+                       **setup.ranks(pairs, pairs), **({"queue-pairs": str(queue_pairs)} if _has_queue_pairs(setup) else {}), **setup.only_simulated(setup.pair_hosts, pairs, **{"queue-pairs": str(queue_pairs)})})
     return Step(f"r{round_number}-{number:02d}",
                 {"policy": "none", "window": WINDOW_MAX, "interval": f"{interval_ns}ns", "duration": f"{count * interval_ns}ns",
                  "warmup": f"{interval_ns}ns", "seed": 1000 * round_number},
                 {}, {"case": values}, files=files)
+
+
+def _has_queue_pairs(setup):
+    """Whether measured runs have several queue pairs for two ranks."""
+    return not setup.simulated and setup.plan.handed_on["run"].get("engine") == "ucx"
 
 
 def _pairs(pairs, way, size):
@@ -101,7 +106,8 @@ def _throughput_outcome(setup, cases, found):
         (Primary("rate of a pair", "b/s", HOST, {titles[name]: values for name, values in found.items()}),),
         (by_name("Rate of a pair over the size of messages", "message", "b/s", lines),),
         deviations=_short_trials(setup, 60.0)
-        + (() if setup.simulated else ("One way and one queue pair for each pair only.",))
+        + (() if setup.simulated else ("One way only: a host has one role.",
+                                         *(() if _has_queue_pairs(setup) else ("One queue pair for each pair: engine = \"ucx\" in [run] has more.",))))
         + (f"A set must be gone within its interval of {setup.interval_ns / 1e6:g} ms, with the latency of the fabric: the rate is low by "
            "latency / interval.",
            f"At most {WINDOW_MAX} messages are under way in each of at most 64 streams of a pair."))
