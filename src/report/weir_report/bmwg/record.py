@@ -100,6 +100,7 @@ def _listed(values):
 def _comparability(plan, fabric, world):
     """What must be equal between two fabrics before figures are set against each other."""
     return {"world": world, "hosts": plan.hosts, "link": quantities.rate_text(plan.link), "participants_per_host": 1,
+            "packet": f"{plan.framing.mtu} B of payload, {plan.framing.overhead} B besides",
             "placement": "leaves in turn" if fabric else "as the launcher places ranks",
             "transport": "RoCEv2, simulated" if fabric else "weir's --transport and --engine, in each run.json",
             "leaves": None if fabric is None else fabric.leaves,
