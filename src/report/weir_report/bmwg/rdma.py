@@ -11,7 +11,7 @@ from ..sweep.limit_search import Space
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.model import Matrix, Trace
 from . import arithmetic
-from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean, nearest_rank
+from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, known, mean, nearest_rank
 from .searches import limit_of, search
 from .steps import Step
 
@@ -42,7 +42,7 @@ def throughput(setup):
         searches = yield from search(spaces, lambda number, rates, this=round_number: _throughput_step(setup, this, number, cases, rates),
                                      _nothing_lost_or_late, starts)
         for name, one in searches.items():
-            found[name].append(limit_of(one) or 0.0)
+            found[name].append(limit_of(one))
     return _throughput_outcome(setup, cases, found)
 
 
@@ -92,8 +92,9 @@ def _throughput_outcome(setup, cases, found):
         rate = mean(found[name])
         flows = (setup.plan.hosts // 2) * (2 if way == "both" else 1)
         ideal = arithmetic.payload_rate(setup.plan.link, quantities.size(size), setup.framing)
-        rows.append((size, queue_pairs, way, rate, flows * rate, rate / setup.plan.link, ideal, rate / ideal))
-        lines.setdefault(f"Q = {queue_pairs}, {way}", []).append((size, rate))
+        rows.append((size, queue_pairs, way, rate, rate and flows * rate, rate and rate / setup.plan.link, ideal, rate and rate / ideal))
+        if rate:
+            lines.setdefault(f"Q = {queue_pairs}, {way}", []).append((size, rate))
     columns = (Column("message", "", SETTING), Column("Q", "1", SETTING), Column("ways", "", SETTING),
                Column("rate of a pair", "b/s", HOST, "payload that arrived within its interval"),
                Column("aggregate", "b/s", HOST, "rate times pairs and ways"),
@@ -103,14 +104,19 @@ def _throughput_outcome(setup, cases, found):
     titles = {name: f"{size}, Q = {queue_pairs}, {way}" for name, (size, queue_pairs, way) in cases.items()}
     return Outcome(
         (Table("Largest rate without loss", columns, tuple(rows)),),
-        (Primary("rate of a pair", "b/s", HOST, {titles[name]: values for name, values in found.items()}),),
+        (Primary("rate of a pair", "b/s", HOST, {titles[name]: known(values) for name, values in found.items()}),),
         (by_name("Rate of a pair over the size of messages", "message", "b/s", lines),),
-        deviations=_short_trials(setup, 60.0)
+        anomalies=_nothing_held(found, "rate"), deviations=_short_trials(setup, 60.0)
         + (() if setup.simulated else ("One way only: a host has one role.",
                                          *(() if _has_queue_pairs(setup) else ("One queue pair for each pair: engine = \"ucx\" in [run] has more.",))))
         + (f"A set must be gone within its interval of {setup.interval_ns / 1e6:g} ms, with the latency of the fabric: the rate is low by "
            "latency / interval.",
            f"At most {WINDOW_MAX} messages are under way in each of at most 64 streams of a pair."))
+
+
+def _nothing_held(found, what):
+    return tuple(f"{name}: in {values.count(None)} of {len(values)} searches no {what} held, not even the least." for name, values in found.items()
+                 if None in values)
 
 
 def _short_trials(setup, wanted_s):
@@ -211,7 +217,7 @@ def burst_absorption(setup):
         searches = yield from search(spaces, lambda number, sizes, this=round_number: _burst_step(setup, this, number, cases, sizes),
                                      _nothing_dropped, starts)
         for name, one in searches.items():
-            found[name].append(limit_of(one) or 0.0)
+            found[name].append(limit_of(one))
     return _burst_outcome(setup, cases, found)
 
 
@@ -239,22 +245,23 @@ def _burst_outcome(setup, cases, found):
     switch = setup.fabric.keys["switch"]
     fixed = quantities_or_zero(switch["egress-threshold"])
     limit = fixed or arithmetic.dynamic_limit(quantities_or_zero(switch["pool"]), float(switch["egress-alpha"]))
-    known = setup.fabric.leaves == 1 and not switch.get("drop-tail") in (True, "true")
+    closed = setup.fabric.leaves == 1 and not switch.get("drop-tail") in (True, "true")
     rows = []
     for name, count in cases.items():
         burst = mean(found[name])
-        ideal = arithmetic.burst_bytes(limit, count, setup.framing) if known else None
-        rows.append((name, burst, math.floor(burst / setup.framing.mtu), *((ideal, burst / ideal) if known else ())))
+        ideal = arithmetic.burst_bytes(limit, count, setup.framing) if closed else None
+        rows.append((name, burst, burst and math.floor(burst / setup.framing.mtu), *((ideal, burst and burst / ideal) if closed else ())))
     columns = (Column("incast", "", SETTING), Column("burst of each sender", "B", SWITCH, "payload; no packet dropped in any port"),
                Column("frames of each sender", "frames", SWITCH, f"whole ones, {setup.framing.mtu} B of payload each"))
-    if known:
+    if closed:
         columns += (Column("closed form", "B", ARITHMETIC, "P alpha / ((1 + alpha)(N - 1)) less headers, or the fixed threshold in its place"),
                     Column("found / closed form", "1", SWITCH))
     return Outcome(
         (Table("Longest burst without loss", columns, tuple(rows)),),
-        (Primary("burst of each sender", "B", SWITCH, found),),
+        (Primary("burst of each sender", "B", SWITCH, {name: known(values) for name, values in found.items()}),),
         (by_name("Burst over the ratio of the incast", "incast", "B",
-                 {"found": [row[:2] for row in rows], **({"closed form": [(row[0], row[3]) for row in rows]} if known else {})}),),
+                 {"found": [row[:2] for row in rows if row[1]], **({"closed form": [(row[0], row[3]) for row in rows]} if closed else {})}),),
+        anomalies=_nothing_held(found, "burst"),
         deviations=(*setup.left_out("senders", setup.plan.hosts - 1),
                     f"{int(setup.value('bursts'))} bursts of each length in one trial."
                     if setup.value("bursts") < 50 else "All bursts of a length are in one trial.",

@@ -87,7 +87,11 @@ def nearest_rank(ascending, share):
     return ascending[max(0, math.ceil(share * len(ascending)) - 1)]
 
 
+def known(values):
+    return [value for value in values if value is not None]
+
+
 def mean(values):
-    """None: there are none."""
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    """Of those that are known. None: there are none."""
+    values = known(values)
+    return statistics.fmean(values) if values else None
