@@ -87,15 +87,19 @@ def _accuracy(setup, trials):
 def _observed(trial):
     """(mean and peak of the queue, packets marked and sent) of the rows of the port to the receiver, until the queue falls: then it changes by
     a row's worth of line rate within a row."""
-    with open(trial.run.directory / "switch" / _leaf_of_receiver(trial), encoding="ascii", newline="") as file:
+    port = _port_to_receiver(trial)
+    with open(trial.run.directory / "switch" / f"{port['switch']}.csv", encoding="ascii", newline="") as file:
         rows = [(float(row["queue_mean_bytes"]), float(row["queue_peak_bytes"]), int(row["marked_packets"]), int(row["sent_packets"]))
-                for row in csv.DictReader(file) if row["peer"] == "consumer-0" and int(row["sent_packets"]) and row["priority"] == "3"]
+                for row in csv.DictReader(file) if row["peer"] == port["peer"] and row["priority"] == str(port["priority"])
+                and int(row["sent_packets"])]
     highest = max(range(len(rows)), key=lambda place: rows[place][0])
     return rows[:highest + 1]
 
 
-def _leaf_of_receiver(trial):
-    return next(f"{port['switch']}.csv" for port in trial.switch["ports"] if port["peer"] == "consumer-0")
+def _port_to_receiver(trial):
+    """That of its NIC which got the data, in the class of the data."""
+    ports = [port for port in trial.switch["ports"] if str(port["peer"]).partition(".")[0] == "consumer-0"]
+    return max(ports, key=lambda port: port["sent_bytes"])
 
 
 def _bins(seen, least, most):

@@ -245,7 +245,7 @@ def _burst_outcome(setup, cases, found):
     switch = setup.fabric.keys["switch"]
     fixed = quantities_or_zero(switch["egress-threshold"])
     limit = fixed or arithmetic.dynamic_limit(quantities_or_zero(switch["pool"]), float(switch["egress-alpha"]))
-    closed = setup.fabric.leaves == 1 and not switch.get("drop-tail") in (True, "true")
+    closed = setup.fabric.is_star and not switch.get("drop-tail") in (True, "true")
     rows = []
     for name, count in cases.items():
         burst = mean(found[name])

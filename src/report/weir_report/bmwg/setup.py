@@ -21,6 +21,7 @@ MEASURED_INTERVAL_NS = 200_000_000
 class Fabric:
     """Of the simulated switches. `keys`: all keys of the switch file, by section."""
 
+    is_star: bool  # one switch
     leaves: int
     parallel: int  # links of a leaf of which it takes any for the same host
     keys: dict
@@ -137,7 +138,7 @@ def fabric_of(plan, weir, directory):
     keys = record["environment"]["packet_network"]
     topology = keys["topology"]
     tree = topology["kind"] in ("leaf-spine", "three-tier")
-    return Fabric(leaves=int(topology["leaves"]) if tree else 1,
+    return Fabric(is_star=topology["kind"] == "star", leaves=int(topology["leaves"]) if tree else 1,
                   parallel=int(topology["spines"]) * int(topology["uplinks"]) if tree else 1,
                   keys=keys, drawn=tuple(_drawing(drawn)))
 
