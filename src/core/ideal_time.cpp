@@ -79,8 +79,7 @@ Duration IdealTimes::of_fluid(std::uint32_t from, std::uint32_t to, Bytes bytes)
     const FabricLayout::Port& first = fabric_->layout.ports[ports.from];
     const FabricLayout::Port& last = fabric_->layout.ports[ports.to];
     const SwitchHops hops = hops_between(topology, first.leaf, last.leaf);
-    const BalancingKind kind = network_.fabric.switches.balancing.kind;
-    const bool spreads = kind == BalancingKind::spray || kind == BalancingKind::adaptive;
+    const bool spreads = network_.fabric.switches.balancing.spreads_fluid();
     const auto through = [spreads](BitRate cable, std::uint32_t switches, std::uint32_t cables) {
         return BitRate{cable.bits_per_second * (spreads ? std::int64_t{switches} * cables : 1)};
     };

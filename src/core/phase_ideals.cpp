@@ -13,7 +13,7 @@ namespace weir::core {
 
 namespace {
 
-/// CutParts of a network that traffic enters and leaves, each by one cut.
+/// Parts of a network that traffic enters and leaves, each by one cut.
 struct CutParts {
     std::vector<std::uint32_t> of_end;  ///< by end of a transfer: a rank, or a port
     std::vector<BitRate> rates;         ///< of payload, by part, each way
@@ -81,7 +81,7 @@ CutParts ranks_of(const Plan& plan, const NetworkPlan& network) {
     return parts;
 }
 
-/// CutParts of ports: their hosts, leaves, pods.
+/// Parts of a fabric, by port: their hosts, leaves, pods.
 class FabricParts {
   public:
     FabricParts(const NetworkPlan& network, const Placement& placement)
@@ -168,7 +168,7 @@ void add_memory(SlowestCut& slowest, const Plan& plan, const Placement& placemen
 
 std::vector<Duration> ideal_phase_times(const Plan& plan, const NetworkPlan& network) {
     SlowestCut slowest(plan.traffic->phases().size());
-    if (network.model == NetworkModel::fluid) {
+    if (!has_fabric(network)) {
         add_cuts(slowest, plan, ranks_of(plan, network),
                  [](std::uint32_t from, std::uint32_t to) { return Placement::Ports{from, to}; });
         return std::move(slowest).needed();

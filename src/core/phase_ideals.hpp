@@ -17,7 +17,7 @@
 
 namespace weir::core {
 
-/// By phase of the plan's traffic, which is addressed. A fluid network has the links of ranks only.
+/// By phase of the plan's traffic, which is addressed. A fluid without a fabric has the links of ranks only.
 std::vector<Duration> ideal_phase_times(const Plan& plan, const NetworkPlan& network);
 
 }  // namespace weir::core

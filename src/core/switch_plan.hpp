@@ -86,6 +86,11 @@ struct BalancingPlan {
     Duration gap = Duration::microseconds(2);  ///< flowlets
     Duration adaptive_gap{};
     bool hashes_queue_pairs = true;  ///< flows of two hosts have hashes of their own, and not one for all
+
+    /// A fluid takes all ways at once. Flowlets need gaps, and it has none.
+    [[nodiscard]] constexpr bool spreads_fluid() const {
+        return kind == BalancingKind::spray || kind == BalancingKind::adaptive;
+    }
     bool operator==(const BalancingPlan&) const = default;
 
     /// Packets of a flow may overtake each other. None waits for longer than a gap of a second.

@@ -154,9 +154,7 @@ std::vector<PathLink> FluidFabric::path(FlatNode from, FlatNode to) {
         packet::path_of(seed_, topology_.identity({ports.from}), topology_.identity(target),
                         hashed_number(placement_, row_, from, to, data_flow)) +
         topology_.identity(target);
-    const core::BalancingKind kind = plan_.fabric.switches.balancing.kind;
-    // Flowlets need gaps, and a fluid has none.
-    const bool spreads = kind == core::BalancingKind::spray || kind == core::BalancingKind::adaptive;
+    const bool spreads = plan_.fabric.switches.balancing.spreads_fluid();
     std::vector<PathLink> path;
     // All ways are equally long: one step of all of them after the other.
     std::map<std::uint32_t, std::uint32_t> here{{ports.from, PathLink::whole}};

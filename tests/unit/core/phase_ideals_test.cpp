@@ -64,6 +64,15 @@ TEST_CASE(
     CHECK(ideal_ns(plan, network_of(doubled)) == 4 * 12 * 1000 / 2);
 }
 
+TEST_CASE("A fluid with a fabric has its uplinks, without one the links of ranks only") {
+    const Plan plan = all_to_all(16, 1000);
+    NetworkPlan fluid = network_of(leaf_spine(1));
+    fluid.model = NetworkModel::fluid;
+    CHECK(ideal_ns(plan, fluid) == 15 * 1000);
+    fluid.fluid_fabric = true;
+    CHECK(ideal_ns(plan, fluid) == 4 * 12 * 1000);
+}
+
 TEST_CASE("What stays within a leaf, or within a host, needs no uplinks") {
     Plan plan = all_to_all(16, 1000);
     std::vector<TrafficPlan::Entry> entries;

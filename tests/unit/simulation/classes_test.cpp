@@ -6,6 +6,7 @@
 #include "ranks_in_order.hpp"
 #include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
+#include "small_fabric.hpp"
 
 using namespace weir;
 using namespace weir::core;
@@ -17,35 +18,11 @@ constexpr Priority storage = 1;
 constexpr Priority data = 3;
 constexpr Priority control = 6;
 
-/// Three producers and four consumers of 10 Gb/s at four leaves; 1 MB from each in 10 ms, beside 2 Gb/s of
-/// others from each producer's host.
+/// 1 MB from each producer in 10 ms, beside 2 Gb/s of others from its host.
 SimulatedRun run_with_classes() {
-    SimulatedRun run;
-    Plan& plan = run.run.plan;
-    plan.producers = 3;
-    plan.consumers = 4;
-    plan.interval = Duration::milliseconds(10);
-    plan.rate = {800'000'000};
-    plan.generation = Generation::sets;
-    plan.event_size = {.kind = DistributionKind::fixed, .mean = 250e3, .trace = {}};
-    plan.slot_size = {250'000};
-    plan.chunk_size = {50'000};
-    plan.buffer = {50'000'000};
-    plan.window = 4;
-    plan.slots = 4;
-    plan.streams = 2;
-    plan.warmup = Duration::milliseconds(20);
-    plan.duration = Duration::milliseconds(50);
-    plan.drain = Duration::seconds(1);
-    plan.seed = 1;
-    run.network.model = NetworkModel::packet;
-    run.network.producer_link = run.network.consumer_link = {10'000'000'000};
-    run.network.mtu = {4096};
-    run.network.latency = Duration::microseconds(5);
-    run.network.scheduler_time = Duration::microseconds(1);
+    SimulatedRun run =
+        test::small_fabric({800'000'000}, Duration::milliseconds(20), Duration::milliseconds(50));
     FabricPlan& fabric = run.network.fabric;
-    fabric.topology = {
-        .kind = TopologyKind::leaf_spine, .leaves = 4, .spines = 2, .uplink_rate = {10'000'000'000}};
     fabric.data_priority = fabric.nics.ack_priority = data;
     fabric.control_priority = fabric.nics.cnp_priority = control;
     fabric.switches.lossless = mask_of(data);

@@ -10,39 +10,17 @@
 #include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
 #include "simulation/switched_topology.hpp"
+#include "small_fabric.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
 
 namespace {
 
-/// Three producers and four consumers of 10 Gb/s at four leaves and two spines; 1 MB from each in 10 ms.
+/// 2 MB from each producer in 10 ms, and routes that follow a failure after 3 ms.
 SimulatedRun fabric_run() {
-    SimulatedRun run;
-    Plan& plan = run.run.plan;
-    plan.producers = 3;
-    plan.consumers = 4;
-    plan.interval = Duration::milliseconds(10);
-    plan.rate = {1'600'000'000};
-    plan.generation = Generation::sets;
-    plan.event_size = {.kind = DistributionKind::fixed, .mean = 250e3, .trace = {}};
-    plan.slot_size = {250'000};
-    plan.chunk_size = {50'000};
-    plan.buffer = {50'000'000};
-    plan.window = 4;
-    plan.slots = 4;
-    plan.streams = 2;
-    plan.warmup = Duration::milliseconds(50);
-    plan.duration = Duration::milliseconds(300);
-    plan.drain = Duration::seconds(2);
-    plan.seed = 1;
-    run.network.model = NetworkModel::packet;
-    run.network.producer_link = run.network.consumer_link = {10'000'000'000};
-    run.network.mtu = {4096};
-    run.network.latency = Duration::microseconds(5);
-    run.network.scheduler_time = Duration::microseconds(1);
-    run.network.fabric.topology = {
-        .kind = TopologyKind::leaf_spine, .leaves = 4, .spines = 2, .uplink_rate = {10'000'000'000}};
+    SimulatedRun run =
+        test::small_fabric({1'600'000'000}, Duration::milliseconds(50), Duration::milliseconds(300));
     run.network.fabric.switches.convergence = Duration::milliseconds(3);
     return run;
 }
