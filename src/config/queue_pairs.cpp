@@ -81,17 +81,31 @@ void check_queue_pairs(const RunRequest& request) {
 }
 
 SocketRoom socket_room(const char* transports, bool has_rdma, std::uint64_t most_open_files) {
-    const std::string_view names = transports == nullptr ? "all" : transports;
-    const auto names_one_of = [names](std::initializer_list<std::string_view> some) {
-        return std::any_of(some.begin(), some.end(), [names](std::string_view name) {
-            return names.find(name) != std::string_view::npos;
-        });
+    const std::string_view list = transports == nullptr ? "all" : transports;
+    const bool all_but = list.starts_with('^');
+    // Whole names as UCX has them (rc, rc_mlx5): cuda_copy is no ud.
+    const auto names_it = [list](std::string_view name) {
+        for (std::string_view left = list.substr(list.starts_with('^') ? 1 : 0); !left.empty();) {
+            const std::string_view one = left.substr(0, left.find(','));
+            if (one == name || (one.starts_with(name) && one[name.size()] == '_')) {
+                return true;
+            }
+            left.remove_prefix(std::min(left.size(), one.size() + 1));
+        }
+        return false;
     };
-    if (has_rdma && names_one_of({"all", "ib", "rc", "ud", "dc", "^"})) {
+    const auto uses_one_of = [&](std::initializer_list<std::string_view> some) {
+        return std::any_of(some.begin(), some.end(),
+                           [&](std::string_view name) { return names_it(name) != all_but; });
+    };
+    const bool rdma = all_but ? !names_it("ib") && uses_one_of({"rc", "ud", "dc"})
+                              : uses_one_of({"all", "ib", "rc", "ud", "dc"});
+    if (has_rdma && rdma) {
         return {};
     }
-    return {.open_files = most_open_files,
-            .within_host = !names_one_of({"all", "sm", "shm", "mm", "posix", "sysv", "xpmem", "^"})};
+    const bool memory = all_but ? !names_it("sm") && !names_it("shm")
+                                : uses_one_of({"all", "sm", "shm", "mm", "posix", "sysv", "xpmem"});
+    return {.open_files = most_open_files, .within_host = !memory};
 }
 
 std::uint64_t open_files_needed(const RunRequest& request, const core::RoleMap& roles,

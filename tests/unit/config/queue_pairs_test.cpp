@@ -22,7 +22,13 @@ TEST_CASE("sockets carry data where there is no RDMA, or none is allowed") {
     CHECK(socket_room(nullptr, true, 1024).open_files == 0);
     CHECK(socket_room("rc,sm,self", true, 1024).open_files == 0);
     CHECK(socket_room("^dc", true, 1024).open_files == 0);
+    CHECK(socket_room("rc_mlx5,self", true, 1024).open_files == 0);
     CHECK(socket_room("tcp,self", true, 1024).open_files == 1024);
+    CHECK(socket_room("tcp,cuda_copy", true, 1024).open_files == 1024);
+    CHECK(socket_room("^ib", true, 1024).open_files == 1024);
+    CHECK(socket_room("^rc,ud,dc", true, 1024).open_files == 1024);
+    CHECK_FALSE(socket_room("^ib", true, 1024).within_host);
+    CHECK(socket_room("^sm", false, 1024).within_host);
     CHECK(socket_room("tcp,self", true, 1024).within_host);
     CHECK(socket_room(nullptr, false, 1024).open_files == 1024);
     CHECK_FALSE(socket_room(nullptr, false, 1024).within_host);
