@@ -343,7 +343,7 @@ void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& war
     const core::Duration round_trip = way * 4;
     if (nics.control == core::PairControl::swift && nics.swift.target <= round_trip) {
         warnings.push_back(fmt::format(
-            "Swift cuts windows without any queue: a round trip takes {} by its cables alone, and "
+            "Swift cuts large windows even without a queue: a round trip takes {} by its cables alone, and "
             "[swift] target is {}",
             rounded_text(round_trip), rounded_text(nics.swift.target)));
     }

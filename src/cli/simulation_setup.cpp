@@ -107,6 +107,9 @@ nlohmann::ordered_json description_of_switch(const RunRequest& request) {
         }
         json[std::string(key.section)][std::string(key.name)] = config::value_text(key, request.switches);
     }
+    if (request.network.fluid_fabric) {
+        return json;  // it has no classes
+    }
     for (const config::ClassDescription& one : request.switches.classes) {
         for (const config::ClassKey& key : config::class_keys()) {
             json["class." + one.name][std::string(key.name)] = key.text(one, request.network.fabric);

@@ -235,7 +235,9 @@ void SwitchedCounters::read_all(Picoseconds now) {
 record::LossReactions SwitchedCounters::loss_reactions() const {
     record::LossReactions reactions;
     for (std::uint32_t flow = 0; flow < network_.flows(); ++flow) {
-        reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
+        if (!network_.flow({flow}).of_others) {
+            reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
+        }
     }
     for (const Host& host : hosts_) {
         for (const Nic& nic : host.nics) {
