@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from weir_report import sweep_command
 from weir_report.basics.errors import ReportError
-from weir_report.bmwg import arithmetic, catalogue, check, compare, page, plan_file, record, suite, text
+from weir_report.bmwg import arithmetic, catalogue, check, command, compare, page, plan_file, record, suite, text
 from weir_report.bmwg.arithmetic import ROCE
 from weir_report.bmwg.results import HOST, POINTS, SETTING, Column, Outcome, Primary, Table, variation
 from weir_report.bmwg.setup import Setup
@@ -194,3 +195,15 @@ def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):
     assert [(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")] == [("1MiB Q=1 one", None, 4)]
     assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
     assert all("simulate" not in case for case in cases(""))
+
+
+def test_a_damaged_suite_and_words_without_effect_are_refused(plan_of, tmp_path):
+    plan = plan_of(PLAN)
+    for content in ("{bad", "[]"):
+        (tmp_path / "suite.json").write_text(content)
+        with pytest.raises(ReportError, match="suite.json: damaged"):
+            suite.Suite(plan, "local", False, tmp_path, print).begin()
+    for words, message in ((["--only", ""], "names no section"), (["--list", "--only", "7.2"], "goes with a plan")):
+        given = words if "--list" in words else [str(plan.path), *words]
+        with pytest.raises(ReportError, match=message):
+            command.run(sweep_command.parser().parse_args(["bmwg", *given]))

@@ -154,6 +154,13 @@ def test_pauses_of_switch_and_nics_are_the_same(star):
         assert row["paused, mean of senders' ports"] == pytest.approx(row["1 - 1/N"], abs=0.03)
 
 
+def test_throughput_counts_until_the_last_set_is_there(bmwg):
+    """0.6 s of sets of three senders take 1.8 s: longer than a second of rows."""
+    plan = STAR.replace("hosts = 9", 'hosts = 9\nlink = "1Gb/s"').replace("senders = [2, 4]\nseconds = 0.03", "senders = [3]\nseconds = 0.6")
+    row = rows(bmwg("slow", plan, "--only", "7.2")[1]["7.2"])[0]
+    assert row["throughput"] == pytest.approx(row["line rate less headers"], rel=0.01)
+
+
 def test_bus_bandwidth_is_from_s_and_f(star):
     row = rows(star[1]["9.1"])[0]
     assert row["f"] == 1.5 and row["S_fabric"] == 1.5 * 8 * 2**20

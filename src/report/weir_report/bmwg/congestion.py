@@ -34,7 +34,7 @@ def _outcome(setup, counts, trials):
         name = f"{count}:1"
         found = by_case[name]
         of_switches = [_of_switches(trial) for trial in found]
-        rate = mean([trial.record["totals"]["received_bytes"] * 8.0 / trial.seconds for trial in found])
+        rate = mean([_throughput(trial) for trial in found])
         rows.append((name, mean([one and one["pauses"] for one in of_switches]), mean([one and one["pausing"] for one in of_switches]),
                      mean([one and one["most"] for one in of_switches]), mean([one and one["dropped"] for one in of_switches]),
                      mean([_per_second(trial, "pause_frames_received") for trial in found]), rate,
@@ -51,14 +51,22 @@ def _outcome(setup, counts, trials):
                                               Column("pauses sent", "/s", SWITCH), Column("paused, mean", "%", SWITCH)), tuple(hops)))
     return Outcome(
         tuple(tables),
-        (Primary("throughput", "b/s", HOST, {name: [trial.record["totals"]["received_bytes"] * 8.0 / trial.seconds for trial in found]
-                                             for name, found in by_case.items()}),),
+        (Primary("throughput", "b/s", HOST, {name: [_throughput(trial) for trial in found] for name, found in by_case.items()}),),
         (by_name("Pauses over the ratio of the incast", "incast", "pauses per second",
                  {"sent by switches": [(row[0], row[1]) for row in rows if row[1] is not None],
                   "received by NICs": [(row[0], row[5]) for row in rows if row[5] is not None]}),),
         deviations=(*setup.left_out("senders", setup.plan.hosts - 1),
                     "Sets are offered for the time of a trial; it is counted until all of them have arrived, N times as long.",
                     "The onset of a storm and the watchdog are not tried here."))
+
+
+def _throughput(trial):
+    """Bits per second, from the first set until the last one was there, which may be long after the measured seconds. None: some was lost."""
+    phases = trial.run.phases()
+    if phases is None:
+        return None
+    last = (phases["begins_s"] + phases["completion_s"]).max()  # NaN if one is not complete
+    return trial.record["totals"]["received_bytes"] * 8.0 / float(last) if last == last else None
 
 
 def _per_second(trial, family):

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import time
 from pathlib import Path
 
 from ..basics import programs, whole_file
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
+from ..basics.input_file import read_json, read_text
 from ..basics.units import counted, duration
 from ..runs.run import read_run
 from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
@@ -64,6 +63,16 @@ class Finished:
     accounting: Accounting = dataclasses.field(default_factory=Accounting)
 
 
+def _read_record(path):
+    try:
+        found = read_json(read_text(path, "the record of a suite"))
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path}: damaged ({error}); name another directory with --out") from error
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: damaged (no JSON object); name another directory with --out")
+    return found
+
+
 class Suite:
     def __init__(self, plan, world, quick, directory, say):
         self.plan, self.world, self.quick = plan, world, quick
@@ -77,7 +86,7 @@ class Suite:
                   "plan_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest()}
         path = self.directory / "suite.json"
         if path.exists():
-            before = json.loads(read_text(path, "the record of a suite"))
+            before = _read_record(path)
             changed = [key for key in record if before.get(key) != record[key]]
             if changed:
                 what = {"world": "in another world", "quick": "with other parameters (--quick)"}.get(changed[0], "with another plan")
@@ -148,6 +157,9 @@ class Suite:
                 step = test.send(trials)
             except StopIteration as stop:
                 return stop.value, ""
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                # Nothing arrived, say. The report of all other sections must not be lost with it.
+                return None, f"its runs do not have the figures that it needs ({type(error).__name__}: {error})"
             trials, why = self._campaign(step, setup, accounting, may_run)
             if why:
                 return None, why
