@@ -184,7 +184,8 @@ constexpr SwitchKey keys[] = {
      "part of the window, once in a round trip, and after a loss", htsim},
 
     {"credits", "unasked", in_credits<&CreditPlan::unasked>, 0, 1e9,
-     "that a sender which had nothing under way sends before it has a credit: a round trip at full speed"},
+     "unsolicited bytes: that a sender which had nothing under way sends before it has a credit: a round "
+     "trip at full speed"},
     {"credits", "of-rate", in_credits<&CreditPlan::of_rate>, 0, most_rate,
      "`unasked` is that of a link of this rate, of others in proportion; `0b/s`: of all"},
     {"credits", "grant", in_credits<&CreditPlan::grant>, 100, 1e9,

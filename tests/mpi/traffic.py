@@ -36,8 +36,8 @@ def every_transport_and_policy():
             check_pairs(run, {pair: size * SETS for pair, size in MATRIX.items()})
             phase = run.json["phases"][0]
             check(phase["complete_phases"] == 6 and phase["incomplete_transfers"] == 0, f"{directory}: {phase}")
-            # How soon depends on the machine's other work: lost datagrams are sent again after a time-out. Never longer than the run.
-            check(0 < phase["completion_s_min"] <= phase["completion_s_max"] < 5, f"{directory}: {phase}")
+            # How soon depends on the machine's other work: lost datagrams are sent again after a time-out.
+            check(0 < phase["completion_s_min"] <= phase["completion_s_median"] <= phase["completion_s_max"], f"{directory}: {phase}")
             transfers = rows(run.directory / "transfers.csv")
             check(len(transfers) == len(MATRIX) and all(row["transfers"] == "6" for row in transfers), f"{directory}: {transfers}")
 

@@ -95,7 +95,7 @@ TEST_CASE(
           Approx(3 * 2e9 / 8 * seconds).epsilon(0.01));
 }
 
-TEST_CASE("What links lose lies between what hosts and switches count, to the packet") {
+TEST_CASE("What links lose is missing between what hosts and switches count") {
     SimulatedRun run = run_with_classes();
     Disturbance errors;
     errors.kind = Disturbance::Kind::errors;
