@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <exception>
-#include <memory>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
 #include <numeric>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -44,12 +46,15 @@ class LeftToMpi {
     int exceptions_;
 };
 
-/// Processes leave MPI_Init of Open MPI 5 one after the other, and a message that comes to one that has not
-/// set up its world crashes it (github.com/open-mpi/ompi, issue 12495, seen under srun): nothing is sent for
-/// a moment.
+/// Under srun, processes leave MPI_Init of Open MPI one after the other, and a message that comes to one that
+/// is still in there crashes it (github.com/open-mpi/ompi, issue 12495; seen with 4.1.4 and 5.0.7): nothing
+/// is sent for a moment.
 void let_others_start() {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+#if defined(OMPI_MAJOR_VERSION)
+    const char* job = std::getenv("PMIX_NAMESPACE");
+    if (job != nullptr && std::string_view(job).starts_with("slurm.")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
 #endif
 }
 

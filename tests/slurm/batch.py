@@ -38,14 +38,7 @@ class Job:
         self.number = done.stdout.strip()
 
     def wait(self, limit_s=120):
-        """SLURM once kept a job of srun for minutes after its run was complete. What counts here is that weir leaves no process."""
-        try:
-            CLUSTER.wait(self.number, limit_s=limit_s)
-        except Failed as kept:
-            check(self.launcher == "srun" and self.directory.exists() and not cluster.processes_of(self.directory), str(kept))
-            print(f"SLURM keeps job {self.number}, which has no process any more: {kept}", flush=True)
-            cluster.run("scancel", self.number)
-            CLUSTER.wait(self.number, limit_s=limit_s)
+        CLUSTER.wait(self.number, limit_s=limit_s)
         if self._is_lost():
             self.submit()
             self.wait(limit_s)
@@ -155,6 +148,21 @@ def two_kinds_of_node():
             job.hosts("scheduler eb1", "producer eb1,eb2", "consumer fn1,fn2")
 
 
+def srun_that_stays():
+    """Planted: an srun that does not end after its step of two parts, as SLURM 22.05's sometimes does. The job ends."""
+    place = Path("stays").resolve()
+    place.mkdir()
+    fake = place / "srun"
+    fake.write_text(f"#!/bin/sh\n{shutil.which('srun')} \"$@\"\nexec sleep 200\n")
+    fake.chmod(0o755)
+    job = Job("stays", ["--partition=eb", "--nodes=2", ":", "--partition=fn", "--nodes=1"], SHORT, "srun",
+              PATH=f"{place}:{os.environ['PATH']}")
+    job.wait(limit_s=90)
+    check("the run has ended and srun has not" in job.output.read_text(), job.text)
+    check(job.record()["status"] == "complete", job.text)
+    check(CLUSTER.state(job.number) <= {"FAILED"}, f"{CLUSTER.state(job.number)}: {job.text()}")
+
+
 def a_group_on_each_node():
     """weir.sbatch leaves the nodes to --group-hosts."""
     for launcher in ("mpirun", "srun"):
@@ -221,4 +229,4 @@ def refusals():
 cluster.enter()
 CLUSTER = cluster.Cluster(spare=("spare1", "spare2", "spare3", "spare4"))
 LIMITED = limited_jobs()
-main(one_kind_of_node, two_kinds_of_node, a_group_on_each_node, refusals, cancelled, near_the_time_limit)
+main(one_kind_of_node, two_kinds_of_node, srun_that_stays, a_group_on_each_node, refusals, cancelled, near_the_time_limit)
