@@ -1,7 +1,6 @@
 # The functions that declare weir's libraries and executables. Each target exists once, and a second time
 # as NAME_sanitized when WEIR_SANITIZED_TESTS asks for it: one build tree then holds the optimized
-# program and everything that is tested under the sanitizers, so that one ctest call runs both. The twins are no part of the
-# target `all`, but of `sanitized`, which the test build.sanitized builds.
+# program and everything that is tested under the sanitizers, so that one ctest call runs both.
 
 # The names of the dependencies in `links`, with weir's own libraries replaced by their sanitized twins.
 function(weir_sanitized_links result)
@@ -39,7 +38,6 @@ function(weir_add_library name)
         weir_sanitized_links(private ${arg_PRIVATE})
         weir_add_library_variant("weir_${name}_sanitized" "${sources}" "${public}" "${private};weir_sanitizers")
         add_library("weir::${name}_sanitized" ALIAS "weir_${name}_sanitized")
-        set_target_properties("weir_${name}_sanitized" PROPERTIES EXCLUDE_FROM_ALL ON)
         if(arg_RUNS_RARELY OR arg_TESTED_BRIEFLY)
             set_target_properties("weir_${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
         endif()
@@ -86,7 +84,5 @@ function(weir_add_executable name)
         weir_sanitized_links(links ${arg_LINK})
         add_executable("${name}_sanitized" ${arg_SOURCES})
         target_link_libraries("${name}_sanitized" PRIVATE weir_options weir_sanitizers ${links})
-        set_target_properties("${name}_sanitized" PROPERTIES EXCLUDE_FROM_ALL ON)
-        set_property(GLOBAL APPEND PROPERTY WEIR_SANITIZED_EXECUTABLES "${name}_sanitized")
     endif()
 endfunction()

@@ -4,7 +4,6 @@
 # weir_add_catch_tests()    an executable of Catch2 test cases, one ctest entry per file
 # weir_add_mpi_test()       a command under mpirun, one ctest entry per rank count
 # weir_add_script_test()    a shell or Python script that tests the program from outside
-# weir_build_sanitized()    the test that builds the sanitized twins, before the tests that run them
 
 set(weir_test_launcher "${PROJECT_SOURCE_DIR}/tests/mpi/launch")
 # Tests preload libraries of their own (a slow fsync), and AddressSanitizer otherwise insists on being the first.
@@ -106,9 +105,6 @@ function(weir_add_catch_entries target prefix sources labels environment cost)
             ENVIRONMENT "${environment}"
             COST "${cost}"
             TIMEOUT 300)
-        if(target MATCHES "_sanitized$")
-            set_tests_properties("${prefix}.${file}" PROPERTIES FIXTURES_REQUIRED weir_sanitized)
-        endif()
     endforeach()
 endfunction()
 
@@ -186,7 +182,6 @@ function(weir_add_script_test)
         if(arg_SANITIZED AND WEIR_SANITIZED_TESTS)
             add_test(NAME "sanitize.${test}" COMMAND ${command})
             weir_set_launched_test_properties("sanitize.${test}" "${labels};sanitize" "${arg_TIMEOUT}")
-            set_tests_properties("sanitize.${test}" PROPERTIES FIXTURES_REQUIRED weir_sanitized)
             set_property(TEST "sanitize.${test}" APPEND PROPERTY ENVIRONMENT
                          "WEIR=$<TARGET_FILE:weir_sanitized>" ${environment}
                          ${weir_sanitizer_environment_with_mpi})
@@ -206,18 +201,4 @@ function(weir_set_launched_test_properties test labels timeout)
     if(WEIR_SANITIZE)
         set_property(TEST "${test}" APPEND PROPERTY ENVIRONMENT ${weir_sanitizer_environment_with_mpi})
     endif()
-endfunction()
-
-# Compiling is most of the work of tests/run, and most tests wait most of the time. So the sanitized twins are built while tests run
-# that do without them: the test build.sanitized, which ctest puts before those that need it. It leaves the processors to the others.
-function(weir_build_sanitized)
-    get_property(executables GLOBAL PROPERTY WEIR_SANITIZED_EXECUTABLES)
-    if(NOT executables)
-        return()
-    endif()
-    add_custom_target(sanitized DEPENDS ${executables})
-    add_test(NAME build.sanitized COMMAND sh -c
-             "exec nice -n 5 '${CMAKE_COMMAND}' --build '${PROJECT_BINARY_DIR}' --target sanitized --parallel $(nproc)")
-    set_tests_properties(build.sanitized PROPERTIES
-        LABELS sanitize FIXTURES_SETUP weir_sanitized TIMEOUT 1800 COST 10000)
 endfunction()
