@@ -45,7 +45,7 @@ class Job:
 
     def wait_for_seconds(self):
         """Until the run is under way."""
-        wait_until(lambda: self._is_measuring() or CLUSTER.is_over(self.number), self.text)
+        wait_until(lambda: self._is_measuring() or CLUSTER.are_over(self.number), self.text)
         if not self._is_measuring():
             check(self._is_lost(), self.text)
             self.submit()

@@ -74,13 +74,13 @@ def processes_of(directory):
     return [line for line in lines if line.startswith(("weir ", "run-record ")) or (str(directory) in line and "sbatch" not in line)]
 
 
-def wait_until(holds, what, limit_s=30):
+def wait_until(holds, what, limit_s=30, every_s=0.2):
     """Also returns what `holds` found."""
     deadline = time.monotonic() + limit_s
     while not (found := holds()):
         if time.monotonic() > deadline:
             raise Failed(f"not within {limit_s} s: {what() if callable(what) else what}")
-        time.sleep(0.2)
+        time.sleep(every_s)
     return found
 
 
@@ -185,23 +185,23 @@ class Cluster:
         """The job's number."""
         return run_or_fail("sbatch", "--parsable", *arguments).strip().split(";")[0]
 
-    def state(self, job):
-        """The states of all parts of a job, as a set; those that SLURM has forgotten are complete."""
-        done = run("squeue", "--noheader", "--states=all", "--format=%T", f"--jobs={job}")
+    def state(self, *jobs):
+        """The states of all parts of the jobs, as a set; those that SLURM has forgotten are complete."""
+        done = run("squeue", "--noheader", "--states=all", "--format=%T", f"--jobs={','.join(map(str, jobs))}")
         return set(done.stdout.split())
 
-    def is_over(self, job):
-        return all(state in OVER for state in self.state(job))
+    def are_over(self, *jobs):
+        return all(state in OVER for state in self.state(*jobs))
 
-    def wait(self, *jobs, limit_s=60):
-        for job in jobs:
-            wait_until(lambda job=job: self.is_over(job), lambda job=job: self._still_there(job), limit_s)
+    def wait(self, *jobs, limit_s=60, what=None):
+        """Asks every half second, for all at once: asking takes the processors from the jobs."""
+        wait_until(lambda: self.are_over(*jobs), what or (lambda: self._still_there(*jobs)), limit_s, every_s=0.5)
 
-    def _still_there(self, job):
-        """Which processes and which words of SLURM a job that does not end leaves."""
+    def _still_there(self, *jobs):
+        """Which processes and which words of SLURM jobs that do not end leave."""
         alive = run("ps", "-eo", "pid,ppid,stat,etimes,wchan:20,comm,args").stdout.splitlines()
         ours = [line[:160] for line in alive if re.search("weir|slurmstepd|srun|run-record|orted|prted", line)]
-        return f"the end of job {job}: {self.state(job)}\n" + "\n".join(ours) + "\n" + self._log()
+        return f"the end of {len(jobs)} jobs ({', '.join(map(str, jobs))}): {self.state(*jobs)}\n" + "\n".join(ours) + "\n" + self._log()
 
     def queue(self):
         return run_or_fail("squeue", "--noheader", "--format=%i %T").split()

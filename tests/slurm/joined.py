@@ -36,7 +36,7 @@ def outlives_a_consumer():
         rows = [path.read_text().count(",measure,") for path in directory.glob("ranks/rank-*.csv")]
         return min(rows) if len(rows) == len(NODES) else 0
 
-    wait_until(lambda: seconds() >= 2 or cluster_of_test.is_over(job), said)
+    wait_until(lambda: seconds() >= 2 or cluster_of_test.are_over(job), said)
     check(seconds() >= 2, said)
     os.kill(json.loads((directory / "run.json").read_text())["ranks"][CONSUMER]["pid"], signal.SIGKILL)
     again = subprocess.run(join, capture_output=True, text=True, timeout=60, check=False)

@@ -77,7 +77,7 @@ def wait_for_runs(path, number, limit_s=90):
 def wait_for_jobs(path, limit_s=150):
     """Until none of the sweep's jobs is queued or running."""
     jobs = [job for file in path.with_suffix("").glob("slurm/submissions/*.end.json") for job in json.loads(file.read_text())["jobs"]]
-    wait_until(lambda: all(CLUSTER.is_over(job) for job in jobs), lambda: f"the end of all jobs:\n{everything(path)}", limit_s)
+    CLUSTER.wait(*jobs, limit_s=limit_s, what=lambda: f"the end of all jobs:\n{everything(path)}")
 
 
 def check_each_ran_once(path):
@@ -330,7 +330,7 @@ options = ["--exclusive"]
     check("submitted 6 simulations as job" in said and "an array of 6 tasks with one core each" in said, said)
     [end] = path.with_suffix("").glob("simulation/submissions/*.end.json")
     jobs = json.loads(end.read_text())["jobs"]
-    wait_until(lambda: all(CLUSTER.is_over(job) for job in jobs), lambda: f"the end of all jobs:\n{everything(path)}", 150)
+    CLUSTER.wait(*jobs, limit_s=150, what=lambda: f"the end of all jobs:\n{everything(path)}")
     worlds = json.loads(sweep("status", path, "--json"))["worlds"]
     check([world["world"] for world in worlds] == ["simulation"] and worlds[0]["states"] == {"complete": 6},
           lambda: f"{worlds}\n" + "\n".join(file.read_text() for file in path.with_suffix("").glob("simulation/*/*.txt")))
