@@ -57,6 +57,10 @@ def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
     (PLAN + '[parameters."5.3"]\nsender = [2]\n', "5.3 has no such parameter; known are: senders, bursts"),
     (PLAN + '[parameters."5.3"]\nsenders = [0]\n', "0 is not above 0"),
     (PLAN + '[parameters."5.3"]\nsenders = [2.5]\n', "2.5 is not a number such as"),
+    (PLAN + '[parameters."5.3"]\nsenders = [1]\n', 'parameters."5.3".senders: 1 is below 2, the least with which'),
+    (PLAN + '[environment]\nUCX_TLS = ["rc"]\n', "plan.toml: environment.UCX_TLS: ['rc'] is not a value"),
+    (PLAN + "[local]\nlauncher = [1]\n", "plan.toml: local.launcher: 1 is not a text"),
+    (PLAN + "[run]\nRate = 1\n", "plan.toml: run.Rate: 'Rate' is not the name of an option"),
     (PLAN + '[parameters."5.1"]\nsizes = ["4 KiB"]\n', "'4 KiB' is not a size"),
     (PLAN + '[parameters."9.1"]\nbalancing = ["fair"]\n', "'fair' is not one of ecmp"),
     (PLAN + "[device]\nmodell = 'x'\n", "device.modell: there is no such key; did you mean model"),
@@ -75,6 +79,8 @@ def test_every_section_is_there_and_can_be_run_or_says_why_not(plan_of):
     assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4", "10.1", "12.1"]
     with pytest.raises(ReportError, match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
         plan_file.chosen(plan, ("6.1",), "simulation")
+    with pytest.raises(ReportError, match=r"plan.toml: tests.only: 8.1 ECMP entropy and polarization cannot be run here"):
+        plan_file.chosen(plan_of(PLAN + '[tests]\nonly = ["8.1"]\n'), (), "measurement")
     lines = text.list_lines({"5.3": "a while"})
     assert "      takes a while" in lines and sum(line.startswith("      measured: ") for line in lines) == len(catalogue.SECTIONS)
 
@@ -195,6 +201,16 @@ def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):
     assert [(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")] == [("1MiB Q=1 one", None, 4)]
     assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
     assert all("simulate" not in case for case in cases(""))
+
+
+def test_a_list_has_what_is_chosen_and_what_it_needs(plan_of, monkeypatch, capsys):
+    monkeypatch.setenv("WEIR", "/nowhere")  # nothing is run; no time is known then
+
+    def listed(content, *words):
+        assert command.run(sweep_command.parser().parse_args(["bmwg", "--list", "--quick", str(plan_of(content).path), *words])) == 0
+        return re.findall(r"^(\S+) +[A-Z0-9]", capsys.readouterr().out, re.MULTILINE)
+    assert listed(PLAN, "--only", "9.4") == listed(PLAN + '[tests]\nonly = ["9.4"]\n') == ["9.1", "9.2", "9.3", "9.4"]
+    assert listed(PLAN) == [section.number for section in catalogue.SECTIONS]
 
 
 def test_a_damaged_suite_and_words_without_effect_are_refused(plan_of, tmp_path):

@@ -200,6 +200,12 @@ def test_without_parallel_links_balancing_is_refused(bmwg):
     assert "8.1   ECMP entropy and polarization: cannot" in printed
 
 
+def test_an_unknown_option_is_refused_before_anything_is_run(bmwg):
+    directory, results, printed = bmwg("unknown", "production-network = false\n[fabric]\nhosts = 4\n[run]\nfoo = 1\n", "--only", "7.2", expect=2)
+    assert results is None and not list(directory.glob("section-*"))
+    assert "unknown.toml: run: weir simulate: --foo: there is no such option" in printed
+
+
 def test_ecmp_is_balls_in_bins(leaves):
     # 16 leaves in four runs: the mean of a leaf scatters by a fourth of what one leaf does.
     for row in rows(leaves["8.1"]):

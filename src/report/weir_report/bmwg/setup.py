@@ -7,7 +7,7 @@ import math
 import shutil
 import subprocess
 
-from ..basics import quantities
+from ..basics import programs, quantities
 from ..basics.errors import ReportError
 from ..runs.run import read_record
 from ..sweep import dry_runs
@@ -119,6 +119,17 @@ def fabric_options(plan):
     return [("network", "packet"), ("switch", plan.switch), ("producer-link", link), ("consumer-link", link),
             ("mtu", f"{plan.framing.mtu}B"), ("packet-overhead", f"{plan.framing.overhead}B"),
             *((name, value) for name, value in (("pfc", plan.pfc), ("ecn", plan.ecn)) if value)]
+
+
+def check_run(plan, world, directory):
+    """Raises ReportError that names the plan where weir refuses options of [run]. `directory`: where weir is called."""
+    if not plan.run:
+        return
+    given = {key for key, _ in plan.run}
+    ranks = [(key, "2") for key in ("producers", "consumers") if key not in given]
+    _, message = dry_runs.dry_run(programs.find_weir(), "simulate" if world == "simulation" else "run", [*plan.run, *ranks], directory)
+    if message:
+        raise ReportError(f"{plan.path}: run: {message}")
 
 
 def fabric_of(plan, weir, directory):
