@@ -98,6 +98,11 @@ def test_arithmetic_agrees_with_counting():
 
 
 def test_a_step_is_a_sweep_file(plan_of, tmp_path):
+@pytest.mark.parametrize("flows, published_s", [(2, 0.097), (4, 0.064), (10, 0.036), (64, 0.0125)])
+def test_dcqcn_bound_is_the_published_one(flows, published_s):
+    assert arithmetic.dcqcn_bound_s(40e9, flows, 40e6, 200e3, 55e-6, 1 / 256) == pytest.approx(published_s, rel=0.01)
+
+
     setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'), catalogue.BY_NUMBER["5.3"], "simulation",
                   True, None)
     step = Step("s", {"policy": "none", "duration": "1ms"}, {}, {"case": [{"name": "2:1", "slots": 2, "simulate": setup.simulation("pfc.on=true")}]}, 2)

@@ -32,6 +32,11 @@ repetitions = 1
 senders = [2, 4]
 seconds = 0.03
 repetitions = 1
+[parameters."7.3"]
+flows = [4]
+settings = ["dcqcn.rate-period=300us"]
+seconds = 0.4
+repetitions = 1
 [parameters."9.1"]
 workers = [4]
 sizes = ["8MiB"]
@@ -198,6 +203,14 @@ def test_without_parallel_links_balancing_is_refused(bmwg):
     _, results, printed = bmwg("none", plan, "--only", "8.1", expect=1)
     assert results["8.1"]["state"] == "cannot" and "has no parallel links" in results["8.1"]["why"]
     assert "8.1   ECMP entropy and polarization: cannot" in printed
+def test_flows_converge_within_the_published_bound(star):
+    """And later with a period for which there is none; flows go on to swing by more than a twentieth."""
+    row, slow = rows(star[1]["7.3"])
+    assert row["bound"] == pytest.approx(0.0903, rel=0.01) and slow["bound"] is None
+    assert 0.01 < row["until both halves are fair, mean"] < row["bound"] < slow["until both halves are fair, mean"]
+    assert 0.05 < row["swing of a flow"] < 0.15
+
+
 
 
 def test_an_unknown_option_is_refused_before_anything_is_run(bmwg):
@@ -254,6 +267,7 @@ def test_a_steady_fabric_is_stable(leaves):
 
 
 def test_pauses_block_a_flow_with_a_free_port(leaves):
+    assert 0.001 <= row["loads even after"] <= 0.0011  # known to a row of 100 us
     ratios = {row["case"]: row["/ alone"] for row in rows(leaves["rfc8239-5"])}
     assert ratios["alone"] == 1.0 and ratios["PFC on"] > 2.0 and ratios["PFC off"] < 1.5
 

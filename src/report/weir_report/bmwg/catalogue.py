@@ -136,8 +136,8 @@ SECTIONS = (
              Parameter("settings", "keys of the switch file, each changed alone", ("dcqcn.additive-increase=400Mb/s", "dcqcn.cnp-spacing=10us",
                                                                                  "dcqcn.rate-period=300us"), ("dcqcn.rate-period=300us",), ours=True),
              Parameter("seconds", "of a trial", (4.0,), (0.8,), "s", ours=True),
-             Parameter("window", "over which a rate is taken", ("100ms",), ("100ms",), ours=True),
-             Parameter("repetitions", "runs of each setting", (5,), (1,), ours=True)),
+             Parameter("window", "over which rates of single flows are taken", ("100ms",), ("100ms",), ours=True),
+             Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
             measured="not in this version: it needs rates of single flows", simulated=""),
     Section("7.4", "PFC storm and deadlock resilience", "Does traffic in a circle stop the fabric for good, and what does a NIC that never stops pausing?",
             "Every host sends to the host of its number at the next leaf, so that traffic goes around all leaves in a circle, and a few hosts of each "

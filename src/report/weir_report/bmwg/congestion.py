@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..traffic.files import matrix_text
 from ..traffic.model import Matrix
 from . import arithmetic
-from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean
 from .steps import Step
 
 

@@ -6,6 +6,7 @@ import csv
 import math
 
 from ..basics import quantities
+from ..basics.errors import ReportError
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.inference import bytes_per_token
 from ..traffic.model import Matrix, Trace

@@ -17,6 +17,7 @@ WHAT = "a plan of tests in TOML (weir-sweep bmwg --template)"
 DEVICE = ("vendor", "model", "asic", "operating-system", "port-speed", "buffers", "optics-and-cables")
 HOST = ("nic", "nic-firmware", "driver", "operating-system", "collective-library", "firmware-settings")
 HOSTS_MAX = 65536
+CLASSES = ("data", "control")
 # Handed on to the sweep files as they are.
 HANDED_ON = ("run", "environment", "local", "slurm", "switch")
 SIZES, TIMES = ("sizes", "bytes", "reorder", "thresholds"), ("gaps", "compute", "convergence", "ack-timeout", "window", "detection")

@@ -16,13 +16,13 @@ from ..runs.run import read_run
 from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
 from ..sweep.campaign import Campaign
 from ..sweep.file import read_sweep_file
-from . import balancing, catalogue, collective_tests, congestion, jobs, marking, other_documents, rdma, soak
+from . import balancing, catalogue, collective_tests, congestion, dcqcn, jobs, marking, other_documents, rdma, soak
 from .results import Outcome
 from .setup import Setup, check_run, fabric_of
 from .steps import Trial, sweep_text
 
 TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorption, "7.1": marking.ecn_accuracy,
-         "7.2": congestion.pfc_under_incast, "7.3": marking.convergence, "7.4": congestion.storm,
+         "7.2": congestion.pfc_under_incast, "7.3": dcqcn.convergence, "7.4": congestion.storm,
          "8.1": balancing.ecmp, "8.2": balancing.flowlets, "8.3": balancing.spraying, "8.4": balancing.jain,
          "9.1": collective_tests.collective, "9.2": collective_tests.collective, "9.3": collective_tests.collective,
          "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact,
