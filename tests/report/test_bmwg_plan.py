@@ -52,6 +52,7 @@ def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
     (PLAN.replace("hosts = 8", "hosts = 1"), "fabric.hosts: 1 is not a whole number from 2"),
     (PLAN + 'link = "fast"\n', "fabric.link: 'fast' is not a rate"),
     (PLAN + 'packet-payload = "much"\n', "fabric.packet-payload: 'much' is not a size"),
+    (PLAN + "[classes]\ndata = 8\n", "classes.data: 8 is not a whole number from 0 to 7"),
     (PLAN + "leaves = 4\n", "fabric.leaves: there is no such key"),
     (PLAN + '[tests]\nonly = ["5.9"]\n', "tests.only: there is no section '5.9'"),
     (PLAN + '[parameters."5.3"]\nsender = [2]\n', "5.3 has no such parameter; known are: senders, bursts"),
@@ -97,12 +98,12 @@ def test_arithmetic_agrees_with_counting():
     assert arithmetic.payload_rate(100e9, 256, ROCE) == pytest.approx(75.74e9, rel=0.001)
 
 
-def test_a_step_is_a_sweep_file(plan_of, tmp_path):
 @pytest.mark.parametrize("flows, published_s", [(2, 0.097), (4, 0.064), (10, 0.036), (64, 0.0125)])
 def test_dcqcn_bound_is_the_published_one(flows, published_s):
     assert arithmetic.dcqcn_bound_s(40e9, flows, 40e6, 200e3, 55e-6, 1 / 256) == pytest.approx(published_s, rel=0.01)
 
 
+def test_a_step_is_a_sweep_file(plan_of, tmp_path):
     setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'), catalogue.BY_NUMBER["5.3"], "simulation",
                   True, None)
     step = Step("s", {"policy": "none", "duration": "1ms"}, {}, {"case": [{"name": "2:1", "slots": 2, "simulate": setup.simulation("pfc.on=true")}]}, 2)
@@ -114,6 +115,8 @@ def test_dcqcn_bound_is_the_published_one(flows, published_s):
     with pytest.raises(ReportError, match="run.duration: 5.3 sets it itself; leave it out"):
         sweep_text(step, Setup(plan_of(PLAN + '[run]\nduration = "1s"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
     assert 'idle' in sweep_text(step, Setup(plan_of(PLAN + '[run]\nidle = "nap"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
+    simulation = Setup(plan_of(PLAN + "[classes]\ndata = 4\n"), catalogue.BY_NUMBER["5.3"], "simulation", True, None).simulation("pfc.on=true")
+    assert simulation["switch-set"] == ["topology.hosts=8", "classes.data=4", "pfc.on=true"]
     assert dict(sweep.environment) == {"UCX_TLS": "rc"} and dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
 
 

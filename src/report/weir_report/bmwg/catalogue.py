@@ -229,8 +229,14 @@ SECTIONS = (
     Section("12.2", "Resource leak detection", "Does memory of the switches' software grow?",
             measured="asks for memory of the switches' processes, which weir does not observe", simulated="a simulated switch has no software"),
     # Of other documents.
-    Section("rfc8239-2", "Line rate (RFC 8239)", "The rate that ports carry without loss, by its name in RFC 8239.", "Answered by 5.1.",
-            measured="answered by 5.1", simulated="answered by 5.1", document="RFC 8239"),
+    Section("rfc8239-2", "Line rate (RFC 8239)", "What arrives when all hosts send at 99.98 % of line rate, by size of frames.",
+            "In pairs: every host sends to the one half of all hosts further on; mesh: every host sends to all others alike. Frames of one size, from "
+            "Ethernet's header to its check sequence; each interval's bytes are sent as they come, whatever became of those before.",
+            (Parameter("frames", "bytes of a frame", (64, 128, 256, 512, 1024, 1518, 4096, 8000, 9216), (1518, 9216), "B", least=64),
+             Parameter("ports", "who sends to whom", ("pairs", "mesh"), ("pairs", "mesh")),
+             Parameter("seconds", "of each run", (0.1,), (0.004,), "s", ours=True),
+             Parameter("repetitions", "runs of each setting", (3,), (1,), ours=True)),
+            measured="answered by 5.1", simulated="", document="RFC 8239"),
     Section("rfc8239-3", "Buffering (RFC 8239)", "What a port stores, by its name in RFC 8239.", "Answered by 5.3.",
             measured=NOT_YET, simulated="answered by 5.3", document="RFC 8239"),
     Section("rfc8239-4", "Microburst (RFC 8239)", "The largest burst to one port, by its name in RFC 8239.", "Answered by 5.3.",

@@ -54,6 +54,10 @@ pfc = "on"                            # tests of a section set it as their proce
 ecn = "off"
 #topology = "4 leaves, 2 spines, 2 x 100 Gb/s from each leaf to each spine"   # of a real fabric; a simulated one is drawn by weir
 
+#[classes]                            # priorities; those of simulated packets are set, of others they are printed in the report
+#data = 3
+#control = 6
+
 [tests]
 #only = ["5.3", "8.1"]                # without it, all that can be run
 
@@ -78,6 +82,7 @@ class PlanFile:
     topology: str
     pfc: str | None  # on, off; None: as the switch file has it
     ecn: str | None
+    classes: dict  # {kind of message: its priority}, of CLASSES
     only: tuple  # numbers of sections; empty: all
     parameters: dict  # {section: {name: values}}
     handed_on: dict  # {table: content}
@@ -97,6 +102,7 @@ def read(path):
     _ask_rfc6815(top)
     fabric = top.table("fabric")
     tests = top.table("tests")
+    classes = top.table("classes")
     handed_on = {key: top.read(key, {}, dict, f"a table ([{key}])") for key in HANDED_ON}
     made = PlanFile(
         path=path.resolve(), text=text, name=top.text("name", path.stem),
@@ -104,9 +110,10 @@ def read(path):
         hosts=_needed(fabric, "hosts", fabric.integer("hosts", None, 2, HOSTS_MAX)),
         link=_link(fabric), framing=_framing(fabric), switch=_switch(path, fabric.text("switch", "shallow")), topology=fabric.text("topology", ""),
         pfc=fabric.choice("pfc", ("on", "off")), ecn=fabric.choice("ecn", ("on", "off")),
+        classes={key: value for key in CLASSES if (value := classes.integer(key, None, 0, 7)) is not None},
         only=_only(tests), parameters=_parameters(top.table("parameters")),
         handed_on=handed_on, run=check_tables(path, handed_on))  # here, so that messages name the plan and no file that is made of it
-    for table in (top, fabric, tests):
+    for table in (top, fabric, tests, classes):
         table.no_others()
     return made
 

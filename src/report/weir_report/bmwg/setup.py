@@ -80,7 +80,7 @@ class Setup:
 
     def simulation(self, *pairs):
         """Options of `weir simulate` for the plan's fabric, with `pairs` ('section.key=value') set in its switch file."""
-        return {"switch-set": [f"topology.hosts={self.plan.hosts}", *pairs], **dict(fabric_options(self.plan))}
+        return {"switch-set": [f"topology.hosts={self.plan.hosts}", *_classes(self.plan), *pairs], **dict(fabric_options(self.plan))}
 
     def spread(self, count):
         """Hosts of `count` ranks or workers, the leaves in turn: 0 of the first, 0 of the second, ..."""
@@ -113,6 +113,10 @@ class Setup:
         return {} if self.simulated else {"producers": producers, "consumers": consumers}
 
 
+def _classes(plan):
+    return [f"classes.{kind}={priority}" for kind, priority in plan.classes.items()]
+
+
 def fabric_options(plan):
     """(option, text) pairs of the simulated fabric, but for what is set in its switch file."""
     link = quantities.rate_text(plan.link)
@@ -135,7 +139,7 @@ def check_run(plan, world, directory):
 def fabric_of(plan, weir, directory):
     """Simulates the plan's fabric for a moment, in the new directory `directory`: weir writes all keys of the switch and draws it. Raises
     ReportError."""
-    options = [*fabric_options(plan), ("switch-set", f"topology.hosts={plan.hosts}"), ("switch-set", "placement.kind=by-worker"),
+    options = [*fabric_options(plan), *(("switch-set", key) for key in (f"topology.hosts={plan.hosts}", "placement.kind=by-worker", *_classes(plan))),
                ("producers", str(plan.hosts)), ("consumers", str(plan.hosts)), ("duration", "1ms"), ("warmup", "0s"), ("interval", "1ms"),
                ("explain", "off")]
     words = [weir, "simulate", *dry_runs.option_words(options)]

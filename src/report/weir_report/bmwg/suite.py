@@ -26,7 +26,7 @@ TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorpti
          "8.1": balancing.ecmp, "8.2": balancing.flowlets, "8.3": balancing.spraying, "8.4": balancing.jain,
          "9.1": collective_tests.collective, "9.2": collective_tests.collective, "9.3": collective_tests.collective,
          "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact,
-         "12.1": soak.soak, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
+         "12.1": soak.soak, "rfc8239-2": other_documents.line_rate, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
 SCHEMA = "weir-bmwg-suite/1"
 # Below so much processor time, another process costs more than it saves.
 ALONE_BELOW_S = 1.0
