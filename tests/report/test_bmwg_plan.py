@@ -52,11 +52,16 @@ def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
     (PLAN.replace("hosts = 8", "hosts = 1"), "fabric.hosts: 1 is not a whole number from 2"),
     (PLAN + 'link = "fast"\n', "fabric.link: 'fast' is not a rate"),
     (PLAN + 'packet-payload = "much"\n', "fabric.packet-payload: 'much' is not a size"),
+    (PLAN + "[classes]\ndata = 8\n", "classes.data: 8 is not a whole number from 0 to 7"),
     (PLAN + "leaves = 4\n", "fabric.leaves: there is no such key"),
     (PLAN + '[tests]\nonly = ["5.9"]\n', "tests.only: there is no section '5.9'"),
     (PLAN + '[parameters."5.3"]\nsender = [2]\n', "5.3 has no such parameter; known are: senders, bursts"),
     (PLAN + '[parameters."5.3"]\nsenders = [0]\n', "0 is not above 0"),
     (PLAN + '[parameters."5.3"]\nsenders = [2.5]\n', "2.5 is not a number such as"),
+    (PLAN + '[parameters."5.3"]\nsenders = [1]\n', 'parameters."5.3".senders: 1 is below 2, the least with which'),
+    (PLAN + '[environment]\nUCX_TLS = ["rc"]\n', "plan.toml: environment.UCX_TLS: ['rc'] is not a value"),
+    (PLAN + "[local]\nlauncher = [1]\n", "plan.toml: local.launcher: 1 is not a text"),
+    (PLAN + "[run]\nRate = 1\n", "plan.toml: run.Rate: 'Rate' is not the name of an option"),
     (PLAN + '[parameters."5.1"]\nsizes = ["4 KiB"]\n', "'4 KiB' is not a size"),
     (PLAN + '[parameters."9.1"]\nbalancing = ["fair"]\n', "'fair' is not one of ecmp"),
     (PLAN + "[device]\nmodell = 'x'\n", "device.modell: there is no such key; did you mean model"),
@@ -75,6 +80,8 @@ def test_every_section_is_there_and_can_be_run_or_says_why_not(plan_of):
     assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4", "10.1", "12.1"]
     with pytest.raises(ReportError, match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
         plan_file.chosen(plan, ("6.1",), "simulation")
+    with pytest.raises(ReportError, match=r"plan.toml: tests.only: 8.1 ECMP entropy and polarization cannot be run here"):
+        plan_file.chosen(plan_of(PLAN + '[tests]\nonly = ["8.1"]\n'), (), "measurement")
     lines = text.list_lines({"5.3": "a while"})
     assert "      takes a while" in lines and sum(line.startswith("      measured: ") for line in lines) == len(catalogue.SECTIONS)
 
@@ -91,6 +98,11 @@ def test_arithmetic_agrees_with_counting():
     assert arithmetic.payload_rate(100e9, 256, ROCE) == pytest.approx(75.74e9, rel=0.001)
 
 
+@pytest.mark.parametrize("flows, published_s", [(2, 0.097), (4, 0.064), (10, 0.036), (64, 0.0125)])
+def test_dcqcn_bound_is_the_published_one(flows, published_s):
+    assert arithmetic.dcqcn_bound_s(40e9, flows, 40e6, 200e3, 55e-6, 1 / 256) == pytest.approx(published_s, rel=0.01)
+
+
 def test_a_step_is_a_sweep_file(plan_of, tmp_path):
     setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'), catalogue.BY_NUMBER["5.3"], "simulation",
                   True, None)
@@ -103,6 +115,8 @@ def test_a_step_is_a_sweep_file(plan_of, tmp_path):
     with pytest.raises(ReportError, match="run.duration: 5.3 sets it itself; leave it out"):
         sweep_text(step, Setup(plan_of(PLAN + '[run]\nduration = "1s"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
     assert 'idle' in sweep_text(step, Setup(plan_of(PLAN + '[run]\nidle = "nap"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
+    simulation = Setup(plan_of(PLAN + "[classes]\ndata = 4\n"), catalogue.BY_NUMBER["5.3"], "simulation", True, None).simulation("pfc.on=true")
+    assert simulation["switch-set"] == ["topology.hosts=8", "classes.data=4", "pfc.on=true"]
     assert dict(sweep.environment) == {"UCX_TLS": "rc"} and dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
 
 
@@ -195,6 +209,16 @@ def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):
     assert [(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")] == [("1MiB Q=1 one", None, 4)]
     assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
     assert all("simulate" not in case for case in cases(""))
+
+
+def test_a_list_has_what_is_chosen_and_what_it_needs(plan_of, monkeypatch, capsys):
+    monkeypatch.setenv("WEIR", "/nowhere")  # nothing is run; no time is known then
+
+    def listed(content, *words):
+        assert command.run(sweep_command.parser().parse_args(["bmwg", "--list", "--quick", str(plan_of(content).path), *words])) == 0
+        return re.findall(r"^(\S+) +[A-Z0-9]", capsys.readouterr().out, re.MULTILINE)
+    assert listed(PLAN, "--only", "9.4") == listed(PLAN + '[tests]\nonly = ["9.4"]\n') == ["9.1", "9.2", "9.3", "9.4"]
+    assert listed(PLAN) == [section.number for section in catalogue.SECTIONS]
 
 
 def test_a_damaged_suite_and_words_without_effect_are_refused(plan_of, tmp_path):

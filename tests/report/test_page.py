@@ -4,17 +4,14 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from weir_report import report_command
+from weir_report import compare_command, report_command, sweep_command, traffic_command
 from weir_report.figures import time_charts
 from weir_report.runs.run import read_run
 
-SOURCE = Path(report_command.__file__).parents[1]
 FIGURES = ("buffers", "over-time", "heat-map", "where-the-time-went")
 
 
@@ -127,13 +124,20 @@ def test_bad_input_is_one_line_and_status_2(stored, arguments, words, capsys):
     assert words in printed.err and printed.err.count("\n") == 1 and not printed.out
 
 
-def test_an_interruption_ends_the_command_without_a_trace(stored):
-    directory = stored("measured")
-    program = ("import os, signal, sys; from weir_report import report_command as command; "
-               "command.read_record = lambda path: os.kill(os.getpid(), signal.SIGINT); command.main(['run'])")
-    ended = subprocess.run([sys.executable, "-c", program], cwd=directory, capture_output=True, text=True, timeout=60,
-                           check=False, env={**os.environ, "PYTHONPATH": str(SOURCE)})
-    assert ended.returncode == -signal.SIGINT and not ended.stderr
+@pytest.mark.parametrize("command, first, words", [
+    (report_command, "parser", []), (report_command, "read_record", ["run"]), (compare_command, "parser", []), (sweep_command, "parser", []),
+    (traffic_command, "parse", [])])
+def test_an_interruption_ends_a_command_without_a_trace(command, first, words, monkeypatch, capfd):
+    """From its beginning on: `first` is what it calls, in which the signal comes."""
+    monkeypatch.setattr(command, first, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    child = os.fork()
+    if not child:
+        try:
+            command.main(words)
+        finally:
+            os._exit(77)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGINT
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_page_that_cannot_be_written_is_said(stored, capsys):

@@ -16,6 +16,7 @@ import pytest
 
 from conftest import ROOT
 from weir_report.basics import whole_file
+from weir_report.basics.child import Stop
 from weir_report.sweep import claim_files, slurm_jobs
 from weir_report.sweep.campaign import Campaign
 
@@ -147,6 +148,16 @@ def test_interrupted_and_resumed(sweep, number):
     (sweep.directory / "hold").unlink()
     sweep("submit", "--local")
     assert sweep.states() == ["complete"] * 6 and sweep.begun() == 7
+
+
+def test_signals_between_campaigns_are_those_of_the_command():
+    """A suite of several campaigns ends by a signal that comes between two of them."""
+    before = signal.getsignal(signal.SIGINT)
+    stop = Stop()
+    with stop.listening():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop and stop.reason == "by SIGINT"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_killed_and_resumed(sweep):

@@ -89,12 +89,12 @@ def _share(text):
 
 
 def main(argv=None):
+    return status_of("weir-compare", lambda: _work(sys.argv[1:] if argv is None else argv))
+
+
+def _work(argv):
     options = parser().parse_args(argv)
-    options.command_line = _shortened(shlex.join(["weir-compare", *(sys.argv[1:] if argv is None else argv)]))
-    return status_of("weir-compare", lambda: _work(options))
-
-
-def _work(options):
+    options.command_line = _shortened(shlex.join(["weir-compare", *argv]))
     fail_on = _names("--fail-on", options.fail_on, FAIL_ON)
     report = _compare(options)
     # What is found counts also where nobody reads it to the end.

@@ -160,8 +160,7 @@ def main(arguments=None):
     # Next to nothing that is made from here on is garbage with cycles, and to look for it takes a tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000)
-    options = parser().parse_args(arguments)
-    return status_of("weir-report", lambda: _work(options))
+    return status_of("weir-report", lambda: _work(parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -109,13 +109,18 @@ def parser():
 
 
 def main(argv=None):
-    words, plan = find_command.split(list(sys.argv[1:] if argv is None else argv))
+    return status_of("weir-sweep", lambda: _command(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _command(argv):
+    words, plan = find_command.split(argv)
     options = parser().parse_args(words)
     if plan:
         options.options = plan
     chosen = {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
               "find": _find, "bmwg": bmwg_command.run, "pack": _pack, "all": _all, "work": _work}[options.command]
-    return status_of("weir-sweep", lambda: chosen(options), of_files=1 if options.command == "work" else 2)
+    # A job that can write no file has failed; bad usage would be 2.
+    return status_of("weir-sweep", lambda: chosen(options), of_files=1) if options.command == "work" else chosen(options)
 
 
 def _sweep_of(options):

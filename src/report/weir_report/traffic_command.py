@@ -13,11 +13,14 @@ from .traffic.summary import shown_path
 from .version import VERSION
 
 
-
 def main(argv=None):
+    return status_of("weir-traffic", lambda: _command(argv))
+
+
+def _command(argv):
     options = parse(sys.argv[1:] if argv is None else map(str, argv))
     chosen = {"show": _show, "isolate": _isolate, "slowdown": _slowdown, "replay": _replay, "interference": _interference, "check-order": _check_order}.get(options.command, _generate)
-    return status_of("weir-traffic", lambda: chosen(options, argv))
+    return chosen(options, argv)
 
 
 def _generate(options, argv):

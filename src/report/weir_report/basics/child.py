@@ -21,10 +21,15 @@ class Stop:
         self.signal = None
         self._child = None
 
-    def listen(self):
-        """SIGUSR1 is what SLURM sends near the time limit (sbatch --signal)."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
-            signal.signal(number, self._caught)
+    @contextlib.contextmanager
+    def listening(self):
+        """SIGUSR1 is what SLURM sends near the time limit (sbatch --signal). Afterwards signals end a command that has more to do, as before."""
+        before = {number: signal.signal(number, self._caught) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _caught(self, number, _):
         if self.signal is None:

@@ -25,7 +25,7 @@ NEEDS_LINKS = "not in this version: it needs counters of each uplink of the swit
 class Parameter:
     """`draft`: the values that the draft asks for; `quick`: those of --quick. `unit`: of a number; texts have their units. `ours`: the draft
     leaves it open, and `draft` is what is used without --quick. `simulated`: in the place of `draft` in the simulator, where a trial of a
-    minute shows no more than a moment and costs days."""
+    minute shows no more than a moment and costs days. `least`: of numbers; None: any above 0, and 0 where `quick` has it."""
 
     name: str
     meaning: str
@@ -34,6 +34,7 @@ class Parameter:
     unit: str = ""
     ours: bool = False
     simulated: tuple = ()
+    least: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _collective(number, name, figure, quick_sizes=("1MiB", "8MiB")):
         f"{name} of S bytes on N participants, one iteration after the other; {figure}. The algorithm is weir's own, step by step, and "
         "its order is kept; no collective library takes part. Participants are spread over the leaves in turn.",
         (Parameter("sizes", "S, bytes of each participant", BUFFERS, quick_sizes),
-         Parameter("workers", "N, participants", WORKERS, (8, 16)),
+         Parameter("workers", "N, participants", WORKERS, (8, 16), least=2),
          Parameter("balancing", "how switches choose among equal ways", BALANCING, BALANCING),
          Parameter("iterations", "of each run", (100,), (5,)),
          Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
@@ -108,7 +109,7 @@ SECTIONS = (
     Section("5.3", "Back-to-back burst absorption", "The longest burst of N senders to one receiver of which nothing is lost (RFC 9004).",
             "N hosts of different leaves send one message each at the same instant, at line rate; nothing of weir paces or divides it. The "
             "bytes of each grow until the first packet is lost, in any burst of the trial; then bisection. PFC and ECN are off.",
-            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32), (2, 4, 8)),
+            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32), (2, 4, 8), least=2),
              Parameter("bursts", "of each length", (50,), (10,)),
              Parameter("resolution", "of the length", (0.005,), (0.005,), ours=True),
              Parameter("repetitions", "searches, each with another seed", (3,), (2,), ours=True)),
@@ -124,19 +125,19 @@ SECTIONS = (
     Section("7.2", "PFC behavior under incast", "How often and how long ports pause when N senders at line rate meet at one receiver.",
             "N hosts of different leaves send to one, each at its line rate, with PFC on and ECN off; the next message is granted before the "
             "last one has left, so that nothing of weir holds a sender back.",
-            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32, 64), (2, 4, 8)),
+            (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32, 64), (2, 4, 8), least=2),
              Parameter("seconds", "of each run", (1.0,), (0.005,), "s", ours=True, simulated=(0.1,)),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
             measured="", simulated=""),
     Section("7.3", "DCQCN convergence time", "How long until flows through a bottleneck have equal shares again, after as many more began.",
             "M hosts send to one, and at a quarter of the trial M more begin. PFC and ECN are on, with the switch file's settings of both and of DCQCN, "
             "and with one of them changed at a time.",
-            (Parameter("flows", "M, before and besides", (4, 16, 64, 256), (4,)),
+            (Parameter("flows", "M, before and besides", (4, 16, 64, 256), (4,), least=2),
              Parameter("settings", "keys of the switch file, each changed alone", ("dcqcn.additive-increase=400Mb/s", "dcqcn.cnp-spacing=10us",
                                                                                  "dcqcn.rate-period=300us"), ("dcqcn.rate-period=300us",), ours=True),
              Parameter("seconds", "of a trial", (4.0,), (0.8,), "s", ours=True),
-             Parameter("window", "over which a rate is taken", ("100ms",), ("100ms",), ours=True),
-             Parameter("repetitions", "runs of each setting", (5,), (1,), ours=True)),
+             Parameter("window", "over which rates of single flows are taken", ("100ms",), ("100ms",), ours=True),
+             Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
             measured="not in this version: it needs rates of single flows", simulated=""),
     Section("7.4", "PFC storm and deadlock resilience", "Does traffic in a circle stop the fabric for good, and what does a NIC that never stops pausing?",
             "Every host sends to the host of its number at the next leaf, so that traffic goes around all leaves in a circle, and a few hosts of each "
@@ -182,7 +183,7 @@ SECTIONS = (
             "are spread over the leaves in turn.",
             (Parameter("compute", "C, the time of computing", ("10ms", "50ms", "100ms", "500ms"), ("10ms", "50ms")),
              Parameter("sizes", "S, bytes of each participant", ("256MiB", "1GiB", "4GiB"), ("8MiB",)),
-             Parameter("workers", "N, participants", (64, 128, 256, 512, 1024), (8, 16)),
+             Parameter("workers", "N, participants", (64, 128, 256, 512, 1024), (8, 16), least=2),
              Parameter("iterations", "of each run", (1000,), (5,)),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
             measured="", simulated=""),
@@ -203,7 +204,7 @@ SECTIONS = (
     Section("11.2", "Link failure convergence", "What a link that fails costs: time, packets, and the iteration in which it fails.",
             "AllReduce by ring, over all leaves in turn; in the middle of one iteration an uplink of the first leaf, or a spine, is cut, and mended "
             "before the next iteration. Until routes follow, what is sent to it is lost.",
-            (Parameter("workers", "N, participants; as many as there are hosts at most", (128,), (16,)),
+            (Parameter("workers", "N, participants; as many as there are hosts at most", (128,), (16,), least=2),
              Parameter("sizes", "S, bytes of each participant", ("1GiB",), ("8MiB",)),
              Parameter("balancing", "how switches choose among equal ways", BALANCING, ("ecmp", "spray")),
              Parameter("fails", "an uplink, or a spine with all its links", ("uplink", "spine"), ("uplink",)),
@@ -218,7 +219,7 @@ SECTIONS = (
     Section("12.1", "24-hour sustained load", "Are figures stable over a day?",
             "AllReduce by ring and AllToAll in pairs take turns, so that both together would fill the given share of a participant's link at line rate; "
             "figures of each sample of the time.",
-            (Parameter("workers", "N, participants; the largest that fits", WORKERS, (8,)),
+            (Parameter("workers", "N, participants; the largest that fits", WORKERS, (8,), least=2),
              Parameter("sizes", "S, bytes of each participant", ("64MiB",), ("8MiB",), ours=True),
              Parameter("load", "share of a participant's link, at line rate", (0.8,), (0.5,), ours=True),
              Parameter("seconds", "of a run", (86400.0,), (0.1,), "s", simulated=(10.0,)),
@@ -228,8 +229,14 @@ SECTIONS = (
     Section("12.2", "Resource leak detection", "Does memory of the switches' software grow?",
             measured="asks for memory of the switches' processes, which weir does not observe", simulated="a simulated switch has no software"),
     # Of other documents.
-    Section("rfc8239-2", "Line rate (RFC 8239)", "The rate that ports carry without loss, by its name in RFC 8239.", "Answered by 5.1.",
-            measured="answered by 5.1", simulated="answered by 5.1", document="RFC 8239"),
+    Section("rfc8239-2", "Line rate (RFC 8239)", "What arrives when all hosts send at 99.98 % of line rate, by size of frames.",
+            "In pairs: every host sends to the one half of all hosts further on; mesh: every host sends to all others alike. Frames of one size, from "
+            "Ethernet's header to its check sequence; each interval's bytes are sent as they come, whatever became of those before.",
+            (Parameter("frames", "bytes of a frame", (64, 128, 256, 512, 1024, 1518, 4096, 8000, 9216), (1518, 9216), "B", least=64),
+             Parameter("ports", "who sends to whom", ("pairs", "mesh"), ("pairs", "mesh")),
+             Parameter("seconds", "of each run", (0.1,), (0.004,), "s", ours=True),
+             Parameter("repetitions", "runs of each setting", (3,), (1,), ours=True)),
+            measured="answered by 5.1", simulated="", document="RFC 8239"),
     Section("rfc8239-3", "Buffering (RFC 8239)", "What a port stores, by its name in RFC 8239.", "Answered by 5.3.",
             measured=NOT_YET, simulated="answered by 5.3", document="RFC 8239"),
     Section("rfc8239-4", "Microburst (RFC 8239)", "The largest burst to one port, by its name in RFC 8239.", "Answered by 5.3.",
@@ -237,7 +244,7 @@ SECTIONS = (
     Section("rfc8239-5", "Head-of-line blocking (RFC 8239)", "Does a port that is crowded hold up a flow to a port that is not?",
             "One host sends a fourth of its line rate to a free port, and to a port into which others send, too, twice what it can take; without and "
             "with PFC, and with ECN.",
-            (Parameter("crowd", "hosts beside the first that send to the crowded port", (3,), (3,), ours=True),
+            (Parameter("crowd", "hosts beside the first that send to the crowded port", (3,), (3,), ours=True, least=2),
              Parameter("seconds", "of each run", (0.1,), (0.01,), "s", ours=True),
              Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
             measured=NOT_YET, simulated="", document="RFC 8239"),
@@ -246,10 +253,16 @@ SECTIONS = (
     Section("inference-kv", "KV cache transfer", "How long caches take from prefill to decode workers, alone and beside the exchange of experts.",
             "x prefill workers each send the cache of a context to a decode worker of their own, at the same time; then the same while the decode workers "
             "exchange among all, as experts do, at half of their line rate.",
-            (Parameter("workers", "prefill workers, and as many decode workers", (8, 16, 32), (4,), ours=True),
+            (Parameter("workers", "prefill workers, and as many decode workers", (8, 16, 32), (4,), ours=True, least=2),
              Parameter("context", "tokens", (4096, 32768), (128,), ours=True),
              Parameter("iterations", "of each run", (10,), (2,), ours=True),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
             measured=NOT_YET, simulated="", document="draft-calabria-bmwg-ai-fabric-inference-bench, as its editor's copy of 2026-08-12 names it"),
 )
 BY_NUMBER = {section.number: section for section in SECTIONS}
+
+
+def with_needs(sections):
+    """These and what they need, in the draft's order."""
+    wanted = {number for section in sections for number in (section.number, *section.needs)}
+    return [section for section in SECTIONS if section.number in wanted]

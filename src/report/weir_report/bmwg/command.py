@@ -75,7 +75,7 @@ def _compare(first, second):
 
 
 def _suite(options, path):
-    from . import plan_file, suite, text
+    from . import catalogue, plan_file, suite, text
     if path.suffix != ".toml":
         raise ReportError(f"bmwg: {path}: the name of a plan ends with .toml; weir-sweep bmwg --template prints one")
     plan = plan_file.read(path)
@@ -88,7 +88,9 @@ def _suite(options, path):
         with tempfile.TemporaryDirectory(prefix="weir-bmwg-") as directory:
             made = suite.Suite(plan, world, options.quick, directory, print)
             made.begin()
-            print("\n".join(text.list_lines({section.number: made.cost(section) for section in wanted})))
+            listed = catalogue.with_needs(wanted) if only or plan.only else catalogue.SECTIONS
+            costs = {section.number: made.cost(section) for section in catalogue.with_needs(wanted)}
+            print("\n".join(text.list_lines(costs, listed)))
         return 0
     directory = options.out or path.resolve().with_suffix("")
     made = suite.Suite(plan, world, options.quick, directory, lambda line: print(line, flush=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..traffic.files import matrix_text
 from ..traffic.model import Matrix
 from . import arithmetic
-from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean
 from .steps import Step
 
 
@@ -34,7 +34,7 @@ def _outcome(setup, counts, trials):
         name = f"{count}:1"
         found = by_case[name]
         of_switches = [_of_switches(trial) for trial in found]
-        rate = mean([_throughput(trial) for trial in found])
+        rate = mean([throughput_bps(trial) for trial in found])
         rows.append((name, mean([one and one["pauses"] for one in of_switches]), mean([one and one["pausing"] for one in of_switches]),
                      mean([one and one["most"] for one in of_switches]), mean([one and one["dropped"] for one in of_switches]),
                      mean([_per_second(trial, "pause_frames_received") for trial in found]), rate,
@@ -51,7 +51,7 @@ def _outcome(setup, counts, trials):
                                               Column("pauses sent", "/s", SWITCH), Column("paused, mean", "%", SWITCH)), tuple(hops)))
     return Outcome(
         tuple(tables),
-        (Primary("throughput", "b/s", HOST, {name: [_throughput(trial) for trial in found] for name, found in by_case.items()}),),
+        (Primary("throughput", "b/s", HOST, {name: known(map(throughput_bps, found)) for name, found in by_case.items()}),),
         (by_name("Pauses over the ratio of the incast", "incast", "pauses per second",
                  {"sent by switches": [(row[0], row[1]) for row in rows if row[1] is not None],
                   "received by NICs": [(row[0], row[5]) for row in rows if row[5] is not None]}),),
@@ -60,8 +60,8 @@ def _outcome(setup, counts, trials):
                     "The onset of a storm and the watchdog are not tried here."))
 
 
-def _throughput(trial):
-    """Bits per second, from the first set until the last one was there, which may be long after the measured seconds. None: some was lost."""
+def throughput_bps(trial):
+    """Of payload, from the first set until the last one was there, which may be long after the measured seconds. None: some was lost."""
     phases = trial.run.phases()
     if phases is None:
         return None

@@ -1,4 +1,4 @@
-"""Tests of category 2 about marks: where a switch marks, and how senders react (sections 7.1 and 7.3)."""
+"""Test of category 2 about marks: where a switch marks (section 7.1)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ import csv
 import math
 
 from ..basics import quantities
-from ..basics.units import number
-from ..traffic.files import matrix_text, trace_text
-from ..traffic.model import Matrix, Trace
-from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean
+from ..traffic.files import matrix_text
+from ..traffic.model import Matrix
+from .results import ARITHMETIC, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, mean
 from .steps import Step
 
-# 7.1: marks begin at T and take every packet at so many times T; the queue grows up to PEAK of that.
+# Marks begin at T and take every packet at so many times T; the queue grows up to PEAK of that.
 ALL_ABOVE, PEAK = 1.5, 1.05
 RAMP_NS, SLOWEST, ROW_NS = 20_000_000, 100_000_000, 10_000
 BINS = 10
-# 7.3: from the time of the short rows of ranks, in which rates are known.
-RATE_ROW_NS, FAIR = 10_000_000, 0.1
-
-
-# --- 7.1
 
 
 def ecn_accuracy(setup):
@@ -111,66 +105,3 @@ def _bins(seen, least, most):
         if packets:
             yield (f"{place}/{BINS} to {place + 1}/{BINS}", sum(depth * sent for depth, _, sent in rows) / packets,
                    sum(marked for _, marked, _ in rows) / packets, packets)
-
-
-# --- 7.3
-
-
-def convergence(setup):
-    seconds, window_ns = setup.value("seconds"), quantities.time_ns(setup.value("window"))
-    begin_s = seconds / 4.0
-    files, values = {}, []
-    for flows in setup.fitting("flows", (setup.plan.hosts - 1) // 2):
-        share = setup.plan.link / 8.0 * setup.framing.mtu / setup.framing.wire
-        first, second = (int(share * part) for part in (begin_s / flows + (seconds - begin_s) / (2 * flows), (seconds - begin_s) / (2 * flows)))
-        file = f"flows-{flows}.csv"
-        files[file] = trace_text(Trace(tuple([(0, flow, 0, first) for flow in range(flows)]
-                                             + [(int(begin_s * 1e9), flows + flow, 0, second) for flow in range(flows)])))
-        for name, keys in (("as the switch file has it", ()), *((f"{key}", (key,)) for key in setup.values("settings"))):
-            values.append({"name": f"{flows} {name}", "pattern": f"trace:{file}", "slots": 2 * flows, "event-size": f"{first}B",
-                           "slot-size": f"{first}B",
-                           **setup.only_simulated(setup.incast_hosts, 2 * flows, *keys, pfc="on", ecn="on")})
-    trials = yield Step("convergence", {"policy": "none", "streams": 1, "window": 64, "chunk-size": "256KiB", "warmup": "0s",
-                                        "interval": f"{2 * seconds:g}s", "duration": f"{2 * seconds:g}s", "row-interval": f"{RATE_ROW_NS}ns"},
-                        {}, {"case": values}, setup.repetitions, files)
-    return _convergence_outcome(setup, [value["name"] for value in values], begin_s, window_ns, trials)
-
-
-def _convergence_outcome(setup, names, begin_s, window_ns, trials):
-    rows, primary = [], {}
-    for name in names:
-        flows, setting = name.split(" ", 1)
-        found = [_converged(trial, int(flows), begin_s, window_ns // RATE_ROW_NS, setup) for trial in trials
-                 if trial.values["case"] == name]
-        times = [one for one in found if one is not None]
-        primary[name] = times
-        rows.append((int(flows), setting, mean(times), max(times, default=None), f"{len(times)} of {len(found)}",
-                     mean([trial.switch["marked_share"] for trial in trials if trial.values["case"] == name])))
-    columns = (Column("M", "1", SETTING), Column("parameter changed", "", SETTING),
-               Column("time until fair, mean", "s", HOST, "from the beginning of M more flows"), Column("longest", "s", HOST),
-               Column("runs that became fair", "", HOST), Column("marked", "%", SWITCH))
-    shown, row = quantities.time_text(window_ns), quantities.time_text(RATE_ROW_NS)
-    return Outcome((Table("Time until all 2M flows are within 10 % of the fair share", columns, tuple(rows)),),
-                   (Primary("time until fair", "s", HOST, primary),),
-                   (by_name("Time until fair", "M, parameter changed", "s",
-                            {"mean": [(name, mean(times)) for name, times in primary.items() if times]}),),
-                   deviations=(*setup.left_out("flows", (setup.plan.hosts - 1) // 2),
-                               f"A rate is the mean of {shown}, and flows are fair from the first {shown} on in which all of them are: rates of "
-                               f"single rows of {row} swing by more than 10 % with DCQCN's own steps, so the time is known to {row}.",
-                               f"A trial lasts {number(4.0 * begin_s)} s; flows that are not fair by then are counted as such."))
-
-
-def _converged(trial, flows, begin_s, window, setup):
-    """Seconds from `begin_s` until the rates of all flows, over `window` rows, are within FAIR of their share. None: never, before the first
-    flow has sent all."""
-    rates = []
-    for rank in range(1, 2 * flows + 1):
-        with open(trial.run.directory / "bursts" / f"rank-{rank:05d}-producer.csv", encoding="ascii", newline="") as file:
-            rates.append([float(row["sent_bytes"]) for row in csv.DictReader(file)])
-    fair = setup.plan.link / 8.0 * setup.framing.mtu / setup.framing.wire / (2 * flows) * RATE_ROW_NS * 1e-9 * window
-    begin = round(begin_s * 1e9 / RATE_ROW_NS)
-    end = min(max(place for place, sent in enumerate(flow) if sent) for flow in rates)
-    for place in range(begin, end - window + 1):
-        if all(abs(sum(flow[place:place + window]) / fair - 1.0) <= FAIR for flow in rates):
-            return (place - begin) * RATE_ROW_NS * 1e-9
-    return None

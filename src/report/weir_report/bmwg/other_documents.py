@@ -1,4 +1,4 @@
-"""Tests that other documents name: head-of-line blocking (RFC 8239) and the transfer of KV caches (the draft on inference)."""
+"""Tests that other documents name: line rate and head-of-line blocking (RFC 8239), and the transfer of KV caches (the draft on inference)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import csv
 import math
 
 from ..basics import quantities
+from ..basics.errors import ReportError
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.inference import bytes_per_token
 from ..traffic.model import Matrix, Trace
-from .arithmetic import wire_bytes
-from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean, nearest_rank
+from .arithmetic import Framing, wire_bytes
+from .congestion import throughput_bps
+from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean, nearest_rank
 from .steps import Step
 
 # --- Head-of-line blocking.
@@ -57,6 +59,70 @@ def _victim_s(trial):
     with open(trial.run.directory / "transfers.csv", encoding="ascii", newline="") as file:
         return next(float(row["completion_s_mean"]) for row in csv.DictReader(file)
                     if (int(row["producer"]), int(row["consumer"])) == VICTIM)
+
+
+# --- Line rate.
+
+OFFERED = 0.9998  # of line rate: RFC 8239, 2.2
+PREAMBLE_AND_GAP = 20  # bytes of a packet's overhead that are in no frame
+PAYLOAD_LEAST = 256  # of a simulated packet: weir simulate --mtu
+STREAMS_MAX = 64
+
+
+def line_rate(setup):
+    headers = setup.framing.overhead - PREAMBLE_AND_GAP
+    kept = [int(frame) for frame in setup.values("frames") if frame - headers >= PAYLOAD_LEAST]
+    gone = [frame for frame in setup.values("frames") if frame - headers < PAYLOAD_LEAST]
+    if not kept:
+        raise ReportError(f"{setup.plan.path}: parameters.\"rfc8239-2\".frames: simulated packets have {PAYLOAD_LEAST} B of payload at least, so frames "
+                          f"{PAYLOAD_LEAST + headers} B")
+    interval_ns = setup.interval_ns
+    intervals = max(2, round(setup.value("seconds") * 1e9 / interval_ns))
+    files, values = {}, []
+    for frame in kept:
+        framing = Framing(frame - headers, setup.framing.overhead)
+        for ports in setup.values("ports"):
+            receivers = 1 if ports == "pairs" else setup.plan.hosts - 1
+            size = int(OFFERED * setup.plan.link * interval_ns / 8e9 * framing.mtu / framing.wire / receivers)
+            file = f"{ports}-{frame}.csv"
+            files[file] = matrix_text(Matrix(_from_all(setup.plan.hosts, ports, size)))
+            values.append({"name": f"{frame} {ports}", "pattern": f"matrix:{file}", "event-size": f"{size}B", "slot-size": f"{size}B",
+                           "streams": min(STREAMS_MAX, 2 * receivers), "slots": 2 * receivers,
+                           "simulate": {**setup.simulation("placement.kind=by-worker"), "mtu": f"{framing.mtu}B"}})
+    trials = yield Step("line-rate", {"policy": "none", "window": 64, "interval": f"{interval_ns}ns", "duration": f"{intervals * interval_ns}ns",
+                                      "warmup": "0s"}, {}, {"case": values}, setup.repetitions, files)
+    return _line_rate_outcome(setup, [value["name"] for value in values], trials,
+                              (f"frames of {', '.join(map(str, gone))} B: left out, simulated packets have {PAYLOAD_LEAST} B of payload at least.",)
+                              if gone else ())
+
+
+def _from_all(hosts, ports, size):
+    if ports == "pairs":
+        return {(host, (host + hosts // 2) % hosts): size for host in range(hosts)}
+    return {(host, other): size for host in range(hosts) for other in range(hosts) if host != other}
+
+
+def _line_rate_outcome(setup, names, trials, deviations):
+    rows, primary, lines = [], {}, {}
+    headers = setup.framing.overhead - PREAMBLE_AND_GAP
+    for name in names:
+        frame, ports = name.split(" ")
+        framing = Framing(int(frame) - headers, setup.framing.overhead)
+        found = [trial for trial in trials if trial.values["case"] == name]
+        # Payload of all hosts, as bytes on the wire over their line rates.
+        primary[name] = known(rate and rate / setup.plan.hosts * framing.wire / framing.mtu / setup.plan.link for rate in map(throughput_bps, found))
+        rows.append((int(frame), ports, mean(primary[name]), mean([float(trial.switch["dropped_packets"]) for trial in found]),
+                     mean([float(trial.switch["packets_sent_again"]) for trial in found])))
+        lines.setdefault(ports, []).append((frame, rows[-1][2]))
+    columns = (Column("frame", "B", SETTING), Column("ports", "", SETTING),
+               Column("received", "%", HOST, "of line rate: payload with its headers, until the last set was there; mean of all hosts"),
+               Column("dropped", "packets", SWITCH), Column("sent again", "packets", SWITCH, "by NICs"))
+    return Outcome((Table("What arrives at 99.98 % of line rate", columns, tuple(rows)),),
+                   (Primary("received, of line rate", "1", HOST, {name: values for name, values in primary.items() if values}),),
+                   (by_name("Received over the size of frames", "frame, B", "1",
+                            {name: [point for point in line if point[1] is not None] for name, line in lines.items()}),),
+                   deviations=(*deviations, "Packets are sent again when they are lost, as by all of RoCE: what is lost costs time, and arrives.",
+                               f"A trial lasts {setup.value('seconds'):g} s, and the latency of the last packet counts: the share is low by latency / time."))
 
 
 # --- KV caches.

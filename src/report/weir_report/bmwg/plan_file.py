@@ -8,7 +8,7 @@ from pathlib import Path
 from ..basics import quantities, toml_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..sweep.file import Table
+from ..sweep.file import Table, check_tables
 from . import catalogue
 from .arithmetic import ROCE, Framing
 
@@ -17,6 +17,7 @@ WHAT = "a plan of tests in TOML (weir-sweep bmwg --template)"
 DEVICE = ("vendor", "model", "asic", "operating-system", "port-speed", "buffers", "optics-and-cables")
 HOST = ("nic", "nic-firmware", "driver", "operating-system", "collective-library", "firmware-settings")
 HOSTS_MAX = 65536
+CLASSES = ("data", "control")
 # Handed on to the sweep files as they are.
 HANDED_ON = ("run", "environment", "local", "slurm", "switch")
 SIZES, TIMES = ("sizes", "bytes", "reorder", "thresholds"), ("gaps", "compute", "convergence", "ack-timeout", "window", "detection")
@@ -53,6 +54,10 @@ pfc = "on"                            # tests of a section set it as their proce
 ecn = "off"
 #topology = "4 leaves, 2 spines, 2 x 100 Gb/s from each leaf to each spine"   # of a real fabric; a simulated one is drawn by weir
 
+#[classes]                            # priorities; those of simulated packets are set, of others they are printed in the report
+#data = 3
+#control = 6
+
 [tests]
 #only = ["5.3", "8.1"]                # without it, all that can be run
 
@@ -77,9 +82,11 @@ class PlanFile:
     topology: str
     pfc: str | None  # on, off; None: as the switch file has it
     ecn: str | None
+    classes: dict  # {kind of message: its priority}, of CLASSES
     only: tuple  # numbers of sections; empty: all
     parameters: dict  # {section: {name: values}}
     handed_on: dict  # {table: content}
+    run: tuple  # (option, text) pairs of [run]
 
     def missing(self):
         """Keys of [device] and [host] without a text."""
@@ -95,28 +102,31 @@ def read(path):
     _ask_rfc6815(top)
     fabric = top.table("fabric")
     tests = top.table("tests")
+    classes = top.table("classes")
+    handed_on = {key: top.read(key, {}, dict, f"a table ([{key}])") for key in HANDED_ON}
     made = PlanFile(
         path=path.resolve(), text=text, name=top.text("name", path.stem),
         device=_texts(top.table("device"), DEVICE), host=_texts(top.table("host"), HOST),
         hosts=_needed(fabric, "hosts", fabric.integer("hosts", None, 2, HOSTS_MAX)),
         link=_link(fabric), framing=_framing(fabric), switch=_switch(path, fabric.text("switch", "shallow")), topology=fabric.text("topology", ""),
         pfc=fabric.choice("pfc", ("on", "off")), ecn=fabric.choice("ecn", ("on", "off")),
+        classes={key: value for key in CLASSES if (value := classes.integer(key, None, 0, 7)) is not None},
         only=_only(tests), parameters=_parameters(top.table("parameters")),
-        handed_on={key: top.read(key, {}, dict, f"a table ([{key}])") for key in HANDED_ON})
-    for table in (top, fabric, tests):
+        handed_on=handed_on, run=check_tables(path, handed_on))  # here, so that messages name the plan and no file that is made of it
+    for table in (top, fabric, tests, classes):
         table.no_others()
     return made
 
 
 def chosen(plan, only, world):
-    """The sections that are run: those asked for, or all that can be. Raises ReportError."""
-    wanted = tuple(only) or plan.only
+    """The sections that are run: those asked for, or all that can be. `only`: of --only, in the place of the plan's. Raises ReportError."""
+    wanted, where = (tuple(only), "--only") if only else (plan.only, f"{plan.path}: tests.only")
     for number in wanted:
         section = catalogue.BY_NUMBER.get(number)
         if section is None:
-            raise ReportError(f"--only: there is no section '{number}'; weir-sweep bmwg --list has them")
+            raise ReportError(f"{where}: there is no section '{number}'; weir-sweep bmwg --list has them")
         if section.why_not(world):
-            raise ReportError(f"--only: {number} {section.title} cannot be run here: {section.why_not(world)}")
+            raise ReportError(f"{where}: {number} {section.title} cannot be run here: {section.why_not(world)}")
     return [section for section in catalogue.SECTIONS if (section.number in wanted if wanted else not section.why_not(world))]
 
 
@@ -210,6 +220,8 @@ def _value(where, parameter, value):
         raise ReportError(f"{where}: {value!r} is not a number such as {example}")
     elif value == 0 and 0 not in parameter.quick:
         raise ReportError(f"{where}: 0 is not above 0, such as {example}")
+    elif parameter.least is not None and value < parameter.least:
+        raise ReportError(f"{where}: {value} is below {parameter.least}, the least with which the test has a meaning, such as {example}")
     return value
 
 

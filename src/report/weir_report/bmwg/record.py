@@ -33,7 +33,7 @@ def make(plan, world, quick, fabric, finished):
         "topology": {"hosts": plan.hosts, "link_bits_per_second": plan.link, "packet_payload_bytes": plan.framing.mtu,
                      "packet_overhead_bytes": plan.framing.overhead, "described": plan.topology,
                      "drawing": [] if fabric is None else list(fabric.drawn)},
-        "configuration": {"switch": {} if fabric is None else fabric.keys, "pfc": plan.pfc, "ecn": plan.ecn,
+        "configuration": {"switch": {} if fabric is None else fabric.keys, "pfc": plan.pfc, "ecn": plan.ecn, "classes": plan.classes,
                           "handed_on": {name: content for name, content in plan.handed_on.items() if content and name in ("run", "switch")},
                           "known": fabric is not None},
         "observation_points": {"points": POINTS, "time_stamps": TIME_STAMPS[kind],
@@ -80,6 +80,8 @@ def _of_all(plan, world):
     texts = []
     if world != "simulation":
         texts.append("weir sets nothing on switches: PFC, ECN and balancing are what they were, whatever a procedure names.")
+        if plan.classes:
+            texts.append("The classes of the plan are named and not set; with engine = \"ucx\", data-traffic-class and control-traffic-class of [run] are.")
     if world == "local" and not plan.handed_on["local"].get("launcher"):
         texts.append("All ranks ran on one machine: what was measured is this machine, and no fabric.")
     return [{"section": "all", "text": text} for text in texts]

@@ -7,7 +7,7 @@ import math
 import shutil
 import subprocess
 
-from ..basics import quantities
+from ..basics import programs, quantities
 from ..basics.errors import ReportError
 from ..runs.run import read_record
 from ..sweep import dry_runs
@@ -80,7 +80,7 @@ class Setup:
 
     def simulation(self, *pairs):
         """Options of `weir simulate` for the plan's fabric, with `pairs` ('section.key=value') set in its switch file."""
-        return {"switch-set": [f"topology.hosts={self.plan.hosts}", *pairs], **dict(fabric_options(self.plan))}
+        return {"switch-set": [f"topology.hosts={self.plan.hosts}", *_classes(self.plan), *pairs], **dict(fabric_options(self.plan))}
 
     def spread(self, count):
         """Hosts of `count` ranks or workers, the leaves in turn: 0 of the first, 0 of the second, ..."""
@@ -113,6 +113,10 @@ class Setup:
         return {} if self.simulated else {"producers": producers, "consumers": consumers}
 
 
+def _classes(plan):
+    return [f"classes.{kind}={priority}" for kind, priority in plan.classes.items()]
+
+
 def fabric_options(plan):
     """(option, text) pairs of the simulated fabric, but for what is set in its switch file."""
     link = quantities.rate_text(plan.link)
@@ -121,10 +125,21 @@ def fabric_options(plan):
             *((name, value) for name, value in (("pfc", plan.pfc), ("ecn", plan.ecn)) if value)]
 
 
+def check_run(plan, world, directory):
+    """Raises ReportError that names the plan where weir refuses options of [run]. `directory`: where weir is called."""
+    if not plan.run:
+        return
+    given = {key for key, _ in plan.run}
+    ranks = [(key, "2") for key in ("producers", "consumers") if key not in given]
+    _, message = dry_runs.dry_run(programs.find_weir(), "simulate" if world == "simulation" else "run", [*plan.run, *ranks], directory)
+    if message:
+        raise ReportError(f"{plan.path}: run: {message}")
+
+
 def fabric_of(plan, weir, directory):
     """Simulates the plan's fabric for a moment, in the new directory `directory`: weir writes all keys of the switch and draws it. Raises
     ReportError."""
-    options = [*fabric_options(plan), ("switch-set", f"topology.hosts={plan.hosts}"), ("switch-set", "placement.kind=by-worker"),
+    options = [*fabric_options(plan), *(("switch-set", key) for key in (f"topology.hosts={plan.hosts}", "placement.kind=by-worker", *_classes(plan))),
                ("producers", str(plan.hosts)), ("consumers", str(plan.hosts)), ("duration", "1ms"), ("warmup", "0s"), ("interval", "1ms"),
                ("explain", "off")]
     words = [weir, "simulate", *dry_runs.option_words(options)]

@@ -16,17 +16,17 @@ from ..runs.run import read_run
 from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
 from ..sweep.campaign import Campaign
 from ..sweep.file import read_sweep_file
-from . import balancing, catalogue, collective_tests, congestion, jobs, marking, other_documents, rdma, soak
+from . import balancing, catalogue, collective_tests, congestion, dcqcn, jobs, marking, other_documents, rdma, soak
 from .results import Outcome
-from .setup import Setup, fabric_of
+from .setup import Setup, check_run, fabric_of
 from .steps import Trial, sweep_text
 
 TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorption, "7.1": marking.ecn_accuracy,
-         "7.2": congestion.pfc_under_incast, "7.3": marking.convergence, "7.4": congestion.storm,
+         "7.2": congestion.pfc_under_incast, "7.3": dcqcn.convergence, "7.4": congestion.storm,
          "8.1": balancing.ecmp, "8.2": balancing.flowlets, "8.3": balancing.spraying, "8.4": balancing.jain,
          "9.1": collective_tests.collective, "9.2": collective_tests.collective, "9.3": collective_tests.collective,
          "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact,
-         "12.1": soak.soak, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
+         "12.1": soak.soak, "rfc8239-2": other_documents.line_rate, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
 SCHEMA = "weir-bmwg-suite/1"
 # Below so much processor time, another process costs more than it saves.
 ALONE_BELOW_S = 1.0
@@ -92,6 +92,7 @@ class Suite:
                 what = {"world": "in another world", "quick": "with other parameters (--quick)"}.get(changed[0], "with another plan")
                 raise ReportError(f"{self.directory} was begun {what}. Undo that, or name another directory with --out")
         self.directory.mkdir(parents=True, exist_ok=True)
+        check_run(self.plan, self.world, self.directory)
         whole_file.replace(path, whole_file.json_text(record))
         whole_file.replace(self.directory / "plan.toml", self.plan.text)
         if self.world == "simulation":
@@ -120,8 +121,7 @@ class Suite:
 
     def run(self, only):
         """All chosen sections and what they need, in the draft's order: [Finished]. Sections that an earlier call began are read, too."""
-        wanted = {section.number for section in catalogue.SECTIONS for one in only
-                  if section.number == one.number or section.number in one.needs}
+        wanted = {section.number for section in catalogue.with_needs(only)}
         finished = {}
         for section in catalogue.SECTIONS:
             of_others = bool(section.needs) and not section.parameters and all(number in finished for number in section.needs)

@@ -8,10 +8,10 @@ from ..basics import units
 from . import catalogue
 
 
-def list_lines(costs=None):
-    """All sections: can they be run, measured and simulated, or why not. `costs`: {number: what it takes}."""
+def list_lines(costs=None, sections=catalogue.SECTIONS):
+    """Of each section: can it be run, measured and simulated, or why not. `costs`: {number: what it takes}."""
     lines = [f"{catalogue.DOCUMENT['name']}, {catalogue.DOCUMENT['revision']}", ""]
-    for section in catalogue.SECTIONS:
+    for section in sections:
         lines.append(f"{section.number:5} {section.title}")
         lines += textwrap.wrap(section.objective, 110, initial_indent="      ", subsequent_indent="      ")
         if section.document:

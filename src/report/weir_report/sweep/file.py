@@ -162,6 +162,15 @@ def parse_sweep(path, text):
     return sweep
 
 
+def check_tables(path, tables):
+    """Checks tables of a sweep file that another file, `path`, hands on. The (option, text) pairs of [run], whose values are not checked.
+    Raises ReportError with that file."""
+    top = Table(path, "", tables)
+    for name, check in (("environment", _environment), ("switch", _switch), ("slurm", _slurm), ("local", _world)):
+        check(top.table(name))
+    return _options(top.table("run"))
+
+
 class Table:
     """A table of the file whose keys are read one by one; those that are left in the end are unknown."""
 

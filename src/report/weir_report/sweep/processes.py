@@ -25,15 +25,20 @@ def work(world, number, job, count, say, quiet=False):
     if count == 1:
         return worker_for(world, number, job, say).work()
     stop = Stop()
-    stop.listen()
+    with stop.listening():
+        statuses = _statuses(world, number, count, quiet, stop)
+        worker_for(world, number, job, say).announce()
+    return 128 + int(stop.signal) if stop else max(1 if status else 0 for status in statuses)
+
+
+def _statuses(world, number, count, quiet, stop):
+    """Exit statuses of so many processes that share the submission."""
     words = [sys.executable, "-m", "weir_report.sweep_command", "work", str(world.campaign.directory), str(number), "--simulate"]
     variables = {"PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))}
     with open(os.devnull, "wb") as nowhere:
         group = _Group([Child(words, nowhere if quiet else None, None, variables, own_session=True) for _ in range(count)])
     with stop.while_running(group):
-        statuses = group.wait()
-    worker_for(world, number, job, say).announce()
-    return 128 + int(stop.signal) if stop else max(1 if status else 0 for status in statuses)
+        return group.wait()
 
 
 class _Group:

@@ -45,7 +45,13 @@ class Worker:
 
     def work(self):
         """Exit status: 0 all that was done is complete, 1 something failed, 130 or 143 stopped by a signal."""
-        self.stop.listen()
+        with self.stop.listening():
+            self._work_in_turn()
+        if self.stop:
+            return 128 + int(self.stop.signal)
+        return 0 if all(outcome == "complete" for outcome in self.outcomes) else 1
+
+    def _work_in_turn(self):
         in_slurm = self.world.name == "slurm"
         if in_slurm and (left := slurm_jobs.seconds_left(os.environ.get("SLURM_JOB_ID", ""))) is not None:
             self._ends_at = time.monotonic() + left
@@ -57,9 +63,6 @@ class Worker:
         finally:
             if turn is not None:
                 turn.finish(at=now_text())
-        if self.stop:
-            return 128 + int(self.stop.signal)
-        return 0 if all(outcome == "complete" for outcome in self.outcomes) else 1
 
     def _work(self):
         points = {point.name: point for point in self.world.plan.points}
