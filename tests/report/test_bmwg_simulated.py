@@ -123,6 +123,7 @@ def bmwg(weir, tmp_path_factory):
         file = top / name / "submission.json"
         record = json.loads(file.read_text()) if file.exists() else None
         return top / name, record and {result["section"]: result for result in record["results"]}, done.stdout + done.stderr
+    call.top = top
     return call
 
 
@@ -232,6 +233,16 @@ def test_without_parallel_links_balancing_is_refused(bmwg):
     _, results, printed = bmwg("none", plan, "--only", "8.1", expect=1)
     assert results["8.1"]["state"] == "cannot" and "has no parallel links" in results["8.1"]["why"]
     assert "8.1   ECMP entropy and polarization: cannot" in printed
+
+
+def test_rails_are_for_marks_only(bmwg):
+    """Of two NICs, data come to one; other tests would take its line rate for the host's."""
+    (bmwg.top / "rails.toml").write_text('base = "shallow"\n[topology]\nkind = "rail-optimized"\nleaves = 4\nspines = 2\nnics = 2\n')
+    plan = 'production-network = false\n[fabric]\nhosts = 8\nswitch = "rails.toml"\n[parameters."7.1"]\nthresholds = "1MB"\nrepetitions = 1\n'
+    _, results, _ = bmwg("railed", plan, "--only", "5.3,7.1", expect=1)
+    assert results["5.3"]["state"] == "cannot" and "several NICs" in results["5.3"]["why"]
+    row = rows(results["7.1"])[0]
+    assert row["marked below T"] == 0 < row["packets below T"] and 0.0 < row["deviation from T"] < 0.02 and abs(row["from the ramp, mean"]) < 1.0
 
 
 def test_an_unknown_option_is_refused_before_anything_is_run(bmwg):

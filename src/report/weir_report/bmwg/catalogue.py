@@ -18,6 +18,9 @@ OPERATORS = ("Where the draft leaves a figure open, it is taken as its editor's 
 SIMULATED, MEASURED = "simulation", "measurement"
 NOT_YET = "not in this version"
 NEEDS_UEC = "needs NICs of UEC 1.0; weir's simulator has no such transport"
+# Which NIC a flow takes is not theirs to choose, so that N senders need not meet, and a host has more than one line rate.
+NEEDS_ONE_NIC = "not in this version with several NICs for a host (topology.nics): the test counts on one"
+WITH_SEVERAL_NICS = ("7.1",)
 NEEDS_LINKS = "not in this version: it needs counters of each uplink of the switches"
 
 

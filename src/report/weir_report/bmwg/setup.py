@@ -26,6 +26,7 @@ class Fabric:
     parallel: int  # links of a leaf of which it takes any for the same host
     keys: dict
     drawn: tuple  # lines
+    nics: int = 1  # of a host
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +156,7 @@ def fabric_of(plan, weir, directory):
     tree = topology["kind"] in ("leaf-spine", "three-tier")
     return Fabric(is_star=topology["kind"] == "star", leaves=int(topology["leaves"]) if tree else 1,
                   parallel=int(topology["spines"]) * int(topology["uplinks"]) if tree else 1,
-                  keys=keys, drawn=tuple(_drawing(drawn)))
+                  keys=keys, drawn=tuple(_drawing(drawn)), nics=int(topology["nics"]))
 
 
 def _printed(plan, words):

@@ -98,8 +98,13 @@ class Suite:
         if self.world == "simulation":
             self.fabric = fabric_of(self.plan, programs.find_weir(), self.directory / "fabric")
 
+    def _has_its_nics(self, section):
+        return self.fabric is None or self.fabric.nics == 1 or section.number in catalogue.WITH_SEVERAL_NICS
+
     def cost(self, section):
         """What a section takes, as text, from a dry run of its first campaign."""
+        if not self._has_its_nics(section):
+            return f"no time: {catalogue.NEEDS_ONE_NIC}"
         if section.needs:
             return f"as long as it follows from {', '.join(section.needs)}"
         setup = Setup(self.plan, section, self.world, self.quick, self.fabric, {})
@@ -136,6 +141,8 @@ class Suite:
         lacking = [number for number in section.needs if number not in finished or finished[number].outcome is None]
         if lacking:
             return Finished(section, None, "cannot", f"it needs {', '.join(lacking)}, which has no results")
+        if not self._has_its_nics(section):
+            return Finished(section, None, "cannot", catalogue.NEEDS_ONE_NIC)
         setup = Setup(self.plan, section, self.world, self.quick, self.fabric, {number: finished[number].outcome for number in section.needs})
         accounting = Accounting()
         begun = time.monotonic()
