@@ -1,6 +1,6 @@
 """Predictions beside hardware that others measured: requests over RDMA with 10 Gb/s, one server and 11 clients (netiken/m4).
 
-run: five minutes of processor time: each scenario as a trace whose transfers wait for each other, in the fluid model and packet by packet.
+run: half a minute of processor time: each scenario as a trace whose transfers wait for each other, in the fluid model and packet by packet.
 sample --clone DIR: makes measured.csv anew from a clone of github.com/netiken/m4; flows that are in no sample are not used.
 Inputs are those of the data set (links, delays, sizes, windows, times of server and client); nothing is fitted. expected.py was written
 before the runs.
@@ -18,16 +18,20 @@ import tempfile
 import expected
 import studies
 
-NAMES = ("scenario", "part", "network", "at_once", "predicted_us", "application_s", "dropped_packets", "weir", "command")
+KEYS = ("scenario", "part", "network", "at_once", "apart_us")  # apart_us: from the begin of one client to that of the next one
+NAMES = (*KEYS, "predicted_us", "application_s", "dropped_packets", "weir", "command")
 MEASURED_NAMES = ("scenario", "part", "from_character", "application_ns", "flows")
 # testbed/backends/flowsim/main.cpp and testbed/PUBLICATION_READY_SUMMARY.md of the data set: bytes, and times that simulators were given.
 REQUEST, ANSWER, HANDSHAKE, MORE = 17, 41, 10, 8
 SERVER_US, HANDSHAKE_US = 87, 8.647
 CLIENTS, OPERATIONS, ALONE = 11, 650, 100
+# A worker learns of what it received by a message of weir, which takes --latency: in the fluid that of the way between hosts (2, 4 or 6
+# cables of 1 us), packet by packet 1 us beside the delays of cables. It is taken from the times of server and client.
+TOLD_US = {"fluid": 5, "packet": 1}
 NETWORKS = {
-    "fluid": ("--network", "fluid", "--latency", "5us"),
-    "packet": ("--network", "packet", "--switch", "results/m4/fabric.toml", "--latency", "4us", "--control-network", "separate",
-               "--queue-pairs", "event")}
+    "fluid": ("--network", "fluid", "--latency", f"{TOLD_US['fluid']}us"),
+    "packet": ("--network", "packet", "--switch", "results/m4/fabric.toml", "--latency", f"{TOLD_US['packet']}us",
+               "--control-network", "separate", "--queue-pairs", "event")}
 SAMPLE = 66  # flows: six of each client
 
 
@@ -80,10 +84,12 @@ def take_samples(options):
 # ------------------------------------------------------------------------------------------------------------ simulations
 
 
-def trace(size, clients, at_once, operations):
+def trace(size, clients, at_once, operations, told_us, apart_us=0):
     """The lines of a trace of weir: each operation is a request, an answer, a handshake and the data; client c is worker c + 1, and the
-    server is worker 0. An operation begins when the one `at_once` before it has its data, so each client has so many under way."""
-    steps = [(4 * number + step, client, number, step) for client in range(clients) for number in range(operations) for step in range(4)]
+    server is worker 0. An operation begins when the one `at_once` before it has its data, so each client has so many under way. The first
+    ones begin after 10 us, when all have slots. told_us: as TOLD_US; apart_us: from the begin of one client to that of the next one."""
+    steps = [(10_000 + 1000 * apart_us * client + 4 * number + step, client, number, step)
+             for client in range(clients) for number in range(operations) for step in range(4)]
     place = {(client, number, step): line for line, (_, client, number, step) in enumerate(sorted(steps))}
     lines = ["time_ns,producer,consumer,bytes,after,compute_ns"]
     for time, client, number, step in sorted(steps):
@@ -91,8 +97,8 @@ def trace(size, clients, at_once, operations):
         size_bytes = (REQUEST, ANSWER, HANDSHAKE, 1024 * size + MORE)[step]
         before = (client, number, step - 1) if step else (client, number - at_once, 3)
         waits = place.get(before, "")
-        compute = (0, SERVER_US, HANDSHAKE_US, SERVER_US)[step]
-        lines.append(f"{time},{sender},{receiver},{size_bytes},{waits},{round(1000 * compute) if waits != '' and compute else ''}")
+        compute = f"{1000 * ((SERVER_US, HANDSHAKE_US, SERVER_US)[step - 1] - told_us):.0f}" if step else ""
+        lines.append(f"{time},{sender},{receiver},{size_bytes},{waits},{compute}")
     return "\n".join(lines) + "\n"
 
 
@@ -119,12 +125,12 @@ def operations_of(directory):
     return {client: found[::2] for client, found in ends.items()}, {client: found[1::2] for client, found in ends.items()}, first_request
 
 
-def simulated(weir, size, clients, at_once, operations, network):
+def simulated(weir, size, clients, at_once, operations, network, apart_us):
     """{flows: [(client, us)] in the order of their ends, application_s, ...} of a run."""
     words = words_of(size, clients, at_once, operations, network)
     with tempfile.TemporaryDirectory(prefix="weir-m4-") as directory:
         file = pathlib.Path(directory) / "flows.csv"
-        file.write_text(trace(size, clients, at_once, operations))
+        file.write_text(trace(size, clients, at_once, operations, TOLD_US[network], apart_us))
         line = [weir, "simulate", *[f"trace:{file}" if word == "trace:flows.csv" else word for word in words]]
         with studies.finished(line) as (run, out):
             answers, data, first = operations_of(out)
@@ -145,30 +151,32 @@ def predictions(measured, found):
 
 
 def asked(line):
-    """[requests of a client at a time]: as the scenario says, and one."""
-    return [1] if line["part"] == "alone" else sorted({1, size_and_window(line["scenario"])[1]})
+    """[(network, requests of a client at a time, us from one client's begin to the next one's)]: as the scenario says, and one request; and
+    the fluid with clients that do not begin at the same instant."""
+    if line["part"] == "alone":
+        return [(network, 1, 0) for network in NETWORKS]
+    return [(network, at_once, 0) for network in NETWORKS for at_once in sorted({1, size_and_window(line["scenario"])[1]})] + [("fluid", 1, 1)]
 
 
-def make_line(weir, line, network, at_once):
+def make_line(weir, line, network, at_once, apart_us):
     alone = line["part"] == "alone"
     clients, operations = (1, ALONE) if alone else (CLIENTS, OPERATIONS)
-    run = simulated(weir, size_and_window(line["scenario"])[0], clients, at_once, operations, network)
+    run = simulated(weir, size_and_window(line["scenario"])[0], clients, at_once, operations, network, apart_us)
     begin = 0 if alone else len(run["flows"]) // 2
     predicted = predictions(flows(line["flows"]), run["flows"][begin:])
-    return {"scenario": line["scenario"], "part": line["part"], "network": network, "at_once": at_once,
-            "predicted_us": " ".join(f"{us:.1f}" for us in predicted), **{name: run[name] for name in NAMES[5:]}}
+    return {"scenario": line["scenario"], "part": line["part"], "network": network, "at_once": at_once, "apart_us": apart_us,
+            "predicted_us": " ".join(f"{us:.1f}" for us in predicted), **{name: run[name] for name in NAMES[len(KEYS) + 1:]}}
 
 
-def make_lines(options, wanted=lambda line, network, at_once: True):
+def make_lines(options, wanted=lambda line, at_once: True):
     for line in studies.stored(studies.RESULTS / "m4/measured.csv"):
-        for network in NETWORKS:
-            for at_once in asked(line):
-                if wanted(line, network, at_once):
-                    studies.store(options.out / "runs.csv", NAMES, make_line(options.weir, line, network, at_once), NAMES[:4])
+        for network, at_once, apart_us in asked(line):
+            if wanted(line, at_once):
+                studies.store(options.out / "runs.csv", NAMES, make_line(options.weir, line, network, at_once, apart_us), KEYS)
 
 
 def replay(options):
-    make_lines(options, lambda line, network, at_once: line["part"] == "alone" or (line["scenario"], network, at_once) == ("100_2", "fluid", 1))
+    make_lines(options, lambda line, at_once: line["part"] == "alone" or (line["scenario"], at_once) == ("100_2", 1))
 
 
 # ------------------------------------------------------------------------------------------------------------------- page
@@ -180,19 +188,24 @@ class Found:
     def __init__(self, measured, line):
         self.scenario, self.part, self.network = line["scenario"], line["part"], line["network"]
         self.at_once, self.window = int(line["at_once"]), size_and_window(line["scenario"])[1]
+        self.application_s, self.apart = float(line["application_s"]), line["apart_us"] != "0"
         self.measured = [us for _, us in flows(measured["flows"])]
         self.predicted = [float(us) for us in line["predicted_us"].split()]
         self.signed = [predicted / us - 1 for predicted, us in zip(self.predicted, self.measured, strict=True)]
         application = int(measured["application_ns"] or 0) / 1e9
-        self.application = float(line["application_s"]) / application - 1 if application else None
+        self.application = self.application_s / application - 1 if application else None
 
     @property
     def as_written(self):
-        return self.part == "middle" and self.at_once == self.window
+        return self.part == "middle" and self.at_once == self.window and not self.apart
 
     @property
     def one(self):
-        return self.part == "middle" and self.at_once == 1
+        return self.part == "middle" and self.at_once == 1 and not self.apart
+
+    @property
+    def one_apart(self):
+        return self.part == "middle" and self.apart
 
 
 def middle(values):
@@ -205,7 +218,7 @@ def most_of(values, share=0.9):
 
 
 def percent(value):
-    return f"{100 * value:.0f} %" if abs(value) >= 0.1 else f"{100 * value:.1f} %"
+    return f"{100 * value:.0f} %" if value >= 1 else f"{100 * value:.1f} %"
 
 
 def sizes_of(errors):
@@ -216,15 +229,20 @@ def pooled(found, network, form):
     return sizes_of([error for one in found if one.network == network and getattr(one, form) for error in one.signed])
 
 
+FORMS = (("as_written", "fluid", "requests at a time: the scenario's window"), ("as_written", "packet", "requests at a time: the scenario's window"),
+         ("one", "fluid", "one request at a time"), ("one", "packet", "one request at a time"),
+         ("one_apart", "fluid", "one request at a time, clients begin 1 us apart"))
+
+
 def comparison(found):
-    rows = [[who, "24, all flows", percent(flow / 100), "", percent(application / 100), ""] for who, flow, application in expected.PUBLISHED]
-    for form, words in (("as_written", "requests of a client at a time: the scenario's window"), ("one", "one request of a client at a time")):
-        for network in NETWORKS:
-            errors = pooled(found, network, form)
-            applications = [abs(one.application) for one in found
-                            if one.network == network and getattr(one, form) and one.application is not None]
-            rows.append([f"weir, {network}, {words}", f"7, {len(errors)} flows", percent(middle(errors)), percent(most_of(errors)),
-                         percent(middle(applications)), f"{len(applications)}"])
+    rows = [[who, f"{scenarios}, all flows", percent(flow / 100), "", percent(application / 100), scenarios]
+            for who, flow, application, scenarios in expected.PUBLISHED]
+    for form, network, words in FORMS:
+        errors = pooled(found, network, form)
+        applications = [abs(one.application) for one in found
+                        if one.network == network and getattr(one, form) and one.application is not None]
+        rows.append([f"weir, {network}; {words}", f"7, {len(errors)} flows", percent(middle(errors)), percent(most_of(errors)),
+                     percent(middle(applications)), len(applications)])
     return studies.table(["who", "scenarios", "error of a flow: median", "90 %", "error of the application: median", "applications"], rows)
 
 
@@ -232,7 +250,8 @@ def samples(found):
     rows = []
     for one in found:
         errors = sizes_of(one.signed)
-        rows.append([one.scenario + (", a client alone" if one.part == "alone" else ""), one.at_once, one.network,
+        rows.append([one.scenario + (", a client alone" if one.part == "alone" else ""), one.at_once,
+                     one.network + (", 1 us apart" if one.apart else ""),
                      f"{middle(one.measured):.0f}", f"{middle(one.predicted):.0f}", f"{100 * middle(one.signed):+.1f} %",
                      percent(middle(errors)), percent(most_of(errors)),
                      "" if one.application is None else f"{100 * one.application:+.1f} %"])
@@ -247,12 +266,17 @@ def page(out):
     checked = expected.judged(found, middle, pooled)
     parts = {"comparison": comparison(found), "samples": samples(found), "expectations": checked.table(),
              "count": f"{sum(line[2] == 'PASS' for line in checked.lines)} of {len(checked.lines)} expectations PASS"}
-    return studies.about(out, "m4", parts, f"Made by `bench/study m4 run`; `table` makes the page of runs.csv and measured.csv. {studies.made_with(lines)}")
+    for name, form, network in (("one-packet", "one", "packet"), ("one-fluid", "one", "fluid"), ("written-packet", "as_written", "packet"),
+                                ("apart-fluid", "one_apart", "fluid")):
+        errors = pooled(found, network, form)
+        parts |= {name: percent(middle(errors)), f"{name}-90": percent(most_of(errors))}
+    return studies.about(out, "m4", parts,
+                         f"Made by `bench/study m4 run`; `table` makes the page of runs.csv and measured.csv. {studies.made_with(lines)}")
 
 
 def add_options(parser):
     parser.add_argument("--clone", type=pathlib.Path, metavar="DIR", help="sample: a clone of github.com/netiken/m4")
 
 
-STUDY = studies.Study(page, runs={"run": make_lines}, others={"sample": take_samples}, keys={"runs.csv": NAMES[:4]}, replay=replay,
+STUDY = studies.Study(page, runs={"run": make_lines}, others={"sample": take_samples}, keys={"runs.csv": KEYS}, replay=replay,
                       options=add_options)

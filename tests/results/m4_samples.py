@@ -56,7 +56,7 @@ class Samples(unittest.TestCase):
 
 class Traces(unittest.TestCase):
     def test_each_step_waits_for_the_one_before(self):
-        lines = [line.split(",") for line in study.trace(100, 2, 1, 2).splitlines()[1:]]
+        lines = [line.split(",") for line in study.trace(100, 2, 1, 2, 5).splitlines()[1:]]
         self.assertEqual(len(lines), 2 * 2 * 4)
         for number, (_, sender, _, size, after, _) in enumerate(lines):
             if after:
@@ -67,7 +67,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(sum(not line[4] for line in lines), 2)
 
     def test_a_window_lets_more_requests_begin(self):
-        self.assertEqual(sum(line.split(",")[4] == "" for line in study.trace(100, 11, 4, 8).splitlines()), 11 * 4)
+        self.assertEqual(sum(line.split(",")[4] == "" for line in study.trace(100, 11, 4, 8, 5).splitlines()), 11 * 4)
 
     def test_predictions_are_of_the_same_client_in_the_same_order(self):
         self.assertEqual(study.predictions([(1, 9.0), (0, 8.0), (1, 7.0)], [(0, 1.0), (1, 2.0), (1, 3.0), (0, 4.0)]), [2.0, 1.0, 3.0])
