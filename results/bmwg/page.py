@@ -42,6 +42,10 @@ BY_SWITCH = (
     ("RFC 8239", "the same, PFC on", "/ alone", "PFC on", 1, "{:.2f}"),
     ("RFC 8239", "the same, PFC and ECN", "/ alone", "PFC and ECN", 1, "{:.2f}"),
 )
+# Cells that the text quotes: <!-- NAME-SWITCH-CONTROL -->, and <!-- NAME-SWITCH --> of the others.
+QUOTED = {"rate": BY_CONTROL[0], "rate4": BY_CONTROL[1], "ring": BY_CONTROL[7], "sprayed": BY_CONTROL[8], "soak": BY_CONTROL[16], "mesh": BY_CONTROL[18],
+          "cut": BY_CONTROL[14]}
+QUOTED_OF_SWITCH = {"burst": BY_SWITCH[0], "pauses": BY_SWITCH[3], "incast": BY_SWITCH[4], "circle": BY_SWITCH[6], "storm": BY_SWITCH[7], "blocked": BY_SWITCH[10], "both": BY_SWITCH[11]}
 # Of two tests of other documents.
 NUMBERS = {"RFC 8239": ("rfc8239-2", "rfc8239-5"), "inference": ("inference-kv",)}
 
@@ -67,6 +71,12 @@ def by_switch(lines):
                          [[row[0], row[1], *(cell(lines, row, switch, cases.OWN) for switch in cases.SWITCHES)] for row in BY_SWITCH])
 
 
+def quoted(lines):
+    found = {f"{name}-{switch}-{control}": cell(lines, row, switch, control) for name, row in QUOTED.items() for switch in cases.SWITCHES
+             for control in cases.CONTROLS}
+    return found | {f"{name}-{switch}": cell(lines, row, switch, cases.OWN) for name, row in QUOTED_OF_SWITCH.items() for switch in cases.SWITCHES}
+
+
 def incomplete(sections):
     """Sentences: sections without a result, or with runs that were left out."""
     found = [f"{line['section']}, {line['switch']}, {line['control']}: {line['state']}, {line['why']}." for line in sections if line["state"] != "done"]
@@ -83,7 +93,7 @@ def page(out):
     lines, sections, timed = (studies.stored(out / f"{name}.csv") for name in ("figures", "sections", "times"))
     found = expected.rows(lines)
     outcomes = [row[-1] for row in found]
-    parts = {"by-control": by_control(lines), "by-switch": by_switch(lines), "times": times(timed), "incomplete": incomplete(sections),
+    parts = {**quoted(lines), "by-control": by_control(lines), "by-switch": by_switch(lines), "times": times(timed), "incomplete": incomplete(sections),
              "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], found),
              "count": f"{outcomes.count('PASS')} of {len(outcomes)} PASS",
              "runs": sum(int(line["tried"]) for line in sections)}
