@@ -31,12 +31,18 @@ def suite(weir, switch, control, sections):
     with tempfile.TemporaryDirectory(prefix="weir-bmwg-") as directory:
         plan = pathlib.Path(directory) / "plan.toml"
         plan.write_text(cases.plan(switch, control))
-        words = [sys.executable, "-m", "weir_report.sweep_command", "bmwg", str(plan), "--simulate", "--quick", *(["--only", ",".join(sections)] if sections else [])]
+        # The command beside the program finds a Python that has its libraries.
+        beside = pathlib.Path(weir).resolve().parent / "weir-sweep"
+        command = [str(beside)] if beside.exists() else [sys.executable, "-m", "weir_report.sweep_command"]
+        words = [*command, "bmwg", str(plan), "--simulate", "--quick", *(["--only", ",".join(sections)] if sections else [])]
         done = subprocess.run(words, check=False, env={**os.environ, "WEIR": weir, "PYTHONPATH": str(studies.TOP / "src/report"),
                                                        "PYTHONDONTWRITEBYTECODE": "1"})
         if done.returncode not in (0, 1):
             sys.exit(f"{switch}, {control}: exit status {done.returncode}")
-        found = json.loads((plan.with_suffix("") / "submission.json").read_text())
+        record = plan.with_suffix("") / "submission.json"
+        if not record.exists():
+            sys.exit(f"{switch}, {control}: {' '.join(words)} wrote no {record.name} (exit status {done.returncode})")
+        found = json.loads(record.read_text())
     return found, {"wall_s": time.monotonic() - begin, "cpu_s": _children_s() - spent, "load_before": load}
 
 
