@@ -49,7 +49,7 @@ class BackgroundTraffic final : public Flow {
     void on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
                   std::vector<MessageHandle>& /*sent*/) override {}
     [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
-    void on_timeout(Picoseconds /*now*/) override {}
+    bool on_timeout(Picoseconds /*now*/) override { return false; }
     Replies on_data(const Packet& /*packet*/, Picoseconds /*now*/,
                     std::vector<MessageHandle>& /*arrived*/) override {
         return {};

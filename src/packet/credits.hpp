@@ -16,9 +16,9 @@
 // - One that had nothing under way begins a burst: counts begin at 0, and the first window goes unasked.
 //
 // What is weir's: a receiver keeps account of all that comes by its link (bursts unasked, credits given,
-// acknowledgements and other traffic), and gives the next credit when less than one window is left of it. So
-// what came unasked is paid back, and the queue that it made at the switch drains. Not modelled: packets that
-// switches trim, and credits that depend on marks.
+// requests, acknowledgements and other traffic), and gives the next credit when less than one window is left
+// of it. So what came unasked is paid back, and the queue that it made at the switch drains. Not modelled:
+// packets that switches trim, and credits that depend on marks.
 //
 // Rejected: a credit for each packet that arrives, as in NDP: what came unasked would stay in the queue.
 #pragma once

@@ -51,9 +51,10 @@ class Flow {
     virtual Packet send(Picoseconds now) = 0;
     /// An acknowledgement, a NAK or a CNP. Appends the messages that are through.
     virtual void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) = 0;
-    /// When on_timeout() is due; never() while nothing is under way.
+    /// When on_timeout() is due; never() while nothing is awaited.
     [[nodiscard]] virtual Picoseconds timeout_at() const = 0;
-    virtual void on_timeout(Picoseconds now) = 0;
+    /// True: what it had sent was not acknowledged in time. False: it waited for something else.
+    virtual bool on_timeout(Picoseconds now) = 0;
 
     // Receiver
 

@@ -24,7 +24,7 @@ void MessageStream::post(MessageHandle handle, core::Bytes bytes) {
     arriving_.push(message);
 }
 
-MessageStream::Piece MessageStream::find_piece(std::uint32_t sequence) {
+std::int64_t MessageStream::find_payload_bytes(std::uint32_t sequence) {
     if (cursor_ >= sending_.size() || sequence < sending_.at(cursor_).first) {
         cursor_ = 0;
     }
@@ -35,10 +35,8 @@ MessageStream::Piece MessageStream::find_piece(std::uint32_t sequence) {
     WEIR_ASSERT(sequence >= message.first);
     full_from_ = message.first;
     full_count_ = message.end - 1 - message.first;
-    if (sequence + 1 < message.end) {
-        return {payload_, false};
-    }
-    return {message.bytes - payload_ * (message.end - 1 - message.first), true};
+    return sequence + 1 < message.end ? payload_
+                                      : message.bytes - payload_ * (message.end - 1 - message.first);
 }
 
 void MessageStream::acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent) {

@@ -24,16 +24,9 @@ class MessageStream {
     /// Of all messages.
     [[nodiscard]] std::int64_t payload_bytes() const { return posted_bytes_; }
 
-    struct Piece {
-        std::int64_t payload_bytes = 0;
-        bool ends_message = false;
-    };
-    /// What packet `sequence` carries, which must be neither acknowledged nor beyond end().
-    [[nodiscard]] Piece piece(std::uint32_t sequence) {
-        if (sequence - full_from_ < full_count_) {
-            return {payload_, false};
-        }
-        return find_piece(sequence);
+    /// Payload of packet `sequence`, which must be neither acknowledged nor beyond end().
+    [[nodiscard]] std::int64_t payload_bytes_of(std::uint32_t sequence) {
+        return sequence - full_from_ < full_count_ ? payload_ : find_payload_bytes(sequence);
     }
 
     /// All packets before `until` are acknowledged. Appends the messages that are so as a whole.
@@ -51,18 +44,18 @@ class MessageStream {
         std::uint32_t first = 0;
         std::uint32_t end = 0;
     };
-    [[nodiscard]] Piece find_piece(std::uint32_t sequence);
+    [[nodiscard]] std::int64_t find_payload_bytes(std::uint32_t sequence);
     bool complete(std::uint32_t until, std::vector<MessageHandle>& arrived);
 
     std::int64_t payload_;
-    /// Packets that are known to be full and not the last of their message: piece() is called for every
-    /// packet.
+    /// Packets that are known to be full and not the last of their message: payload_bytes_of() is
+    /// called for every packet.
     std::uint32_t full_from_ = 0;
     std::uint32_t full_count_ = 0;
     std::uint32_t first_arriving_end_ = 0;  ///< of the first message in arriving_
     core::RingQueue<Message> sending_;      ///< not acknowledged as a whole
     core::RingQueue<Message> arriving_;     ///< not arrived as a whole
-    std::size_t cursor_ = 0;                ///< in sending_: where the last piece was
+    std::size_t cursor_ = 0;                ///< in sending_: where the last packet looked for was
     std::uint32_t end_ = 0;
     std::int64_t posted_bytes_ = 0;
 };

@@ -28,6 +28,7 @@ void PacketNetwork::account_for(const Packet& packet, Flow& flow) {
     }
     granter.charge(flow.demand->hear(packet), granted_byte_time_ps(node), now_);
     if (packet.kind == Packet::Kind::ask) {
+        granter.charge(packet.wire_bytes, granted_byte_time_ps(node), now_);
         ++host_counts_[node.value].asked;
         if (!flow.demand->wants()) {
             give_credit(flow);  // the one that gave it was lost

@@ -62,7 +62,7 @@ void PacketNetwork::kick_host(Link& link, LinkIndex index) {
 
 /// The link's transmission of the packet has just begun.
 void PacketNetwork::sent_by_host(Link& link, const Packet& packet) {
-    if (packet.datagram && packet.ends_message) {
+    if (packet.datagram && packet.last) {
         push(link.free_at, Item::Kind::left, packet.flow.value);
     }
     link.free_at = std::max(link.free_at, now_ + host_times_.send_time);

@@ -45,8 +45,8 @@ struct Packet {
     bool ecn_capable = false;
     bool marked = false;    ///< congestion experienced
     bool datagram = false;  ///< a frame of a UdpSocket; `sequence` is the datagram's
-    bool ends_message = false;
-    bool copy = false;       ///< of a flooded frame: for whoever is there, who discards it
+    bool last = false;      ///< frame of its datagram; of a queue pair: its sender stops, and asks for an ack
+    bool copy = false;      ///< of a flooded frame: for whoever is there, who discards it
     std::uint8_t burst = 0;  ///< what `detail` counts from (credits.hpp)
 };
 static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);

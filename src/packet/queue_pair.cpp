@@ -62,7 +62,8 @@ Picoseconds QueuePair::timeout() const {
     }
     const Picoseconds longest = Picoseconds::of(longest_timeout);
     const Picoseconds once = std::max(planned, learnt_timeout_);
-    return once > Picoseconds{longest.count >> doublings_} ? longest : once * (std::int64_t{1} << doublings_);
+    const std::uint32_t doublings = waits_for_leave() ? vain_asks_ : doublings_;
+    return once > Picoseconds{longest.count >> doublings} ? longest : once * (std::int64_t{1} << doublings);
 }
 
 /// On the wire, what is to be sent; again: full packets.
@@ -74,14 +75,15 @@ std::int64_t QueuePair::waiting_bytes() const {
 }
 
 std::uint32_t QueuePair::next_sequence(Picoseconds now) {
+    // With credits, what is sent again may have waited for one.
+    if (acknowledged_ == highest_ || (demand != nullptr && begins())) {
+        progress_at_ = now;
+    }
     if (recovering()) {
         const std::uint32_t sequence = resend_next_++;
         skip_known();
         ++packets_sent_again_;
         return sequence;
-    }
-    if (acknowledged_ == highest_) {
-        progress_at_ = now;
     }
     if (next_ == highest_) {
         ++highest_;
@@ -96,17 +98,18 @@ Packet QueuePair::send(Picoseconds now) {
     if (turn_ == SenderControl::Turn::ask) [[unlikely]] {
         packet.kind = Packet::Kind::ask;
         packet.wire_bytes = static_cast<std::uint16_t>(plan_->ack_bytes.count);
-        progress_at_ = acknowledged_ == highest_ ? now : progress_at_;
+        progress_at_ = begins() ? now : progress_at_;
     } else {
+        vain_asks_ = 0;
         const std::uint32_t sent_before = highest_;
         packet.sequence = next_sequence(now);
-        const MessageStream::Piece piece = messages_.piece(packet.sequence);
-        payload_sent_ += highest_ != sent_before ? piece.payload_bytes : 0;
-        packet.wire_bytes = static_cast<std::uint16_t>(piece.payload_bytes + plan_->overhead.count);
+        const std::int64_t payload_bytes = messages_.payload_bytes_of(packet.sequence);
+        payload_sent_ += highest_ != sent_before ? payload_bytes : 0;
+        packet.wire_bytes = static_cast<std::uint16_t>(payload_bytes + plan_->overhead.count);
         packet.ecn_capable = true;
-        packet.ends_message = piece.ends_message;
     }
     next_send_ = std::max(next_send_, now) + control_->on_sent(packet, waiting_bytes(), now);
+    packet.last = control_->turn() != SenderControl::Turn::send;
     update();
     return packet;
 }
@@ -180,7 +183,7 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
     if (reply.kind == Packet::Kind::ack || reply.kind == Packet::Kind::nak) {
         on_acknowledgement(reply, now, sent);
     }
-    if (acknowledged_ == highest_) {
+    if (acknowledged_ == highest_ || waits_for_leave()) {
         progress_at_ = now;
     }
     control_->on_reply(reply, acknowledged_ - before, acknowledged_ == messages_.end(), now);
@@ -204,13 +207,15 @@ void QueuePair::on_acknowledgement(const Packet& reply, Picoseconds now, std::ve
     }
 }
 
-void QueuePair::on_timeout(Picoseconds now) {
+bool QueuePair::on_timeout(Picoseconds now) {
     progress_at_ = now;
-    doublings_ = std::min(doublings_ + 1, most_doublings_of_timeout);
-    control_->on_timeout(acknowledged_ != highest_, now);
-    if (acknowledged_ == highest_) {
+    const bool acknowledgement = !waits_for_leave();
+    std::uint32_t& doublings = acknowledgement ? doublings_ : vain_asks_;
+    doublings = std::min(doublings + 1, most_doublings_of_timeout);
+    control_->on_timeout(acknowledgement, now);
+    if (!acknowledgement) {
         update();
-        return;
+        return false;
     }
     doubled_timeout_ = timeout();
     if (selective()) {
@@ -222,6 +227,7 @@ void QueuePair::on_timeout(Picoseconds now) {
         delay_resending(now);
     }
     update();
+    return true;
 }
 
 // Receiver
@@ -243,6 +249,9 @@ bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
 
 Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     const bool ahead = packet.sequence > expected_;
+    if (packet.last) [[unlikely]] {
+        answer_at_ = packet.sequence + 1;
+    }
     Replies replies = place(packet, now, arrived);
     replies.notify =
         plan_->dcqcn.on && wants_cnp(packet.marked, ahead && !replies.kept, replies.negative, now);
@@ -285,7 +294,7 @@ Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vecto
     if (packet.sequence > expected_) {
         return place_ahead(packet.sequence, now);
     }
-    ++expected_;
+    const std::uint32_t before = expected_++;
     ++unacknowledged_;
     nak_sent_ = false;
     if (selective() || reorder_ > 0) {
@@ -295,7 +304,8 @@ Flow::Replies QueuePair::place(const Packet& packet, Picoseconds now, std::vecto
         expected_ = next;
     }
     const bool whole = messages_.arrive(expected_, arrived);
-    if (whole || unacknowledged_ >= core::packets_per_ack(*plan_)) {
+    const bool asked = answer_at_ > before && answer_at_ <= expected_;
+    if (whole || asked || unacknowledged_ >= core::packets_per_ack(*plan_)) {
         replies.acknowledge = true;
         unacknowledged_ = 0;
     }

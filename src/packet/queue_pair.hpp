@@ -22,8 +22,7 @@ class QueuePair final : public Flow {
     [[nodiscard]] std::int64_t next_wire_bytes() override {
         return turn_ == SenderControl::Turn::ask
                    ? plan_->ack_bytes.count
-                   : messages_.piece(recovering() ? resend_next_ : next_).payload_bytes +
-                         plan_->overhead.count;
+                   : messages_.payload_bytes_of(next_to_send()) + plan_->overhead.count;
     }
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
@@ -32,7 +31,7 @@ class QueuePair final : public Flow {
                                                                                : progress_at_ + timeout();
     }
     [[nodiscard]] std::uint64_t cuts() const override { return cuts_before_ + control_->cuts(); }
-    void on_timeout(Picoseconds now) override;
+    bool on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
 
   private:
@@ -44,6 +43,11 @@ class QueuePair final : public Flow {
         has_packet_ = may_send && turn_ != SenderControl::Turn::wait;
     }
     [[nodiscard]] bool recovering() const { return resend_next_ < resend_end_; }
+    [[nodiscard]] std::uint32_t next_to_send() const { return recovering() ? resend_next_ : next_; }
+    /// The next packet that it sends is the first that is not acknowledged.
+    [[nodiscard]] bool begins() const { return next_to_send() == acknowledged_; }
+    /// Its receiver's leave has to come before an acknowledgement can.
+    [[nodiscard]] bool waits_for_leave() const { return turn_ != SenderControl::Turn::send && begins(); }
     /// The packet came ahead of a missing one, which may come yet.
     [[nodiscard]] bool may_have_overtaken(std::uint32_t sequence) const {
         return sequence - expected_ < reorder_;
@@ -76,6 +80,7 @@ class QueuePair final : public Flow {
     Picoseconds learnt_timeout_;   ///< at least; longer than the plan's where that proved too short
     Picoseconds doubled_timeout_;  ///< by the last time-out, until it is known to have been too early
     std::uint32_t doublings_ = 0;  ///< time-outs since there was progress
+    std::uint32_t vain_asks_ = 0;  ///< time-outs of leave since something was sent
     std::uint32_t rounds_ = 0;     ///< how often everything was sent again since an acknowledgement
     // Selective repeat.
     std::uint32_t resend_next_ = 0;
@@ -86,6 +91,7 @@ class QueuePair final : public Flow {
     ReceivedAhead ahead_;  ///< at the receiver: selective, or it waits for what is late
 
     std::uint32_t unacknowledged_ = 0;
+    std::uint32_t answer_at_ = 0;   ///< expected: the sender stopped before that
     bool nak_sent_ = false;         ///< for what is missing now
     bool nak_due_ = false;          ///< for what is missing now, not sent yet
     std::uint32_t last_ahead_ = 0;  ///< the last packet that came ahead of a missing one

@@ -57,16 +57,15 @@ Packet TcpConnection::send(Picoseconds now) {
         }
     }
     ++under_way_;
-    const MessageStream::Piece piece = messages_.piece(sequence);
+    const std::int64_t payload_bytes = messages_.payload_bytes_of(sequence);
     next_send_ = now;
     update();
     return {.flow = ends_.index,
             .to = ends_.to,
             .sequence = sequence,
-            .wire_bytes = static_cast<std::uint16_t>(piece.payload_bytes + plan_->overhead.count),
+            .wire_bytes = static_cast<std::uint16_t>(payload_bytes + plan_->overhead.count),
             .priority = ends_.priority,
-            .ecn_capable = plan_->ecn,
-            .ends_message = piece.ends_message};
+            .ecn_capable = plan_->ecn};
 }
 
 /// RFC 6298.
@@ -223,7 +222,7 @@ void TcpConnection::on_reply(const Packet& reply, Picoseconds now, std::vector<M
     update();
 }
 
-void TcpConnection::on_timeout(Picoseconds now) {
+bool TcpConnection::on_timeout(Picoseconds now) {
     progress_at_ = now;
     timeout_ = std::min(timeout_ * 2, Picoseconds::of(plan_->most_timeout));
     reduce(0.5);
@@ -235,6 +234,7 @@ void TcpConnection::on_timeout(Picoseconds now) {
     timed_at_ = Picoseconds::never();
     skip_known();
     update();
+    return true;
 }
 
 // Receiver

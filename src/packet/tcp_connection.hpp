@@ -16,7 +16,7 @@ class TcpConnection final : public Flow {
     TcpConnection(const core::TcpPlan& plan, const Ends& ends);
 
     [[nodiscard]] std::int64_t next_wire_bytes() override {
-        return messages_.piece(resend_next_ < lost_until_ ? resend_next_ : next_).payload_bytes +
+        return messages_.payload_bytes_of(resend_next_ < lost_until_ ? resend_next_ : next_) +
                plan_->overhead.count;
     }
     Packet send(Picoseconds now) override;
@@ -24,7 +24,7 @@ class TcpConnection final : public Flow {
     [[nodiscard]] Picoseconds timeout_at() const override {
         return acknowledged_ == highest_ ? Picoseconds::never() : progress_at_ + timeout_;
     }
-    void on_timeout(Picoseconds now) override;
+    bool on_timeout(Picoseconds now) override;
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
 
     /// Packets.

@@ -45,7 +45,7 @@ Packet UdpSocket::send(Picoseconds /*now*/) {
             .wire_bytes = last ? sent.last_frame_bytes : sent.full_frame_bytes,
             .priority = ends_.priority,
             .datagram = true,
-            .ends_message = last};
+            .last = last};
 }
 
 MessageHandle UdpSocket::complete_left() {

@@ -29,7 +29,7 @@ class UdpSocket final : public Flow {
     Packet send(Picoseconds now) override;
     void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) override;
     [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
-    void on_timeout(Picoseconds /*now*/) override {}
+    bool on_timeout(Picoseconds /*now*/) override { return false; }
     Replies on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) override;
     void on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) override;
 

@@ -96,6 +96,49 @@ TEST_CASE("Without a first window a sender asks once, a round trip before its da
     CHECK(arrived <= Picoseconds::nanoseconds(2000 + 4 * 67 + 1000 + 5 * 800 + 2));
 }
 
+TEST_CASE("To wait for a credit is no time-out of an acknowledgement, however long it takes") {
+    constexpr std::uint32_t senders = 16;
+    core::NicPlan nic = with_credits(0);
+    nic.recovery = GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective);
+    // A round trip takes 4 us; until all others have had a credit of 4000 bytes, 48 us pass.
+    nic.ack_timeout = nic.selective_timeout_low = nic.selective_timeout_high =
+        core::Duration::microseconds(20);
+    StarRig rig(senders + 1, plain_switch(), nic);
+    for (std::uint32_t sender = 0; sender < senders; ++sender) {
+        rig.stream(sender, senders);
+    }
+    rig.run_to(millisecond * 2);
+    CHECK(rig.network.host_counts({senders}).asked > senders);
+    for (std::uint32_t sender = 0; sender < senders; ++sender) {
+        CHECK(rig.network.host_counts({sender}).timeouts == 0);
+    }
+}
+
+TEST_CASE("Times for which a sender waited for credits make its time-out no longer") {
+    core::NicPlan nic = with_credits(0);
+    nic.recovery = core::LossRecovery::go_back_n;
+    nic.ack_timeout = core::Duration::microseconds(20);
+    QueuePair flow(nic, {{0}, {0}, {1}, 3, {10 * giga}});
+    flow.post(1, {1000});
+    Picoseconds now;
+    for (int vain = 0; vain < 5; ++vain) {
+        CHECK(flow.send(now).kind == Packet::Kind::ask);
+        CHECK(flow.timeout_at() == now + microsecond * (20 << vain));
+        now = flow.timeout_at();
+        CHECK_FALSE(flow.on_timeout(now));
+    }
+    flow.demand->hear(flow.send(now));
+    flow.demand->give(4000);
+    Packet credit{.kind = Packet::Kind::credit};
+    flow.demand->fill(credit);
+    std::vector<MessageHandle> through;
+    flow.on_reply(credit, now, through);
+    now += microsecond * 5;
+    CHECK(flow.send(now).kind == Packet::Kind::data);
+    CHECK(flow.timeout_at() == now + microsecond * 20);
+    CHECK(flow.on_timeout(flow.timeout_at()));
+}
+
 TEST_CASE("A sender that lost its credit asks again, and the receiver repeats what it has given") {
     CreditedSender sender({.unasked = {0}}, {giga}, 0);
     CreditDemand demand(0);

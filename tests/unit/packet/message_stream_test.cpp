@@ -12,12 +12,9 @@ TEST_CASE("Messages are cut into packets that carry all of their bytes, the last
     stream.post(9, {1});
     REQUIRE(stream.end() == 5);
     const std::int64_t bytes[] = {1000, 1000, 500, 1000, 1};
-    const bool ends[] = {false, false, true, true, true};
     // In order, again from an earlier one, and backwards.
     for (const std::uint32_t sequence : {0U, 1U, 2U, 3U, 4U, 1U, 2U, 3U, 0U, 4U, 3U, 2U, 1U, 0U}) {
-        const MessageStream::Piece piece = stream.piece(sequence);
-        CHECK(piece.payload_bytes == bytes[sequence]);
-        CHECK(piece.ends_message == ends[sequence]);
+        CHECK(stream.payload_bytes_of(sequence) == bytes[sequence]);
     }
 }
 
@@ -34,9 +31,9 @@ TEST_CASE("A message has arrived, or is acknowledged, once its last packet is") 
     CHECK(done.empty());
     stream.acknowledge(3, done);
     CHECK(done == std::vector<MessageHandle>{7});
-    CHECK(stream.piece(3).payload_bytes == 1000);
+    CHECK(stream.payload_bytes_of(3) == 1000);
     stream.post(9, {10});
-    CHECK(stream.piece(4).payload_bytes == 10);
+    CHECK(stream.payload_bytes_of(4) == 10);
     stream.acknowledge(5, done);
     CHECK(done == std::vector<MessageHandle>{7, 8, 9});
 }
