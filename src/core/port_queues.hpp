@@ -58,6 +58,7 @@ struct PortQueue {
     double queue = 0;
     double of_sender = 0;  ///< of one sender (of a port of ingress) in the switch
     double in_switch = 0;
+    bool results = false;  ///< which have the class of control messages; else data
 };
 
 /// How many ranks of a role use one NIC, at most.

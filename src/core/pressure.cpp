@@ -120,7 +120,8 @@ PortQueue at_scheduler(const Plan& plan, const NetworkPlan& network, const PortQ
     const std::int64_t packets = detail::ceil_div(largest.count, shape.payload);
     const double of_consumer = plan.slots * static_cast<double>(largest.count + packets * shape.overhead);
     const double all = of_consumer * plan.consumers;
-    return {Pressure::Port::scheduler, network.producer_link, all, of_consumer, consumer.in_switch + all};
+    return {
+        Pressure::Port::scheduler, network.producer_link, all, of_consumer, consumer.in_switch + all, true};
 }
 
 double ratio(double part, double whole) {
@@ -151,19 +152,20 @@ void add(Pressure& all, Pressure::Setting setting, const PortQueue& at, double p
     }
 }
 
+    const Priority priority = at.results ? network.fabric.control_priority : network.fabric.data_priority;
 void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, const PortQueue& at) {
     const SwitchPlan& switches = network.fabric.switches;
     const auto pool = static_cast<double>(switches.pool.count -
                                           largest_headroom(network, plan.producers, plan.consumers).count);
-    if (switches.is_lossless(network.fabric.data_priority)) {
+    if (switches.is_lossless(priority)) {
         add(all, Pressure::Setting::pause, at,
             moving(at.of_sender, at.in_switch, pool, switches.ingress_alpha, switches.ingress_threshold));
     } else {
         add(all, Pressure::Setting::drop, at,
             moving(at.queue, at.in_switch, pool, switches.egress_alpha, switches.egress_threshold));
     }
-    const EcnPlan& ecn = switches.ecn_of(network.fabric.data_priority);
-    const bool is_marked = switches.ecn.on && ecn.on && !plan.lossy() &&
+    const EcnPlan& ecn = switches.ecn_of(priority);
+    const bool is_marked = switches.ecn.on && ecn.on && (at.results || !plan.lossy()) &&
                            (network.framing != Framing::tcp || network.fabric.tcp.ecn);
     if (is_marked) {
         const Bytes none_below = in_proportion(ecn.none_below, at.rate, ecn.of_rate);

@@ -283,6 +283,18 @@ TEST_CASE("What is not known is said, and other ports count") {
     CHECK(of(simulated_pressure(plan, network, false), Setting::drop).port == Port::scheduler);
     network.separate_control = true;
     CHECK(of(simulated_pressure(plan, network, false), Setting::drop).port == Port::consumer);
+    network.separate_control = false;
+    // Results have the class of control messages.
+    network.fabric.control_priority = 6;
+    SwitchPlan& switches = network.fabric.switches;
+    switches.ecn.on = true;
+    switches.own_ecn[6].emplace().on = false;
+    switches.lossless = mask_of(6);
+    const Pressure pressure = simulated_pressure(plan, network, false);
+    CHECK(of(pressure, Setting::pause).port == Port::scheduler);
+    CHECK(of(pressure, Setting::drop).port == Port::consumer);
+    CHECK(of(pressure, Setting::mark).port == Port::consumer);
+    network.separate_control = true;
     network.fabric.topology.kind = TopologyKind::leaf_spine;
     CHECK(of(simulated_pressure(plan, network, false), Setting::drop).port == Port::uplink);
 }
