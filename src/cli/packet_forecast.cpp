@@ -11,6 +11,7 @@
 #include "config/quantities.hpp"
 #include "config/switch_memory.hpp"
 #include "core/memory_need.hpp"
+#include "core/placement.hpp"
 
 namespace weir::cli {
 
@@ -69,7 +70,15 @@ double packets_of_others(const RunRequest& request, const Forecast& f) {
     for (const core::TrafficClass& one : fabric.classes) {
         of_host += per_second(one.traffic);
     }
-    return of_host * f.producers * (request.plan.warmup + request.plan.duration).in_seconds();
+    if (of_host == 0) {
+        return 0;
+    }
+    const core::Placement placement(request.network, f.producers, f.consumers, request.plan.seed);
+    std::uint32_t senders = 0;
+    for (std::uint32_t host = 0; host < placement.hosts().size(); ++host) {
+        senders += placement.receivers_of_others(host).empty() ? 0 : 1;
+    }
+    return of_host * senders * (request.plan.warmup + request.plan.duration).in_seconds();
 }
 
 std::string classes_text(const core::FabricPlan& fabric) {

@@ -148,6 +148,22 @@ Placement::Ports Placement::ports(std::uint32_t from, std::uint32_t to, std::uin
     return ports;
 }
 
+bool Placement::has(Role role, std::uint32_t host) const {
+    const std::vector<std::uint32_t>& ranks = hosts_[host].ranks;
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [&](std::uint32_t rank) { return node_of(rank).role == role; });
+}
+
+std::vector<std::uint32_t> Placement::receivers_of_others(std::uint32_t host) const {
+    std::vector<std::uint32_t> receivers;
+    for (std::uint32_t other = 0; has(Role::producer, host) && other < hosts_.size(); ++other) {
+        if (other != host && has(Role::consumer, other)) {
+            receivers.push_back(other);
+        }
+    }
+    return receivers;
+}
+
 NodeId Placement::node_of(std::uint32_t rank) const {
     if (rank == 0) {
         return scheduler_node();

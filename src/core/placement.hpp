@@ -58,6 +58,9 @@ class Placement {
     /// By which NICs a flow between ranks of two hosts goes. By rail: those of the sender's rail on both
     /// sides, the first ones to and from the scheduler. Else drawn for each side by seed, ranks and `number`.
     [[nodiscard]] Ports ports(std::uint32_t from, std::uint32_t to, std::uint32_t number) const;
+    /// The hosts to which a host sends traffic of others (BackgroundPlan), in ascending order: if it has a
+    /// producer, all others with consumers.
+    [[nodiscard]] std::vector<std::uint32_t> receivers_of_others(std::uint32_t host) const;
     /// "consumer-3" or "scheduler" of its only rank, "worker-3" of producer and consumer 3, else "host-7".
     [[nodiscard]] std::string name(std::uint32_t host) const;
     /// The most producers (consumers) on one host.
@@ -70,6 +73,7 @@ class Placement {
     void place_scheduler(const PlacementPlan& plan);
     void put(const PlacedUnits& units, std::uint32_t unit, std::uint32_t place);
     void put_rank(std::uint32_t rank, std::uint32_t host, std::uint32_t rail);
+    [[nodiscard]] bool has(Role role, std::uint32_t host) const;
     [[nodiscard]] std::uint32_t most(std::uint32_t first, std::uint32_t count) const;
 
     std::uint32_t producers_;

@@ -72,22 +72,14 @@ void SwitchedNetwork::add_background(const core::BackgroundPlan& traffic, std::u
     if (traffic.rate.bits_per_second == 0) {
         return;
     }
-    for (const core::Placement::Host& sender : placement_.hosts()) {
-        const auto is_of = [](std::uint32_t first, std::uint32_t count) {
-            return [first, count](std::uint32_t node) { return node >= first && node < first + count; };
-        };
-        const auto has = [](const core::Placement::Host& host, const auto& which) {
-            return std::any_of(host.ranks.begin(), host.ranks.end(), which);
-        };
+    const std::vector<core::Placement::Host>& hosts = placement_.hosts();
+    for (std::uint32_t sender = 0; sender < hosts.size(); ++sender) {
         std::vector<packet::NodeIndex> receivers;
-        for (const core::Placement::Host& host : placement_.hosts()) {
-            if (host.first_port != sender.first_port &&
-                has(host, is_of(row().consumer(0), row().consumers))) {
-                receivers.push_back({host.first_port});
-            }
+        for (const std::uint32_t receiver : placement_.receivers_of_others(sender)) {
+            receivers.push_back({hosts[receiver].first_port});
         }
-        if (has(sender, is_of(row().producer(0), row().producers)) && !receivers.empty()) {
-            network_.add_background(traffic, {sender.first_port}, receivers, number);
+        if (!receivers.empty()) {
+            network_.add_background(traffic, {hosts[sender].first_port}, receivers, number);
         }
     }
 }

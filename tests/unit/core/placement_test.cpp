@@ -90,6 +90,20 @@ TEST_CASE("Without rails the NICs of a flow are drawn, each as often and always 
     CHECK(first < 70);
 }
 
+TEST_CASE("Traffic of others goes from each host of a producer to all others that have consumers") {
+    const Placement rows(network_with({}), 2, 3, 1);
+    CHECK(rows.receivers_of_others(0).empty());
+    CHECK(rows.receivers_of_others(2) == Hosts{3, 4, 5});
+    CHECK(rows.receivers_of_others(3).empty());
+    // Two workers on each host, then one.
+    const Placement workers(network_with({.kind = PlacementKind::by_worker, .per_host = 2}), 3, 3, 1);
+    CHECK(workers.receivers_of_others(0) == Hosts{1});
+    CHECK(workers.receivers_of_others(1) == Hosts{0});
+    CHECK(workers.receivers_of_others(2).empty());  // the scheduler
+    const Placement one(network_with({.kind = PlacementKind::by_worker, .per_host = 3}), 3, 3, 1);
+    CHECK(one.receivers_of_others(0).empty());
+}
+
 TEST_CASE("A list names the host of each worker, or of each producer and each consumer") {
     const Placement workers(network_with({.kind = PlacementKind::listed, .hosts = {4, 1, 1}}), 3, 3, 1);
     CHECK(hosts_of(workers, 7) == Hosts{5, 4, 1, 1, 4, 1, 1});
