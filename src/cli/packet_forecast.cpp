@@ -10,6 +10,7 @@
 
 #include "config/quantities.hpp"
 #include "config/switch_memory.hpp"
+#include "core/fabric_layout.hpp"
 #include "core/memory_need.hpp"
 #include "core/placement.hpp"
 
@@ -156,20 +157,34 @@ std::string control_text(const core::NicPlan& nics) {
     return dcqcn_text(nics.dcqcn);
 }
 
-std::string ecn_text(const core::FabricPlan& fabric) {
+/// What senders of data do with marks, or without any.
+std::string sender_text(const RunRequest& request) {
+    const core::FabricPlan& fabric = request.network.fabric;
+    if (core::has_queue_pairs(request.plan, request.network)) {
+        return control_text(fabric.nics);
+    }
+    if (request.plan.lossy()) {
+        return "datagrams are not marked";
+    }
+    return fabric.tcp.ecn ? "TCP obeys" : "TCP is not marked";
+}
+
+std::string ecn_text(const RunRequest& request) {
+    const core::FabricPlan& fabric = request.network.fabric;
     const core::EcnPlan& ecn = fabric.switches.ecn;
-    const bool dcqcn = fabric.nics.control == core::PairControl::dcqcn;
     if (!ecn.on) {
-        return dcqcn && !fabric.nics.dcqcn.on
-                   ? "ECN off"
-                   : fmt::format("ECN off; {}{}", dcqcn ? "NICs slow down after losses: " : "",
-                                 control_text(fabric.nics));
+        const bool dcqcn = fabric.nics.control == core::PairControl::dcqcn;
+        const bool acts =
+            core::has_queue_pairs(request.plan, request.network) && (!dcqcn || fabric.nics.dcqcn.on);
+        return !acts ? "ECN off"
+                     : fmt::format("ECN off; {}{}", dcqcn ? "NICs slow down after losses: " : "",
+                                   control_text(fabric.nics));
     }
     const std::string of_rate =
         ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
     return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; {}", rounded_text(ecn.none_below),
                        rounded_text(ecn.all_above), of_rate, ecn.probability_at_top * 100,
-                       control_text(fabric.nics));
+                       sender_text(request));
 }
 
 std::string balancing_text(const core::FabricPlan& fabric) {
@@ -208,9 +223,7 @@ PacketCost packet_cost(const RunRequest& request, const Forecast& f) {
     const core::FabricPlan& fabric = request.network.fabric;
     const bool tcp = request.network.framing == core::Framing::tcp;
     const core::PacketShape shape = core::packet_shape(request.network);
-    const double payload = request.network.framing == core::Framing::roce
-                               ? static_cast<double>(request.network.mtu.count)
-                               : static_cast<double>(std::max<std::int64_t>(shape.payload, 256));
+    const auto payload = static_cast<double>(shape.payload);
     const double bytes = bytes_in_all(request, f);
     const auto chunk = static_cast<double>(core::chunk_capacity_bytes(plan));
     const double chunks = bytes / chunk;
@@ -240,7 +253,7 @@ std::vector<std::string> switch_lines(const RunRequest& request) {
     const core::FabricPlan& fabric = request.network.fabric;
     std::vector<std::string> lines{
         fmt::format("{}: {}", request.packets.switch_name, memory_text(request)), pfc_text(request),
-        ecn_text(fabric),
+        ecn_text(request),
         request.network.framing == core::Framing::tcp
             ? fmt::format("TCP; {}", classes_text(fabric))
             : fmt::format(
@@ -340,6 +353,9 @@ void warn_of_watchdog(const RunRequest& request, std::vector<std::string>& warni
 /// By the longest way of the fabric, without transmissions.
 void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& warnings) {
     const core::NetworkPlan& network = request.network;
+    if (!core::has_queue_pairs(request.plan, network)) {
+        return;
+    }
     const core::NicPlan& nics = network.fabric.nics;
     const core::TopologyKind kind = network.fabric.topology.kind;
     core::Duration way = core::cable_delay(network, core::Tier::host);
@@ -356,7 +372,9 @@ void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& war
             "[swift] target is {}",
             rounded_text(round_trip), rounded_text(nics.swift.target)));
     }
-    const core::BitRate rate = std::min(network.producer_link, network.consumer_link);
+    const std::vector<core::BitRate> links = core::consumer_links(network, request.plan.consumers);
+    const auto fastest = std::max_element(links.begin(), links.end());
+    const core::BitRate rate = fastest == links.end() ? network.consumer_link : *fastest;
     const core::Bytes unasked = core::in_proportion(nics.credits.unasked, rate, nics.credits.of_rate);
     if (nics.control == core::PairControl::credits && unasked < core::bytes_in(rate, round_trip)) {
         warnings.push_back(fmt::format(

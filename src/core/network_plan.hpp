@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/plan.hpp"
 #include "core/switch_plan.hpp"
 #include "core/units.hpp"
 
@@ -49,6 +50,12 @@ struct NetworkPlan {
 /// Hosts, NICs and cables are those of `fabric`.
 inline bool has_fabric(const NetworkPlan& network) {
     return network.model == NetworkModel::packet || network.fluid_fabric;
+}
+
+/// Data go by queue pairs of RoCE, so what those do decides (NicPlan). Control messages do so with any but
+/// TCP.
+constexpr bool has_queue_pairs(const Plan& plan, const NetworkPlan& network) {
+    return network.model == NetworkModel::packet && network.framing != Framing::tcp && !plan.lossy();
 }
 
 /// The chunks of an event arrive in the order in which they were sent: they have one connection.

@@ -153,38 +153,8 @@ void add_options(const SimulatedRun& run, std::vector<Relaxation>& table) {
                                                },
                                                "without shaping", "leave --shaping out"}));
     }
-    const core::FabricPlan& fabric = run.network.fabric;
-    if (run.network.model != core::NetworkModel::packet) {
-        return;
-    }
-    if (fabric.nics.window.count > 0) {
-        add(table, single(CauseKind::window,
-                          {[](SimulatedRun& changed) { changed.network.fabric.nics.window = {}; },
-                           "without a window of the network cards", "network cards without `nic.window`"}));
-    }
-    if (fabric.nics.control == core::PairControl::swift) {
-        add(table, single(CauseKind::window, {[](SimulatedRun& changed) {
-                                                  core::NicPlan& nics = changed.network.fabric.nics;
-                                                  nics.control = core::PairControl::dcqcn;
-                                                  nics.dcqcn.on = false;
-                                              },
-                                              "without Swift's windows", "network cards without Swift"}));
-    }
-    if (fabric.switches.lossless != 0) {
-        add(table, single(CauseKind::pfc, {[](SimulatedRun& changed) {
-                                               core::FabricPlan& relaxed = changed.network.fabric;
-                                               relaxed.switches.lossless = 0;
-                                               relaxed.switches.pauses_whole_links = false;
-                                               relaxed.hosts.pause_above = 0;
-                                           },
-                                           "without flow control", "--pfc off"}));
-    }
-    if (fabric.switches.ecn.on || fabric.nics.dcqcn.on) {
-        add(table, single(CauseKind::ecn, {[](SimulatedRun& changed) {
-                                               changed.network.fabric.switches.ecn.on = false;
-                                               changed.network.fabric.nics.dcqcn.on = false;
-                                           },
-                                           "without marks and notifications", "--ecn off"}));
+    for (Relaxation& relaxation : network_relaxations(run)) {
+        add(table, std::move(relaxation));
     }
 }
 

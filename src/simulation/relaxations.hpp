@@ -35,6 +35,10 @@ struct Relaxation {
 /// scheduler and processing, the links of single ranks, memory, and all links last. At most some forty.
 std::vector<Relaxation> relaxations_of(const SimulatedRun& run);
 
+/// Its part on traffic of others, and on what network cards and switches do to hold senders back: the run
+/// without that.
+std::vector<Relaxation> network_relaxations(const SimulatedRun& run);
+
 /// Its part on disturbances, the run without them. One for all of one kind and node; where several nodes have
 /// some of one kind, also one for all of them. At most some twenty.
 std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturbances);

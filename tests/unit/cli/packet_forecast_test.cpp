@@ -70,7 +70,41 @@ TEST_CASE("a congestion control with too little for a round trip is warned of") 
         const auto warnings = forecast(packets({{"switch-set", key}, {"latency", "50us"}})).warnings;
         REQUIRE(warnings.size() == 1);
         CHECK(warnings.front().find("a round trip takes 100 us by its cables alone") != std::string::npos);
+        // What has no queue pairs has no such control.
+        for (const config::GivenOption& other :
+             {config::GivenOption{"framing", "tcp"}, config::GivenOption{"transport", "datagram"}}) {
+            const auto request = packets({{"switch-set", key}, {"latency", "50us"}, {"ecn", "on"}, other});
+            CHECK(forecast(request).warnings.empty());
+            const std::string line = cli::switch_lines(request)[2];
+            CHECK(line.ends_with(other.name == "framing" ? "; TCP obeys" : "; datagrams are not marked"));
+        }
     }
+    // Of the links that receivers give out, the one to which a window is shortest.
+    const auto warnings = forecast(packets({{"switch-set", "nic.control=credits"},
+                                            {"switch-set", "credits.of-rate=0b/s"},
+                                            {"consumers", "4"},
+                                            {"producer-link", "10Gb/s"},
+                                            {"consumer-link", "10Gb/s,3=400Gb/s"},
+                                            {"latency", "5us"}}))
+                              .warnings;
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings.front().ends_with("[credits] unasked is 150 kB of a link of 400 Gb/s"));
+}
+
+TEST_CASE("traffic of others comes from hosts, however many producers those have") {
+    const auto others = [](const char* per_host) {
+        const auto cost = [per_host](const char* rate) {
+            const auto request = packets({{"producers", "4"},
+                                          {"consumers", "4"},
+                                          {"switch-set", "placement.kind=by-worker"},
+                                          {"switch-set", std::string("placement.per-host=") + per_host},
+                                          {"switch-set", std::string("background.rate=") + rate}});
+            return packet_cost(request, forecast(request)).transmissions;
+        };
+        return cost("1Gb/s") - cost("0b/s");
+    };
+    CHECK(others("1") == Approx(2 * others("2")));
+    CHECK(others("4") == 0);  // one host: to whom?
 }
 
 TEST_CASE("a switch is described in few lines") {

@@ -172,9 +172,28 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
         return std::count_if(relaxations.begin(), relaxations.end(),
                              [](const Relaxation& one) { return one.what == CauseKind::window; });
     };
-    const auto without_swift = windows();
-    run.network.fabric.nics.control = PairControl::swift;
-    CHECK(windows() == without_swift + 1);
+    const auto without_control = windows();
+    const auto control = GENERATE(PairControl::swift, PairControl::credits);
+    NicPlan& nics = run.network.fabric.nics;
+    nics.control = control;
+    nics.dcqcn.on = false;
+    CHECK(windows() == without_control + 1);
+    SimulatedRun relaxed = run;
+    for (const Relaxation& one : relaxations_of(run)) {
+        if (one.what == CauseKind::window) {
+            one.steps.back().apply(relaxed);
+        }
+    }
+    CHECK(relaxed.network.fabric.nics.control == PairControl::dcqcn);
+    CHECK_FALSE(relaxed.network.fabric.nics.dcqcn.on);
+    // Marks, on which nothing acts.
+    CHECK(find(relaxations_of(run), CauseKind::ecn) == nullptr);
+    // Neither TCP nor datagrams have it.
+    run.network.framing = Framing::tcp;
+    CHECK(windows() == without_control);
+    run.network.framing = Framing::roce;
+    run.run.plan.transport = TransportKind::datagram;
+    CHECK(windows() == without_control);
 }
 
 TEST_CASE("Faster links take their headroom from nothing that ports share") {

@@ -1,0 +1,79 @@
+// What a simulated network may be without: what holds senders back.
+#include <utility>
+
+#include "core/network_plan.hpp"
+#include "simulation/relaxations.hpp"
+
+namespace weir::simulation {
+
+namespace {
+
+using judge::CauseKind;
+
+Relaxation without(CauseKind what, RelaxedStep step) {
+    Relaxation relaxation{.what = what, .where = {}, .steps = {}};
+    relaxation.steps.push_back(std::move(step));
+    return relaxation;
+}
+
+void use_no_control(SimulatedRun& changed) {
+    core::NicPlan& nics = changed.network.fabric.nics;
+    nics.control = core::PairControl::dcqcn;
+    nics.dcqcn.on = false;
+}
+
+/// Of queue pairs, what may not let them send though they have something to send.
+void add_windows(const core::NicPlan& nics, std::vector<Relaxation>& table) {
+    if (nics.window.count > 0) {
+        table.push_back(
+            without(CauseKind::window,
+                    {[](SimulatedRun& changed) { changed.network.fabric.nics.window = {}; },
+                     "without a window of the network cards", "network cards without `nic.window`"}));
+    }
+    if (nics.control == core::PairControl::swift) {
+        table.push_back(without(CauseKind::window,
+                                {use_no_control, "without Swift's windows", "network cards without Swift"}));
+    }
+    if (nics.control == core::PairControl::credits) {
+        table.push_back(without(CauseKind::window, {use_no_control, "without credits of receivers",
+                                                    "network cards without credits of receivers"}));
+    }
+}
+
+/// Of control messages, too.
+bool acts_on_marks(const core::NetworkPlan& network) {
+    return network.framing == core::Framing::tcp ? network.fabric.tcp.ecn : network.fabric.nics.dcqcn.on;
+}
+
+}  // namespace
+
+std::vector<Relaxation> network_relaxations(const SimulatedRun& run) {
+    std::vector<Relaxation> table;
+    const core::FabricPlan& fabric = run.network.fabric;
+    if (run.network.model != core::NetworkModel::packet) {
+        return table;
+    }
+    if (core::has_queue_pairs(run.run.plan, run.network)) {
+        add_windows(fabric.nics, table);
+    }
+    if (fabric.switches.lossless != 0) {
+        table.push_back(without(CauseKind::pfc, {[](SimulatedRun& changed) {
+                                                     core::FabricPlan& relaxed = changed.network.fabric;
+                                                     relaxed.switches.lossless = 0;
+                                                     relaxed.switches.pauses_whole_links = false;
+                                                     relaxed.hosts.pause_above = 0;
+                                                 },
+                                                 "without flow control", "--pfc off"}));
+    }
+    if (acts_on_marks(run.network)) {
+        table.push_back(without(CauseKind::ecn, {[](SimulatedRun& changed) {
+                                                     core::FabricPlan& relaxed = changed.network.fabric;
+                                                     relaxed.switches.ecn.on = false;
+                                                     relaxed.nics.dcqcn.on = false;
+                                                 },
+                                                 "without marks and notifications", "--ecn off"}));
+    }
+    return table;
+}
+
+}  // namespace weir::simulation
