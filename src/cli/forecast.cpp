@@ -193,6 +193,22 @@ void warn_of_buffers(const core::Plan& plan, Forecast& f) {
     }
 }
 
+/// What the network cards of a measured run hold is not known before it.
+void warn_of_queue_pairs(const config::RunRequest& request, Forecast& f) {
+    constexpr std::uint64_t common = core::NicPlan{}.most_queue_pairs;
+    const std::uint64_t each = request.engine.queue_pairs;
+    const std::uint64_t producers = request.roles.producers_per_host;
+    const std::uint64_t consumers = request.roles.consumers_per_host;
+    const std::uint64_t peers = producers + consumers > 0 ? producers * f.consumers + consumers * f.producers
+                                                          : std::max(f.producers, f.consumers);
+    if (!request.simulated && each > 1 && peers * each > common) {
+        f.warnings.push_back(fmt::format(
+            "--queue-pairs: {} to each peer are {} on a host, and a ConnectX-5 holds {}; see what yours do "
+            "(ibv_devinfo -v: max_qp)",
+            each, peers * each, common));
+    }
+}
+
 /// Where chunks take long, short rows show when they ended, and not how fast they came.
 void warn_of_short_rows(const config::RunRequest& request, Forecast& f) {
     const core::Plan& plan = request.plan;
@@ -287,6 +303,7 @@ Forecast forecast(const config::RunRequest& request) {
     warn_of_buffers(plan, f);
     warn_of_memory(request, f);
     warn_of_short_rows(request, f);
+    warn_of_queue_pairs(request, f);
     if (request.simulated && request.network.model == core::NetworkModel::packet) {
         warn_of_headroom(request, f.warnings);
         warn_of_watchdog(request, f.warnings);

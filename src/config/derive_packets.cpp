@@ -202,6 +202,7 @@ void derive_packets(RunRequest& request) {
         request.plan.recovery_time = longest_recovery;
     }
     request.network.fabric = fabric_of(request.switches, request.network.port_buffer);
+    derive_queue_pairs(request);
     request.network.fabric.queue_pairs = request.queue_pairs;
     if (!request.switches.drop_tail) {
         check_egress_threshold(request.network);
@@ -210,7 +211,6 @@ void derive_packets(RunRequest& request) {
         request.network.fabric.hosts.socket_buffer = request.socket_buffer;
     }
     check_window(request.network.fabric.nics, request.network.mtu);
-    check_queue_pairs(request);
 }
 
 }  // namespace weir::config

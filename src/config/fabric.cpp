@@ -8,6 +8,7 @@
 
 #include "config/option_values.hpp"
 #include "config/quantities.hpp"
+#include "config/queue_pairs.hpp"
 #include "config/usage_error.hpp"
 #include "core/fabric_layout.hpp"
 #include "core/placement.hpp"
@@ -253,6 +254,7 @@ void derive_placement(RunRequest& request) {
     check_hosts(request);
     const core::Placement placed(request.network, plan.producers, plan.consumers, plan.seed);
     check_shared_hosts(request, placed);
+    check_queue_pairs(request, placed);
     check_own_cables(request.network.fabric.topology, core::fabric_layout(request.network, placed));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "config/usage_error.hpp"
 #include "core/engine_plan.hpp"
@@ -16,67 +17,89 @@ namespace {
 /// Of logs, counters, libraries and devices.
 constexpr std::uint64_t other_files = 256;
 
-/// A measured run may have one per pair over a transport that shares them.
-bool need_queue_pairs(const RunRequest& request) {
-    if (!request.simulated) {
-        return request.engine.queue_pairs > 1;
+/// Why data have no such queue pairs; empty: they do.
+std::string why_not(const RunRequest& request) {
+    if (request.plan.transport == core::TransportKind::datagram) {
+        return fmt::format(
+            "the datagrams of a rank leave by one socket, which is no queue pair; leave it out, or use "
+            "--transport send, put or get{}",
+            request.simulated ? "" : " with --engine ucx");
     }
-    return request.network.model == core::NetworkModel::packet && !request.plan.lossy() &&
-           request.network.framing != core::Framing::tcp;
+    if (request.simulated) {
+        return {};
+    }
+    if (request.engine.engine == core::Engine::mpi) {
+        return "needs --engine ucx: with mpi, the MPI library alone decides how many connections two ranks "
+               "have; use that engine, or leave it out and set the library (UCX_IB_NUM_PATHS, btl_tcp_links)";
+    }
+    return request.queue_pairs.of_events
+               ? "event is for simulations; a measured run has a number of them for each two ranks, for "
+                 "example as many as --streams"
+               : "";
+}
+
+/// Between two ranks of different hosts, by host.
+std::vector<std::uint64_t> pairs_by_host(const core::Plan& plan, const core::Placement& placement) {
+    std::vector<std::uint64_t> pairs;
+    for (const core::Placement::Host& host : placement.hosts()) {
+        const auto producers = static_cast<std::uint64_t>(
+            std::count_if(host.ranks.begin(), host.ranks.end(),
+                          [&](std::uint32_t rank) { return rank >= 1 && rank <= plan.producers; }));
+        const auto consumers = static_cast<std::uint64_t>(std::count_if(
+            host.ranks.begin(), host.ranks.end(), [&](std::uint32_t rank) { return rank > plan.producers; }));
+        pairs.push_back(plan.addressed() ? 0
+                                         : producers * (plan.consumers - consumers) +
+                                               consumers * (plan.producers - producers));
+    }
+    for (std::uint32_t consumer = 0; plan.addressed() && consumer < plan.consumers; ++consumer) {
+        const std::uint32_t to = placement.host_of(1 + plan.producers + consumer);
+        for (const core::TrafficPlan::Sender& sender : plan.traffic->senders_to({consumer})) {
+            const std::uint32_t from = placement.host_of(1 + sender.producer.value);
+            pairs[from] += from != to ? 1 : 0;
+            pairs[to] += from != to ? 1 : 0;
+        }
+    }
+    return pairs;
 }
 
 }  // namespace
 
 void derive_queue_pairs(RunRequest& request) {
-    const core::QueuePairs asked = request.queue_pairs;
-    const bool insists = request.origin("queue-pairs") == Origin::command_line;
-    std::string why;
-    if (request.plan.transport == core::TransportKind::datagram) {
-        why =
-            "the datagrams of a rank leave by one socket, which is no queue pair; leave it out, or use "
-            "--transport send, put or get with --engine ucx";
-    } else if (request.engine.engine == core::Engine::mpi) {
-        why =
-            "needs --engine ucx: with mpi, the MPI library alone decides how many connections two ranks "
-            "have; use that engine, or leave it out and set the library (UCX_IB_NUM_PATHS, btl_tcp_links)";
-    } else if (asked.of_events) {
-        why =
-            "event is for simulations; a measured run has a number of them for each two ranks, for example "
-            "as many as --streams";
-    } else {
-        request.engine.queue_pairs = asked.of_a_pair;
-        check_queue_pairs(request);
+    const std::string why = why_not(request);
+    if (why.empty()) {
+        request.engine.queue_pairs = request.simulated ? 1 : request.queue_pairs.of_a_pair;
         return;
     }
-    if (insists) {
+    if (request.origin("queue-pairs") == Origin::command_line) {
         throw UsageError("--queue-pairs: " + why);
     }
-    if (asked != core::QueuePairs{}) {
+    if (request.queue_pairs != core::QueuePairs{}) {
         request.notes.push_back("queue-pairs of the scenario: left out: " + why);
     }
     request.queue_pairs = {};
 }
 
-void check_queue_pairs(const RunRequest& request) {
+void check_queue_pairs(const RunRequest& request, const core::Placement& placement) {
     const core::Plan& plan = request.plan;
-    if (!need_queue_pairs(request)) {
+    const std::uint64_t most = request.network.fabric.nics.most_queue_pairs;
+    if (most == 0 || !core::has_queue_pairs(plan, request.network)) {
         return;
     }
-    const std::uint64_t most =
-        request.simulated ? request.network.fabric.nics.most_queue_pairs : core::NicPlan{}.most_queue_pairs;
-    const std::uint64_t peers = std::max(plan.producers, plan.consumers);
     const std::uint64_t each = request.queue_pairs.of_a_pair;
-    // For data and for control messages. What an event has of its own is used again by the next one.
-    const std::uint64_t needed = peers * each + 1;
-    if (most > 0 && needed > most) {
-        const bool producer = plan.consumers >= plan.producers;
+    const std::vector<std::uint64_t> pairs = pairs_by_host(plan, placement);
+    const auto fullest = std::max_element(pairs.begin(), pairs.end());
+    const auto index = static_cast<std::uint32_t>(fullest - pairs.begin());
+    const core::Placement::Host& host = placement.hosts()[index];
+    const std::uint64_t of_nic = (*fullest + host.nics - 1) / host.nics;
+    // One for control messages of each rank. What an event has of its own is used again by the next one.
+    const std::uint64_t ranks = host.ranks.size();
+    const std::uint64_t needed = of_nic * each + ranks;
+    if (needed > most) {
         throw UsageError(fmt::format(
-            "--queue-pairs: {} to each of {} {}s are {} at the NIC of a {}, with one for control messages, "
-            "and "
-            "it holds {} ({}); use {}",
-            each, peers, producer ? "consumer" : "producer", needed, producer ? "producer" : "consumer", most,
-            request.simulated ? "--switch: [nic] queue-pairs" : "as a ConnectX-5",
-            most > peers ? fmt::format("at most {}", (most - 1) / peers) : "fewer ranks"));
+            "--queue-pairs: {} for each two ranks are {} at a NIC of {}, with one for control messages of "
+            "each rank, and it holds {} (--switch: [nic] queue-pairs); use {}",
+            each, needed, placement.name(index), most,
+            most >= of_nic + ranks ? fmt::format("at most {}", (most - ranks) / of_nic) : "fewer ranks"));
     }
 }
 

@@ -6,17 +6,18 @@
 #include <string>
 
 #include "config/run_request.hpp"
+#include "core/placement.hpp"
 #include "core/role_map.hpp"
 
 namespace weir::config {
 
-/// Of a measured run: how many its engine opens for each two ranks. Throws UsageError if the command line
-/// asks for what the engine does not have; a scenario may do so for simulations, and gets a note.
+/// How many there are for each two ranks. Throws UsageError if the command line asks for what datagrams or
+/// the engine of a measured run do not have; a scenario may do so, and gets a note.
 void derive_queue_pairs(RunRequest& request);
 
-/// Refuses more than the network card of a host holds; nothing as long as the number of ranks is not known.
-/// Throws UsageError.
-void check_queue_pairs(const RunRequest& request);
+/// Refuses a simulation in which a network card holds fewer than its ranks need (of a host of several, on
+/// average). Throws UsageError.
+void check_queue_pairs(const RunRequest& request, const core::Placement& placement);
 
 /// Which of a rank's data leave by sockets with engine ucx, and how many files its process may open.
 struct SocketRoom {

@@ -12,7 +12,6 @@
 #include "config/link_speeds.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
-#include "config/queue_pairs.hpp"
 #include "config/row_interval.hpp"
 #include "config/scenario.hpp"
 #include "config/switch_memory.hpp"
@@ -159,7 +158,6 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     check_busy_consumers(request.plan);
     check_own_links(request);
     derive_placement(request);
-    check_queue_pairs(request);
     check_places(request.plan);
     check_senders(request.plan);
     check_amounts(request);

@@ -107,8 +107,8 @@ std::string queue_pairs_text(const core::QueuePairs& queue_pairs) {
     return queue_pairs.of_events ? "event" : "pair";
 }
 
-/// Where data have queue pairs: with engine ucx, and in simulations of packets.
-bool has_queue_pairs(const RunRequest& request) {
+/// With engine ucx, and in simulations of packets.
+bool takes_queue_pairs(const RunRequest& request) {
     return request.simulated ? request.network.model == core::NetworkModel::packet
                              : request.engine.engine == core::Engine::ucx;
 }
@@ -171,7 +171,7 @@ constexpr Option transfer_rows[] = {
      .set = [](RunRequest& r, Text text) { r.queue_pairs = parse_queue_pairs(text); },
      .get =
          [](const RunRequest& r) {
-             return has_queue_pairs(r) ? queue_pairs_text(r.queue_pairs) : std::string{};
+             return takes_queue_pairs(r) ? queue_pairs_text(r.queue_pairs) : std::string{};
          }},
     {.name = "chunk-size",
      .syntax = "SIZE",

@@ -86,8 +86,11 @@ class Values(CommandTest):
         self.refused(["run", "--transport", "datagram", "--queue-pairs", "8"], "--queue-pairs: the datagrams of a rank leave by one socket")
         self.refused(["run", "--engine", "ucx", "--queue-pairs", "event"], "--queue-pairs: event is for simulations")
         self.refused(["run", "--engine", "ucx", "--queue-pairs", "257"], "--queue-pairs: '257' is not one of: pair, event, 1 to 256")
-        self.refused(["run", "--engine", "ucx", "--producers", "1", "--consumers", "1100", "--queue-pairs", "256"],
-                     "--queue-pairs: 256 to each of 1100 consumers are 281601 at the NIC of a producer", "use at most 238")
+        packets = ["simulate", "--network", "packet", "--producers", "1", "--consumers", "1100", "--queue-pairs"]
+        self.refused([*packets, "256"], "--queue-pairs: 256 for each two ranks are 281601 at a NIC of producer-0", "use at most 238",
+                     command="weir simulate")
+        self.refused([*packets, "2", "--transport", "datagram"], "--queue-pairs: the datagrams of a rank leave by one socket",
+                     command="weir simulate")
         self.refused(["simulate", "--engine", "ucx"], "--engine: is for `weir run`", command="weir simulate")
 
     def test_an_engine_whose_library_cannot_be_loaded(self):

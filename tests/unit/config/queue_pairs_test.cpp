@@ -69,6 +69,31 @@ TEST_CASE("queue pairs need memory") {
           0);
 }
 
+TEST_CASE("a simulated network card holds so many queue pairs, of all ranks that use it") {
+    const auto refused = [](std::vector<GivenOption> options) {
+        for (const auto& [name, value] :
+             {std::pair{"network", "packet"}, {"producers", "4"}, {"consumers", "4"}, {"rate", "8Mb/s"}}) {
+            options.push_back({name, value});
+        }
+        return refusal_of([&] { resolve(options, true); });
+    };
+    const GivenOption eight{"queue-pairs", "8"};
+    // 8 to each of 4, and one for control messages.
+    CHECK(refused({eight, {"switch-set", "nic.queue-pairs=33"}}) == "accepted");
+    CHECK(
+        refused({eight, {"switch-set", "nic.queue-pairs=32"}}) ==
+        "--queue-pairs: 8 for each two ranks are 33 at a NIC of producer-0, with one for control messages of "
+        "each rank, and it holds 32 (--switch: [nic] queue-pairs); use at most 7");
+    // Producer and consumer of a host: to 3 others and from 3.
+    const GivenOption workers{"switch-set", "placement.kind=by-worker"};
+    CHECK(refused({eight, workers, {"switch-set", "nic.queue-pairs=50"}}) == "accepted");
+    CHECK(refused({eight, workers, {"switch-set", "nic.queue-pairs=49"}})
+              .find("--queue-pairs: 8 for each two "
+                    "ranks are 50 at a NIC of "
+                    "worker-0") == 0);
+    CHECK(refused({eight, {"framing", "tcp"}, {"switch-set", "nic.queue-pairs=1"}}) == "accepted");
+}
+
 TEST_CASE("what a scenario has of queue pairs for simulations is left out of a run, with a note") {
     CHECK(with_queue_pairs("8").engine.queue_pairs == 8);
     const RunRequest mpi = resolve(std::vector<GivenOption>{{"rate", "8Mb/s"}});
