@@ -24,6 +24,8 @@ struct Choice {
     Value value;
 };
 
+inline constexpr Choice<bool> true_or_false[] = {{"true", true}, {"false", false}};
+
 /// "a|b|c" of a list of choices with static storage.
 template <const auto& choices>
 inline constexpr auto joined_names = [] {
@@ -104,6 +106,16 @@ inline core::Duration some_time(Text text, core::Duration least, core::Duration 
 
 inline std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {
     return static_cast<std::uint32_t>(parse_count(text, least, most));
+}
+
+/// A number or a ratio. `least` to `most` has to include 1.
+inline double bounded_number(Text text, double least, double most) {
+    const double value = text.find('/') == Text::npos ? parse_number(text, "1") : parse_ratio(text).value();
+    if (value < least || value > most) {
+        throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
+                                     number_text(least), number_text(most)));
+    }
+    return value;
 }
 
 inline std::string count_text(std::uint64_t value) {

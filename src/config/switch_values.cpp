@@ -21,8 +21,6 @@ using core::Bytes;
 using core::Duration;
 using Description = SwitchDescription;
 
-constexpr Choice<bool> flags[] = {{"true", true}, {"false", false}};
-
 std::int64_t whole_number(double value) {
     return static_cast<std::int64_t>(value);
 }
@@ -56,20 +54,13 @@ struct KeyReader {
             bounded(parse_rate, text, BitRate{whole_number(key.least)}, BitRate{whole_number(key.most)});
     }
     void operator()(MemberOf<double> of) const {
-        // 1 is in every range.
-        const double value =
-            text.find('/') == Text::npos ? parse_number(text, "1") : parse_ratio(text).value();
-        if (value < key.least || value > key.most) {
-            throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
-                                         number_text(key.least), number_text(key.most)));
-        }
-        of(description) = value;
+        of(description) = bounded_number(text, key.least, key.most);
     }
     void operator()(MemberOf<std::uint32_t> of) const {
         of(description) =
             count(text, static_cast<std::uint64_t>(key.least), static_cast<std::uint64_t>(key.most));
     }
-    void operator()(MemberOf<bool> of) const { of(description) = choose(text, flags); }
+    void operator()(MemberOf<bool> of) const { of(description) = choose(text, true_or_false); }
     template <typename Kind>
         requires std::is_enum_v<Kind>
     void operator()(MemberOf<Kind> of) const {
@@ -114,7 +105,7 @@ struct Printer {
     }
     std::string operator()(MemberOf<double> of) const { return number_text(of(description)); }
     std::string operator()(MemberOf<std::uint32_t> of) const { return fmt::format("{}", of(description)); }
-    std::string operator()(MemberOf<bool> of) const { return chosen(of(description), flags); }
+    std::string operator()(MemberOf<bool> of) const { return chosen(of(description), true_or_false); }
     template <typename Kind>
         requires std::is_enum_v<Kind>
     std::string operator()(MemberOf<Kind> of) const {
@@ -148,7 +139,7 @@ struct KindText {
     std::string_view operator()(MemberOf<BitRate> /**/) const { return "rate"; }
     std::string_view operator()(MemberOf<double> /**/) const { return "number"; }
     std::string_view operator()(MemberOf<std::uint32_t> /**/) const { return "count"; }
-    std::string_view operator()(MemberOf<bool> /**/) const { return syntax_of<flags>; }
+    std::string_view operator()(MemberOf<bool> /**/) const { return syntax_of<true_or_false>; }
     template <typename Kind>
         requires std::is_enum_v<Kind>
     std::string_view operator()(MemberOf<Kind> /**/) const {

@@ -22,7 +22,6 @@ using core::mask_of;
 using core::Priority;
 using One = ClassDescription;
 
-constexpr Choice<bool> yes_or_no[] = {{"true", true}, {"false", false}};
 constexpr Choice<core::BackgroundPlan::Kind> kinds_of_others[] = {
     {"packets", core::BackgroundPlan::Kind::packets},
     {"tcp", core::BackgroundPlan::Kind::tcp},
@@ -33,7 +32,7 @@ constexpr Bytes largest_threshold{1'000'000'000'000'000};
 constexpr BitRate largest_rate{100'000'000'000'000};
 
 std::string text_of(bool value) {
-    return chosen(value, yes_or_no);
+    return chosen(value, true_or_false);
 }
 Priority priority_of(const One& one) {
     return one.priority.value_or(0);
@@ -50,24 +49,15 @@ const core::EcnPlan& used_ecn(const One& one, const FabricPlan& plan) {
     return plan.switches.ecn_of(priority_of(one));
 }
 
-double probability(Text text) {
-    const double value =
-        text.find('/') == Text::npos ? parse_number(text, "0.01") : parse_ratio(text).value();
-    if (value < 0.0001 || value > 1) {
-        throw UsageError(fmt::format("{} is out of range; write a number from 0.0001 to 1", text));
-    }
-    return value;
-}
-
 constexpr ClassKey class_rows[] = {
     {"priority", "0..7",
      [](One& o, Text t) { o.priority = static_cast<Priority>(count(t, 0, highest_class)); },
      [](const One& o, const FabricPlan&) { return fmt::format("{}", priority_of(o)); }, "",
      "which the class names; must be given. Messages of a run have it by `[classes]`"},
-    {"lossless", "true|false", [](One& o, Text t) { o.lossless = choose(t, yes_or_no); },
+    {"lossless", syntax_of<true_or_false>, [](One& o, Text t) { o.lossless = choose(t, true_or_false); },
      [](const One& o, const FabricPlan& f) { return text_of(f.switches.is_lossless(priority_of(o))); }, "",
      "PFC acts on it, where PFC is on; without this key only on data"},
-    {"strict", "true|false", [](One& o, Text t) { o.strict = choose(t, yes_or_no); },
+    {"strict", syntax_of<true_or_false>, [](One& o, Text t) { o.strict = choose(t, true_or_false); },
      [](const One& o, const FabricPlan& f) {
          return text_of((f.switches.strict & mask_of(priority_of(o))) != 0);
      },
@@ -76,7 +66,7 @@ constexpr ClassKey class_rows[] = {
     {"weight", "count", [](One& o, Text t) { o.weight = count(t, 1, 1000); },
      [](const One& o, const FabricPlan& f) { return fmt::format("{}", f.switches.weights[priority_of(o)]); },
      "", "its share where it is not strict; without this key as `[switch] weights` says"},
-    {"ecn", "true|false", [](One& o, Text t) { o.ecn = choose(t, yes_or_no); },
+    {"ecn", syntax_of<true_or_false>, [](One& o, Text t) { o.ecn = choose(t, true_or_false); },
      [](const One& o, const FabricPlan& f) { return text_of(f.switches.ecn.on && used_ecn(o, f).on); }, "",
      "`false`: its packets are never marked; `true`: they are where ECN is on"},
     {"none-below", "size",
@@ -86,7 +76,7 @@ constexpr ClassKey class_rows[] = {
     {"all-above", "size",
      [](One& o, Text t) { o.all_above = bounded(parse_bytes, t, Bytes{}, largest_threshold); },
      [](const One& o, const FabricPlan& f) { return to_text(used_ecn(o, f).all_above); }, "", "the same"},
-    {"probability", "number", [](One& o, Text t) { o.probability = probability(t); },
+    {"probability", "number", [](One& o, Text t) { o.probability = bounded_number(t, 0.0001, 1); },
      [](const One& o, const FabricPlan& f) { return number_text(used_ecn(o, f).probability_at_top); }, "",
      "the same"},
     {"rate", "rate", [](One& o, Text t) { o.others.rate = bounded(parse_rate, t, BitRate{}, largest_rate); },
