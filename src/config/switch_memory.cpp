@@ -19,7 +19,7 @@ constexpr Bytes pause_frame{84};
 
 Bytes full_packet(const core::NetworkPlan& network) {
     const core::PacketShape shape = core::packet_shape(network);
-    return {network.framing == core::Framing::none ? network.mtu.count : shape.payload + shape.overhead};
+    return {shape.payload + shape.overhead};
 }
 
 Bytes largest_headroom(const RunRequest& request) {

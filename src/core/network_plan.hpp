@@ -16,7 +16,7 @@ namespace weir::core {
 enum class Framing : std::uint8_t {
     roce,  ///< RoCE v2: packets of `mtu` bytes of payload
     tcp,   ///< TCP over IPv4 with time stamps: IP packets of `mtu` bytes
-    none,  ///< the wire carries payload only
+    none,  ///< the wire carries payload only, in packets of `mtu` bytes where there are packets
 };
 
 /// Hosts of one role, `first` to `last`, whose links have a speed of their own.
@@ -99,7 +99,7 @@ constexpr PacketShape packet_shape(Framing framing, Bytes mtu) {
         case Framing::none:
             break;
     }
-    return {1, 0};
+    return {std::max<std::int64_t>(mtu.count, 1), 0};
 }
 
 /// The same of a simulated network, which may say otherwise how much is added to a packet.

@@ -94,9 +94,7 @@ PortQueue at_consumer(const Plan& plan, const NetworkPlan& network, const IntoPo
                                                             static_cast<double>(sender.bits_per_second))
                                         : 0;
     const PacketShape shape = packet_shape(network);
-    const auto two_packets =
-        2 * static_cast<double>(network.framing == Framing::none ? network.mtu.count
-                                                                 : shape.payload + shape.overhead);
+    const auto two_packets = 2 * static_cast<double>(shape.payload + shape.overhead);
     const bool spread = flows && !plan.addressed() && plan.policy != PolicyKind::random;
     const auto senders = static_cast<double>(std::max(into.senders, 1U));
     const double into_one_port = spread ? std::ceil(transfers / senders) : transfers;
@@ -152,9 +150,9 @@ void add(Pressure& all, Pressure::Setting setting, const PortQueue& at, double p
     }
 }
 
-    const Priority priority = at.results ? network.fabric.control_priority : network.fabric.data_priority;
 void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, const PortQueue& at) {
     const SwitchPlan& switches = network.fabric.switches;
+    const Priority priority = at.results ? network.fabric.control_priority : network.fabric.data_priority;
     const auto pool = static_cast<double>(switches.pool.count -
                                           largest_headroom(network, plan.producers, plan.consumers).count);
     if (switches.is_lossless(priority)) {

@@ -147,8 +147,7 @@ class UplinkQueues {
         if (!in_turn_ || stage == ChunkPlace::whole) {
             return on_the_wire(plan_, network_, transfer);
         }
-        PacketShape shape = packet_shape(network_);
-        shape.payload = network_.framing == Framing::none ? network_.mtu.count : shape.payload;
+        const PacketShape shape = packet_shape(network_);
         const std::int64_t capacity = chunk_capacity_bytes(plan_);
         const auto of_chunk = [&](std::int64_t payload) {
             const std::int64_t packets = detail::ceil_div(payload + chunk_header_bytes, shape.payload);

@@ -35,8 +35,8 @@ PacketNetwork::Setup setup_of(const core::Plan& plan, const core::NetworkPlan& n
         setup.tcp.payload = {shape.payload};
         setup.tcp.overhead = {shape.overhead};
     } else {
-        setup.nics.payload = network.mtu;
-        setup.nics.overhead = {network.framing == core::Framing::none ? 0 : shape.overhead};
+        setup.nics.payload = {shape.payload};
+        setup.nics.overhead = {shape.overhead};
     }
     return setup;
 }
