@@ -13,7 +13,7 @@
 #include "judge/network_advice.hpp"
 #include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
-#include "unit/simulation/ranks_in_order.hpp"
+#include "unit/simulation/packet_run.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
@@ -21,43 +21,28 @@ using weir::judge::NetworkMechanism;
 using weir::record::CounterSum;
 using weir::record::HostCounters;
 using weir::show::RunRecord;
+using weir::simulation::test::turn_on_pfc;
 using Mechanisms = std::vector<NetworkMechanism>;
 
 namespace {
 
 /// Links of 10 Gb/s, events of 1 MB: half a link's worth from each producer if there are four of both roles.
 SimulatedRun packet_run(std::uint32_t producers, std::uint32_t consumers, BitRate rate) {
-    SimulatedRun run;
+    SimulatedRun run =
+        weir::simulation::test::packet_run(producers, consumers, {10'000'000'000}, 1'000'000, 64'000);
     Plan& plan = run.run.plan;
-    plan.producers = producers;
-    plan.consumers = consumers;
     plan.interval = Duration::milliseconds(100);
     plan.rate = rate;
     plan.generation = Generation::sets;
-    plan.event_size = {.kind = DistributionKind::fixed, .mean = 1e6, .trace = {}};
-    plan.slot_size = {1'000'000};
-    plan.chunk_size = {64'000};
     plan.buffer = {500'000'000};
-    plan.window = 4;
     plan.slots = 8;
-    plan.streams = 4;
     plan.warmup = Duration::milliseconds(200);
     plan.duration = Duration::seconds(1);
     plan.drain = Duration::seconds(2);
-    plan.seed = 1;
-    run.network.model = NetworkModel::packet;
-    run.network.producer_link = run.network.consumer_link = {10'000'000'000};
-    run.network.mtu = {4096};
-    run.network.latency = Duration::microseconds(5);
-    run.network.scheduler_time = Duration::microseconds(1);
     SwitchPlan& switches = run.network.fabric.switches;
     switches.headroom_at_100g = {400'000};
     switches.pool = {4'000'000};
     return run;
-}
-
-void turn_on_pfc(SimulatedRun& run) {
-    run.network.fabric.switches.lossless = mask_of(run.network.fabric.data_priority);
 }
 
 void turn_on_ecn(SimulatedRun& run) {
@@ -65,11 +50,7 @@ void turn_on_ecn(SimulatedRun& run) {
 }
 
 RunRecord record_of(SimulatedRun& run) {
-    weir::simulation::test::assign_ranks(run);
-    SimulationResult result = simulate(run);
-    INFO(result.end.what);
-    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
-    return std::move(result.record);
+    return weir::simulation::test::completed(run).record;
 }
 
 std::uint64_t counted(const HostCounters& host, std::string_view name) {

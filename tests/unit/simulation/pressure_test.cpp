@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "core/uplink_queues.hpp"
-#include "ranks_in_order.hpp"
+#include "packet_run.hpp"
 #include "simulation/simulated_run.hpp"
 
 namespace simulation_pressure_test_file {
@@ -15,6 +15,7 @@ namespace simulation_pressure_test_file {
 using namespace weir::core;
 using namespace weir::simulation;
 using Setting = Pressure::Setting;
+using test::turn_on_pfc;
 
 namespace {
 
@@ -22,32 +23,16 @@ constexpr std::int64_t kibibyte = 1024;
 
 /// At full load, with the default options of weir and its switch `shallow`.
 SimulatedRun saturated(std::uint32_t producers, std::uint32_t consumers, std::int64_t event_bytes) {
-    SimulatedRun run;
+    SimulatedRun run = test::packet_run(producers, consumers, {100'000'000'000}, event_bytes,
+                                        std::min(event_bytes, 1024 * kibibyte));
     Plan& plan = run.run.plan;
-    plan.producers = producers;
-    plan.consumers = consumers;
     plan.generation = Generation::saturate;
     plan.interval = Duration::seconds(1);
     plan.rate = {10'000'000'000};
-    plan.event_size = {
-        .kind = DistributionKind::fixed, .mean = static_cast<double>(event_bytes), .trace = {}};
-    plan.slot_size = {event_bytes};
-    plan.chunk_size = {std::min(event_bytes, 1024 * kibibyte)};
     plan.buffer = {2 * event_bytes};
-    plan.window = plan.slots = plan.streams = 4;
     plan.duration = Duration::milliseconds(10);
     plan.drain = Duration::seconds(1);
-    plan.seed = 1;
-    run.network.model = NetworkModel::packet;
-    run.network.producer_link = run.network.consumer_link = {100'000'000'000};
-    run.network.mtu = {4096};
-    run.network.latency = Duration::microseconds(5);
-    run.network.scheduler_time = Duration::microseconds(1);
     return run;
-}
-
-void turn_on_pfc(SimulatedRun& run) {
-    run.network.fabric.switches.lossless = mask_of(run.network.fabric.data_priority);
 }
 
 Pressure pressure_of(const SimulatedRun& run) {
@@ -56,10 +41,7 @@ Pressure pressure_of(const SimulatedRun& run) {
 
 /// Over all ports; the queue is that of consumers' ports, for only data is in the pressure of a plan.
 weir::record::SwitchRow counted(SimulatedRun& run) {
-    weir::simulation::test::assign_ranks(run);
-    const SimulationResult result = simulate(run);
-    INFO(result.end.what);
-    REQUIRE(result.end.kind == SimulationEnd::Kind::regular);
+    const SimulationResult result = test::completed(run);
     weir::record::SwitchRow sum = result.record.switches->sum();
     sum.queue_peak = {};
     for (const auto& [key, total] : result.record.switches->ports) {
