@@ -78,20 +78,20 @@ NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record
         return {
             fmt::format("Failures of the network lost {}, and {} were sent again.",
                         files::counted(lost, "packet"),
-                        files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets))),
+                        files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen()))),
             "repair what failed (--fault)"};
     }
     const std::string text =
         sum.dropped_packets > 0
             ? fmt::format("The network lost packets: the switch dropped {} of them, and {} were sent again.",
-                          files::percent(share_of(sum.dropped_packets, sum.sent_packets)),
-                          files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)))
+                          files::percent(share_of(sum.dropped_packets, sum.packets_seen())),
+                          files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen())))
             : fmt::format(
                   "Packets were lost or overtook each other, and none{} was dropped by a switch; {} "
                   "were sent again.",
                   switches.classes.empty() ? "" : " of the class of data",
-                  files::percent(share_of(switches.reactions.packets_sent_again, sum.sent_packets)));
-    if ((fabric.switches.lossless & core::mask_of(fabric.data_priority)) != 0) {
+                  files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen())));
+    if (fabric.switches.is_lossless(fabric.data_priority)) {
         return {text,
                 "PFC is on, so packets were lost behind the pauses: give the switch more `headroom`, or a "
                 "larger `pool` (switch file)"};
@@ -147,7 +147,7 @@ NetworkAdvice of_simulated_marks(const core::NetworkPlan& network, const record:
     const record::SwitchRow sum = counts_of_data(network, switches);
     const std::string text =
         fmt::format("ECN slowed producers down: the switch marked {} of the packets. {}",
-                    files::percent(share_of(sum.marked_packets, sum.sent_packets)), used_text(switches));
+                    files::percent(share_of(sum.marked_packets, sum.packets_seen())), used_text(switches));
     if (switches.consumer_ports().least >= full_use) {
         return lower_the_rate(text);
     }

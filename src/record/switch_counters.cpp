@@ -61,7 +61,7 @@ std::string classes_text(const SwitchTotals& totals) {
     std::vector<std::string> parts;
     for (const CountedClass& one : totals.classes) {
         const SwitchRow sum = totals.sum_of(one.priority);
-        const double dropped = part_of(sum.dropped_packets, sum.sent_packets + sum.dropped_packets);
+        const double dropped = part_of(sum.dropped_packets, sum.packets_seen());
         parts.push_back(fmt::format(
             "{} {}{}", one.name,
             files::percent(part_of(static_cast<std::uint64_t>(sum.sent_bytes.count),
@@ -302,7 +302,7 @@ std::string switch_text(const SwitchTotals& totals) {
     const auto share_of_packets = [&](std::uint64_t packets, const char* what) {
         return packets == 0 ? fmt::format("no packet {}", what)
                             : fmt::format("{} {} ({})", files::counted(packets, "packet"), what,
-                                          files::percent(part_of(packets, sum.sent_packets)));
+                                          files::percent(part_of(packets, sum.packets_seen())));
     };
     parts.push_back(share_of_packets(sum.marked_packets, "marked"));
     parts.push_back(share_of_packets(sum.dropped_packets, "dropped"));

@@ -44,6 +44,8 @@ struct SwitchRow {
     double queue_mean_bytes = 0;
     std::uint64_t marked_packets = 0;
     std::uint64_t dropped_packets = 0;
+    /// Packets that came for a port, but for those that still wait.
+    [[nodiscard]] std::uint64_t packets_seen() const { return sent_packets + dropped_packets; }
     core::Bytes dropped_bytes;
     std::uint64_t pauses_received = 0;
     core::Duration paused;  ///< for so long the peer stopped this port
