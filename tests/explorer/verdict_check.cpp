@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "explorer/cause_refutation.hpp"
+#include "files/formatting.hpp"
 #include "judge/cause_text.hpp"
 #include "record/backlog_points.hpp"
 #include "record/second_clock.hpp"
@@ -104,6 +105,17 @@ std::string contradiction_in_causes(const show::RunRecord& record) {
     return "";
 }
 
+/// No schedule and no way of packets beats the ideal of a phase.
+std::string contradiction_in_phases(const show::RunRecord& record) {
+    for (const record::PhaseSummary& phase : record.phases) {
+        if (phase.shortest && phase.ideal && *phase.shortest < *phase.ideal) {
+            return fmt::format("phase {} took {}, less than the ideal {}", phase.name,
+                               files::readable(*phase.shortest), files::readable(*phase.ideal));
+        }
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string contradiction_in(const show::RunRecord& record) {
@@ -139,6 +151,9 @@ std::string contradiction_in(const show::RunRecord& record) {
         return "a complete run is judged if and only if it has a rate";
     }
     if (std::string against = contradiction_in_growth(record); !against.empty()) {
+        return against;
+    }
+    if (std::string against = contradiction_in_phases(record); !against.empty()) {
         return against;
     }
     return contradiction_in_causes(record);

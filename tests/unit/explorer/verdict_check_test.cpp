@@ -95,6 +95,9 @@ TEST_CASE("A verdict that contradicts its record is found") {
         record.verdict.judged = false;
         record.verdict.sustained = false;
     }
+    SECTION("a phase faster than its ideal") {
+        record.phases = {{.name = "all", .bytes = {}, .shortest = Duration{99}, .ideal = Duration{100}}};
+    }
     CHECK_FALSE(contradiction_in(record).empty());
 }
 
