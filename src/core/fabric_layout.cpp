@@ -149,6 +149,14 @@ Duration cable_delay(const NetworkPlan& network, Tier lower) {
     return own.ns > 0 ? own : Duration{network.latency.ns / 2};
 }
 
+Duration way_delay(const NetworkPlan& network, const FabricLayout& layout, const Placement::Ports& way) {
+    const FabricLayout::Port& first = layout.ports[way.from];
+    const FabricLayout::Port& last = layout.ports[way.to];
+    const SwitchHops hops = hops_between(network.fabric.topology, first.leaf, last.leaf);
+    return first.delay + last.delay + cable_delay(network, Tier::leaf) * hops.uplinks +
+           cable_delay(network, Tier::spine) * hops.core_links;
+}
+
 bool FabricLayout::has(Tier tier) const {
     return std::any_of(switches.begin(), switches.end(), [&](SwitchName name) { return name.tier == tier; });
 }

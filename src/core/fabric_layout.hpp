@@ -61,4 +61,7 @@ SwitchHops hops_between(const TopologyPlan& plan, std::uint32_t from_leaf, std::
 /// Delay of a cable whose lower end is of this tier.
 Duration cable_delay(const NetworkPlan& network, Tier lower);
 
+/// Of all cables from one port to another one.
+Duration way_delay(const NetworkPlan& network, const FabricLayout& layout, const Placement::Ports& way);
+
 }  // namespace weir::core

@@ -73,7 +73,8 @@ Duration IdealTimes::of(ProducerId from, ConsumerId to, Bytes bytes) const {
 Duration IdealTimes::of_fluid(std::uint32_t from, std::uint32_t to, Bytes bytes) const {
     const TopologyPlan& topology = network_.fabric.topology;
     if (fabric_->placement.on_one_host(from, to)) {
-        return network_.latency + time_for(network_.fabric.placement.memory_rate, bytes);
+        return network_.fabric.placement.memory_delay +
+               time_for(network_.fabric.placement.memory_rate, bytes);
     }
     const Placement::Ports ports = fabric_->placement.ports(from, to, 0);
     const FabricLayout::Port& first = fabric_->layout.ports[ports.from];
@@ -90,7 +91,7 @@ Duration IdealTimes::of_fluid(std::uint32_t from, std::uint32_t to, Bytes bytes)
     if (hops.core_links > 0) {
         rate = std::min(rate, through(topology.core_rate, topology.cores, topology.core_links));
     }
-    return network_.latency + time_for(payload_rate(network_, rate), bytes);
+    return way_delay(network_, fabric_->layout, ports) + time_for(payload_rate(network_, rate), bytes);
 }
 
 Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes bytes) const {
@@ -119,9 +120,8 @@ Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes byte
     const std::int64_t last = bytes.count - full * packet_.payload;
     const WideInteger picoseconds = store_and_forward(full, packet_.payload + packet_.overhead,
                                                       last + packet_.overhead, std::span(way).first(length));
-    const Duration cables = first.delay + last_port.delay + cable_delay(network_, Tier::leaf) * hops.uplinks +
-                            cable_delay(network_, Tier::spine) * hops.core_links;
-    return cables + Duration{static_cast<std::int64_t>((picoseconds + 999) / 1000)};
+    return way_delay(network_, fabric_->layout, ports) +
+           Duration{static_cast<std::int64_t>((picoseconds + 999) / 1000)};
 }
 
 }  // namespace weir::core

@@ -1,12 +1,14 @@
 // How long a transfer takes that has the network to itself, from its first byte at the sender to its last one
 // at the receiver: what its slowdown is measured against.
 //
-// Fluid: the latency, and its bytes at the rate at which the slowest of its links carries payload; where a
-// fabric spreads it, all ways together count as one link.
-// Packets: every switch sends a packet on when it has the whole of it. A packet leaves a link when it is
-// there and the one before it has left, which is solved exactly for n full packets and a last one. Clocks are
-// exact and hosts take no time, so that a simulated transfer that is alone takes a little longer. Cables with
-// a speed of their own count like the others of their tier. Between ranks of one host: at memory's speed.
+// Fluid: the latency (of a fabric, the delays of its cables), and its bytes at the rate at which the slowest
+// of its links carries payload; where a fabric spreads it, all ways together count as one link. Packets:
+// every switch sends a packet on when it has the whole of it. A packet leaves a link when it is there and the
+// one before it has left, which is solved exactly for n full packets and a last one. Where switches spread
+// packets over several cables, these share them evenly, which chance may not bring about. Flowlets have no
+// gaps to change their way in, and of several queue pairs one counts. Clocks are exact and hosts take no
+// time, so that a simulated transfer that is alone takes a little longer. Cables with a speed of their own
+// count like the others of their tier. Between ranks of one host: at memory's speed.
 #pragma once
 
 #include <optional>

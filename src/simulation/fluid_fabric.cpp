@@ -29,6 +29,7 @@ FluidFabric::FluidFabric(const core::Plan& plan, const core::NetworkPlan& networ
       seed_(plan.seed),
       convergence_(network.fabric.switches.convergence),
       placement_(network, plan.producers, plan.consumers, plan.seed),
+      layout_(core::fabric_layout(network, placement_)),
       topology_(topology_of(plan, network, placement_)),
       names_(device_names(topology_, network, placement_)),
       factors_of_ranks_(row_.size(), 1.0),
@@ -142,6 +143,12 @@ const std::vector<LinkIndex>& FluidFabric::ways(NodeIndex from, NodeIndex to) {
     const auto found = ways_.find(to.value);
     return (found != ways_.end() ? found : ways_.emplace(to.value, topology_.ways_to(to, unused_)).first)
         ->second[from.value];
+}
+
+core::Duration FluidFabric::delay(FlatNode from, FlatNode to) const {
+    return placement_.on_one_host(from, to)
+               ? plan_.fabric.placement.memory_delay
+               : core::way_delay(plan_, layout_, placement_.ports(from, to, data_flow));
 }
 
 std::vector<PathLink> FluidFabric::path(FlatNode from, FlatNode to) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
 #include "core/placement.hpp"
 #include "core/plan.hpp"
@@ -37,6 +38,9 @@ class FluidFabric {
     /// By the routes of now; empty: there is no way. Ranks of one host have its memory.
     [[nodiscard]] std::vector<PathLink> path(FlatNode from, FlatNode to);
 
+    /// From when bytes have moved until they are there: the delays of cables, or that of a host's memory.
+    [[nodiscard]] core::Duration delay(FlatNode from, FlatNode to) const;
+
     /// The links of a rank's host carry `factor` of what they should, of several ranks the least. Returns
     /// those whose capacity may have changed, as set_failed() does.
     std::vector<LinkId> set_link(FlatNode node, double factor);
@@ -64,6 +68,7 @@ class FluidFabric {
     std::uint64_t seed_;
     core::Duration convergence_;
     core::Placement placement_;
+    core::FabricLayout layout_;
     packet::Topology topology_;
     DeviceNames names_;
     std::map<std::uint32_t, packet::FabricFailure> failures_;  ///< that last, by the disturbance's number

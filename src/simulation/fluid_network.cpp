@@ -77,6 +77,7 @@ void FluidNetwork::begin(Instant now, std::uint32_t producer, const core::SendCh
     transfer.sent.next = transfer.arrived.next = boundary(transfer, 1);
     const FlatNode from = producer_of(transfer);
     const FlatNode to = consumer_of(transfer);
+    transfer.latency = fabric_ ? fabric_->delay(from, to) : latency();
     transfer.flow = fabric_ ? shares_.begin(now, fabric_->path(from, to), transfer.bytes)
                             : shares_.begin(now, up(from), down(to), transfer.bytes);
     transfer_of_flow_[transfer.flow.value] = index;
@@ -121,7 +122,7 @@ Instant FluidNetwork::next(Instant now, Instant /*until*/) {
         const std::int64_t rate = shares_.rate(transfer.flow).bits_per_second;
         if (transfer.moving && rate > 0) {
             const auto takes = static_cast<std::int64_t>((boundary(transfer, 1) + rate - 1) / rate);
-            push(now + Duration{takes} + latency(), first_chunk, index, transfer.serial);
+            push(now + Duration{takes} + transfer.latency, first_chunk, index, transfer.serial);
         }
     }
     new_transfers_.clear();
@@ -172,7 +173,7 @@ void FluidNetwork::end_left(Instant now, std::uint32_t index) {
         client().hold(producer, {true, all_left, index, transfers_[index].serial});
         return;
     }
-    push(now + latency(), all_arrived, index);
+    push(now + transfers_[index].latency, all_arrived, index);
     report_sent(index, bit_nanoseconds(transfers_[index].bytes));
     std::erase(accounts_[producer].transfers, index);
 }
@@ -256,7 +257,7 @@ std::uint32_t FluidNetwork::pass_chunks(const Transfer& transfer, Passage& end, 
 
 BitNanoseconds FluidNetwork::arrived_by(Instant now, const Transfer& transfer) const {
     return shares_.moved(transfer.flow, now) -
-           static_cast<BitNanoseconds>(shares_.rate(transfer.flow).bits_per_second) * latency().ns;
+           static_cast<BitNanoseconds>(shares_.rate(transfer.flow).bits_per_second) * transfer.latency.ns;
 }
 
 /// Reports every chunk that has left when so much has moved.

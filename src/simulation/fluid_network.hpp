@@ -1,6 +1,6 @@
 // The network as a fluid: a transfer moves at its fair share of two links (fair_shares.hpp) from the instant
 // at which its producer hands over the first chunk; a chunk has left when the fluid has moved its bytes, and
-// has arrived `latency` later. That later chunks are handed over in time is the checker's to see.
+// has arrived a latency later. That later chunks are handed over in time is the checker's to see.
 //
 // Reports late, which makes the number of events that of the transfers and not that of the chunks: chunks
 // count at the next of their transfer's end, a tick (every 10 ms), and the instant before their producer's
@@ -80,6 +80,7 @@ class FluidNetwork final : public SeparateControl {
         std::uint32_t serial = 0;  ///< no other transfer has it
         bool active = false;
         bool moving = false;  ///< not all has left
+        core::Duration latency;
         ChunkRun first;
         core::Bytes bytes;                 ///< of the whole transfer
         std::uint32_t first_sequence = 0;  ///< of its chunks
@@ -143,7 +144,7 @@ class FluidNetwork final : public SeparateControl {
     /// many these are.
     std::uint32_t pass_chunks(const Transfer& transfer, Passage& end, std::uint32_t most,
                               BitNanoseconds moved) const;
-    /// What has arrived, `latency` after it left, while the transfer moves.
+    /// What has arrived, its latency after it left, while the transfer moves.
     [[nodiscard]] BitNanoseconds arrived_by(core::Instant now, const Transfer& transfer) const;
     void report_sent(std::uint32_t index, BitNanoseconds moved);
     void report_arrived(std::uint32_t index, BitNanoseconds arrived);

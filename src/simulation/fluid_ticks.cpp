@@ -151,7 +151,7 @@ void FluidNetwork::count_new_ticks(Transfer& transfer) {
     // What has arrived at a tick has left by then, so the same number is the most.
     if (!client().stands_still(consumer)) {
         count_passing(transfer, transfer.arrived, accounts_[consumer], first,
-                      {moved - rate * latency().ns, rate * tick_period.ns, most});
+                      {moved - rate * transfer.latency.ns, rate * tick_period.ns, most});
     }
     if (transfer.sent.chunks + 1 == transfer.chunks) {
         // The last one may be smaller.

@@ -43,12 +43,13 @@ TEST_CASE(
         .kind = TopologyKind::leaf_spine, .leaves = 3, .spines = 2, .uplink_rate = {2'000'000'000}};
     // Scheduler and producers 0 and 1; producers 2 and 3 and consumer 0; consumers 1 to 3.
     CHECK(IdealTimes(four_by_four(), network).of({2}, {0}, Bytes{5000}) == Duration::microseconds(15));
-    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(30));
+    // Four cables of 5 us.
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(40));
     network.fabric.switches.balancing.kind = BalancingKind::spray;
     CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(20));
     network.fabric.placement.kind = PlacementKind::by_worker;
     network.fabric.placement.memory_rate = {40'000'000'000};
-    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(11));
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::nanoseconds(1500));
 }
 
 TEST_CASE("Packets that are alone are stored and forwarded: one packet time more for each switch") {
