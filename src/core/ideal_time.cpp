@@ -16,23 +16,35 @@ WideInteger transmission(std::int64_t bytes, BitRate rate) {
            rate.bits_per_second;
 }
 
-/// `full` packets of `packet_bytes`, then one of `last_bytes`, over links one behind the other.
+/// A link, or several side by side over which packets are spread.
+struct WayStage {
+    BitRate rate;
+    std::int64_t ways = 1;
+};
+
+/// `full` packets of `packet_bytes`, then one of `last_bytes`, over stages one behind the other.
 WideInteger store_and_forward(std::int64_t full, std::int64_t packet_bytes, std::int64_t last_bytes,
-                              std::span<const BitRate> links) {
-    WideInteger first_through = 0;  // the first full packet, over the links so far
-    WideInteger slowest = 0;        // of them, for a full packet
+                              std::span<const WayStage> stages) {
+    WideInteger first_through = 0;  // the first full packet, over the stages so far
+    WideInteger behind = 0;         // the last full one, at the slowest of them
     WideInteger full_through = 0;   // all full packets
     WideInteger last_through = 0;
-    for (const BitRate link : links) {
-        const WideInteger each = transmission(packet_bytes, link);
+    bool in_order = true;
+    for (const WayStage& stage : stages) {
+        const WideInteger each = transmission(packet_bytes, stage.rate);
+        in_order = in_order && stage.ways == 1;
+        WideInteger before_last = 0;
         if (full > 0) {
+            // Some link carries so many before the last one that it carries.
+            before_last = first_through + full / stage.ways * each;
             first_through += each;
-            slowest = std::max(slowest, each);
-            full_through = first_through + (full - 1) * slowest;
+            behind = std::max(behind, (full - 1) / stage.ways * each);
+            full_through = first_through + behind;
+            before_last = in_order ? full_through : before_last;
         }
-        last_through = std::max(last_through, full_through) + transmission(last_bytes, link);
+        last_through = std::max(last_through, before_last) + transmission(last_bytes, stage.rate);
     }
-    return last_through;
+    return std::max(last_through, full_through);
 }
 
 }  // namespace
@@ -40,9 +52,6 @@ WideInteger store_and_forward(std::int64_t full, std::int64_t packet_bytes, std:
 IdealTimes::IdealTimes(const Plan& plan, const NetworkPlan& network)
     : network_(network), packet_(packet_shape(network)), producers_(plan.producers) {
     WEIR_ASSERT(!plan.lossy());
-    if (network.framing == Framing::none) {
-        packet_.payload = network.mtu.count;
-    }
     if (has_fabric(network)) {
         const Placement placement(network, plan.producers, plan.consumers, plan.seed);
         fabric_ = {placement, fabric_layout(network, placement)};
@@ -104,18 +113,19 @@ Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes byte
     const FabricLayout::Port& first = fabric_->layout.ports[ports.from];
     const FabricLayout::Port& last_port = fabric_->layout.ports[ports.to];
     const SwitchHops hops = hops_between(topology, first.leaf, last_port.leaf);
-    std::array<BitRate, 6> way{first.rate};
+    std::array<WayStage, 6> way{WayStage{first.rate}};
     std::size_t length = 1;
+    const bool spreads = network_.fabric.switches.balancing.spreads_packets();
     // Up and down again.
-    const auto add = [&](std::uint32_t links, BitRate rate) {
+    const auto add = [&](std::uint32_t links, BitRate rate, std::uint32_t switches, std::uint32_t cables) {
         for (std::uint32_t link = 0; link < links; ++link) {
-            way[length++] = rate;
+            way[length++] = {rate, spreads ? std::int64_t{switches} * cables : 1};
         }
     };
-    add(hops.uplinks / 2, topology.uplink_rate);
-    add(hops.core_links, topology.core_rate);
-    add(hops.uplinks / 2, topology.uplink_rate);
-    way[length++] = last_port.rate;
+    add(hops.uplinks / 2, topology.uplink_rate, topology.spines, topology.uplinks);
+    add(hops.core_links, topology.core_rate, topology.cores, topology.core_links);
+    add(hops.uplinks / 2, topology.uplink_rate, topology.spines, topology.uplinks);
+    way[length++] = {last_port.rate};
     const std::int64_t full = (bytes.count - 1) / packet_.payload;
     const std::int64_t last = bytes.count - full * packet_.payload;
     const WideInteger picoseconds = store_and_forward(full, packet_.payload + packet_.overhead,

@@ -91,6 +91,11 @@ struct BalancingPlan {
     [[nodiscard]] constexpr bool spreads_fluid() const {
         return kind == BalancingKind::spray || kind == BalancingKind::adaptive;
     }
+    /// A flow takes another way with every packet, however dense they are.
+    [[nodiscard]] constexpr bool spreads_packets() const {
+        return kind == BalancingKind::spray || (kind == BalancingKind::flowlets && gap.ns == 0) ||
+               (kind == BalancingKind::adaptive && adaptive_gap.ns == 0);
+    }
     bool operator==(const BalancingPlan&) const = default;
 
     /// Packets of a flow may overtake each other. None waits for longer than a gap of a second.

@@ -46,7 +46,9 @@ TEST_CASE(
     // Four cables of 5 us.
     CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(40));
     network.fabric.switches.balancing.kind = BalancingKind::spray;
-    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(20));
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(30));
+    network.fabric.topology.uplink_delay = Duration::microseconds(1);
+    CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::microseconds(22));
     network.fabric.placement.kind = PlacementKind::by_worker;
     network.fabric.placement.memory_rate = {40'000'000'000};
     CHECK(IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5000}) == Duration::nanoseconds(1500));
@@ -85,4 +87,24 @@ TEST_CASE("To another leaf there are four cables and three switches") {
     const IdealTimes ideals(four_by_four(), network);
     CHECK(ideals.of({2}, {0}, Bytes{5000}) == Duration::microseconds(10 + 5 + 1));
     CHECK(ideals.of({0}, {0}, Bytes{5000}) == Duration::microseconds(20 + 5 + 3));
+}
+
+TEST_CASE("Packets that are spread take all cables to other leaves, and one by one no more than their own") {
+    NetworkPlan network = network_of(NetworkModel::packet);
+    // A quarter as fast as hosts: 4 us for a packet.
+    network.fabric.topology = {
+        .kind = TopologyKind::leaf_spine, .leaves = 3, .spines = 2, .uplink_rate = {2'000'000'000}};
+    const auto ideal = [&](BalancingKind kind, std::int64_t bytes) {
+        network.fabric.switches.balancing.kind = kind;
+        return IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{bytes});
+    };
+    CHECK(ideal(BalancingKind::ecmp, 5000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 4 * 4));
+    CHECK(ideal(BalancingKind::flowlets, 5000) == ideal(BalancingKind::ecmp, 5000));
+    // Of two ways, the fifth packet is the third on its own.
+    CHECK(ideal(BalancingKind::spray, 5000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 2 * 4));
+    CHECK(ideal(BalancingKind::adaptive, 5000) == ideal(BalancingKind::spray, 5000));
+    CHECK(ideal(BalancingKind::spray, 1000) == ideal(BalancingKind::ecmp, 1000));
+    // Enough of them: hosts are the limit.
+    network.fabric.topology.uplinks = 4;
+    CHECK(ideal(BalancingKind::spray, 50'000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 49));
 }
