@@ -21,6 +21,7 @@ enum class CauseKind : std::uint8_t {
     pfc,              ///< pauses
     ecn,              ///< senders that slowed down after marks
     uplinks,          ///< cables between switches
+    other_traffic,    ///< of others on the same links
     slots,            ///< too few, though consumers had time and links had room
     processing,       ///< of events on consumers
     streams,          ///< too few transfers at once for a producer
@@ -42,12 +43,13 @@ enum class CauseKind : std::uint8_t {
     not_told,         ///< the run does not show it
 };
 
-inline constexpr std::array<std::string_view, 25> cause_kind_names{
-    "consumer-links",  "producer-links",  "switch-loss",  "pfc",         "ecn",
-    "uplinks",         "slots",           "processing",   "streams",     "window",
-    "scheduler",       "control-latency", "shaping",      "outstanding", "requests",
-    "high-water",      "late-producer",   "stalled-rank", "host-loss",   "lost-consumers",
-    "network-failure", "buffer",          "event-size",   "integrity",   "not-told"};
+inline constexpr std::array<std::string_view, 26> cause_kind_names{
+    "consumer-links", "producer-links",  "switch-loss",     "pfc",          "ecn",
+    "uplinks",        "other-traffic",   "slots",           "processing",   "streams",
+    "window",         "scheduler",       "control-latency", "shaping",      "outstanding",
+    "requests",       "high-water",      "late-producer",   "stalled-rank", "host-loss",
+    "lost-consumers", "network-failure", "buffer",          "event-size",   "integrity",
+    "not-told"};
 
 /// As in run.json: "consumer-links".
 constexpr std::string_view name_of(CauseKind kind) {

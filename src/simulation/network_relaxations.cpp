@@ -1,4 +1,4 @@
-// What a simulated network may be without: what holds senders back.
+// What a simulated network may be without: traffic of others, and what holds senders back.
 #include <utility>
 
 #include "core/network_plan.hpp"
@@ -40,6 +40,14 @@ void add_windows(const core::NicPlan& nics, std::vector<Relaxation>& table) {
     }
 }
 
+void leave_out_others(SimulatedRun& changed) {
+    core::FabricPlan& fabric = changed.network.fabric;
+    fabric.background.rate = {};
+    for (core::TrafficClass& one : fabric.classes) {
+        one.traffic.rate = {};
+    }
+}
+
 /// Of control messages, too.
 bool acts_on_marks(const core::NetworkPlan& network) {
     return network.framing == core::Framing::tcp ? network.fabric.tcp.ecn : network.fabric.nics.dcqcn.on;
@@ -52,6 +60,12 @@ std::vector<Relaxation> network_relaxations(const SimulatedRun& run) {
     const core::FabricPlan& fabric = run.network.fabric;
     if (run.network.model != core::NetworkModel::packet) {
         return table;
+    }
+    if (fabric.of_others().bits_per_second > 0) {
+        table.push_back(without(CauseKind::other_traffic, {leave_out_others, "without the traffic of others",
+                                                           "no traffic of others on these links, or a class "
+                                                           "for data that goes before it (switch file: rate, "
+                                                           "strict)"}));
     }
     if (core::has_queue_pairs(run.run.plan, run.network)) {
         add_windows(fabric.nics, table);

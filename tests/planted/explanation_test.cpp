@@ -112,6 +112,11 @@ const std::vector<Planted> planted{
      "--interval 20ms --producer-link 2.5Gb/s --consumer-link 2.5Gb/s --rate 1.5Gb/s --event-size 100kB "
      "--switch-set topology.kind=leaf-spine --switch-set topology.uplink-rate=1.2Gb/s",
      {CauseKind::uplinks}},
+    // Others go first and leave 0.5 of 2.5 Gb/s; without them the links suffice.
+    {"--network packet --producers 4 --consumers 4 --duration 200ms --warmup 60ms --interval 20ms "
+     "--producer-link 2.5Gb/s --consumer-link 2.5Gb/s --rate 1Gb/s --event-size 100kB "
+     "--switch-set switch.strict=1 --switch-set nic.strict=1 --switch-set background.rate=2Gb/s",
+     {CauseKind::other_traffic}},
     {fabric + "--fault degrade:link=leaf-0:spine-0,factor=0.05", {CauseKind::network_failure}},
     {fabric + "--fault cut:link=leaf-0:spine-0,at=200ms,for=300ms,disconnects", {CauseKind::network_failure}},
     {fabric + "--fault storm:host=consumer-0,at=200ms,for=300ms", {CauseKind::network_failure}},

@@ -180,12 +180,13 @@ TEST_CASE("Causes have stable names") {
     CHECK(cause_name(Verdict{}) == "none");
     Verdict verdict;
     verdict.causes.resize(2);
-    const std::array<std::string_view, 25> names{
-        "consumer-links",  "producer-links",  "switch-loss",  "pfc",         "ecn",
-        "uplinks",         "slots",           "processing",   "streams",     "window",
-        "scheduler",       "control-latency", "shaping",      "outstanding", "requests",
-        "high-water",      "late-producer",   "stalled-rank", "host-loss",   "lost-consumers",
-        "network-failure", "buffer",          "event-size",   "integrity",   "not-told"};
+    const std::array<std::string_view, 26> names{
+        "consumer-links", "producer-links",  "switch-loss",     "pfc",          "ecn",
+        "uplinks",        "other-traffic",   "slots",           "processing",   "streams",
+        "window",         "scheduler",       "control-latency", "shaping",      "outstanding",
+        "requests",       "high-water",      "late-producer",   "stalled-rank", "host-loss",
+        "lost-consumers", "network-failure", "buffer",          "event-size",   "integrity",
+        "not-told"};
     for (std::size_t kind = 0; kind < names.size(); ++kind) {
         verdict.causes[0].what = static_cast<CauseKind>(kind);
         CHECK(cause_name(verdict) == names.at(kind));
