@@ -85,6 +85,26 @@ def misses(rows):
     return studies.table(["truth", "named", "judged", "network", "runs", "of all", "a seed"], lines)
 
 
+def between_hosts(lines):
+    """By truth: how often what is proved, and what is told from the rows, is one."""
+    lines = judged_rows(lines)
+    table = []
+    for truth in sorted({truth_of(line) for line in lines}):
+        of_it = [line for line in lines if truth_of(line) == truth]
+        named = collections.Counter(line["named"] for line in of_it)
+        right = [f"{sum(line[column] == 'right' for line in of_it)}" if truth != NOT_PROVED else "" for column in ("proved_judged", "judged")]
+        table.append([truth, str(len(of_it)), *right, ", ".join(f"{name} {count}" for name, count in named.most_common())])
+    return studies.table(["truth", "runs", "proved: right", "told: right", "told"], table)
+
+
+def between_summary(lines):
+    late = held_up(lines)
+    counts = {column: collections.Counter("false" if line[column] in FALSE else line[column] for line in late) for column in ("proved_judged", "judged")}
+    return (f"{len(judged_rows(lines))} plans, {len(late)} held up with a proved cause: `weir simulate` names one in {counts['proved_judged']['right']}; the rules, "
+            f"which see what a measured run has, in {counts['judged']['right']}, name one that is none in {counts['judged']['false']}, and tell nothing in "
+            f"{counts['judged']['not-told']}.")
+
+
 def measured_table(cases):
     return studies.table(["case", "engine", "true", "named", "share", ""], [
         [case["case"], case["engine"], case["truth"] or ON_TIME, f"{case['named']} {case['where']}".strip(), case["share"], case["judged"]] for case in cases])
@@ -117,9 +137,10 @@ def expected(rows, cases):
 
 
 def page(out):
-    rows, cases = studies.stored(out / "runs.csv"), studies.stored(out / "measured.csv")
+    rows, cases, between = (studies.stored(out / name) for name in ("runs.csv", "measured.csv", "fabrics.csv"))
     parts = {"summary": summary(rows), "confusion": confusion(rows), "plans": by_kind_of_plan(rows), "misses": misses(rows),
+             "between": between_hosts(between), "between-summary": between_summary(between),
              "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases),
              "made": f"Truths with weir {studies.versions(rows, 'truth_by')}, named by weir {studies.versions(rows, 'named_by')}; cases measured with "
-                     f"weir {studies.versions(cases)}."}
+                     f"weir {studies.versions(cases)}; limits between hosts by weir {studies.versions(between)}."}
     return studies.about(out, "causes", parts, "")
