@@ -8,7 +8,7 @@ STORED = ("seed", "planted", "packets", "late", "lost", "overflow", "alone", "pa
           "second", "truth_by", "named_by")
 MEASURED = ("case", "engine", "hosts", "truth", "named", "where", "share", "judged", "late_sets", "sets", "refuted", "text", "weir", "command")
 SUBSET = 8  # of the stored plans, one in so many is named again by `check`
-GOALS = {"right": 0.97, "false": 0.01, "measured": 0.95}
+GOALS = {"right": 0.97, "false": 0.01, "measured": 0.95, "proved": 0.95, "told": 0.25}
 FALSE = ("false", "wrong rank")
 AS_KIND = {"consumer-link": "consumer-links", "producer-link": "producer-links"}
 ON_TIME, NOT_PROVED, PAIR = "on time", "nothing suffices", "two together"
@@ -85,6 +85,26 @@ def misses(rows):
     return studies.table(["truth", "named", "judged", "network", "runs", "of all", "a seed"], lines)
 
 
+def between_hosts(lines):
+    """By truth: how often what is proved, and what is told from the rows, is one."""
+    lines = judged_rows(lines)
+    table = []
+    for truth in sorted({truth_of(line) for line in lines}):
+        of_it = [line for line in lines if truth_of(line) == truth]
+        named = collections.Counter(line["named"] for line in of_it)
+        right = [f"{sum(line[column] == 'right' for line in of_it)}" if truth != NOT_PROVED else "" for column in ("proved_judged", "judged")]
+        table.append([truth, str(len(of_it)), *right, ", ".join(f"{name} {count}" for name, count in named.most_common())])
+    return studies.table(["truth", "runs", "proved: right", "told: right", "told"], table)
+
+
+def between_summary(lines):
+    late = held_up(lines)
+    counts = {column: collections.Counter("false" if line[column] in FALSE else line[column] for line in late) for column in ("proved_judged", "judged")}
+    return (f"{len(judged_rows(lines))} plans, {len(late)} held up with a proved cause: `weir simulate` names one in {counts['proved_judged']['right']}; the rules, "
+            f"which see what a measured run has, in {counts['judged']['right']}, name one that is none in {counts['judged']['false']}, and tell nothing in "
+            f"{counts['judged']['not-told']}.")
+
+
 def measured_table(cases):
     return studies.table(["case", "engine", "true", "named", "share", ""], [
         [case["case"], case["engine"], case["truth"] or ON_TIME, f"{case['named']} {case['where']}".strip(), case["share"], case["judged"]] for case in cases])
@@ -102,7 +122,7 @@ def outcome(value, limit, least):
     return "PASS" if met else f"MISS by {abs(value - limit):.1%}"
 
 
-def expected(rows, cases):
+def expected(rows, cases, between):
     share = shares(rows)
     on_time = [row for row in judged_rows(rows) if truth_of(row) == ON_TIME]
     right = sum(case["judged"] == "right" for case in cases) / max(1, len(cases))
@@ -113,13 +133,19 @@ def expected(rows, cases):
              ["4", "measured: right in 19 of 20", f"{right:.1%}", outcome(right, GOALS["measured"], True)],
              ["5", "measured: no sentence is refuted by the run's own rows", str(sum(bool(case["refuted"]) for case in cases)),
               "PASS" if not any(case["refuted"] for case in cases) else "MISS"]]
+    for number, (column, what, limit, least) in enumerate((("proved_judged", "proved right in 95 %", GOALS["proved"], True),
+                                                           ("judged", "told right in at most a quarter", GOALS["told"], False)), 6):
+        late = held_up(between)
+        share = sum(line[column] == "right" for line in late) / max(1, len(late))
+        lines.append([str(number), f"limits between hosts: {what}", f"{share:.1%}", outcome(share, limit, least)])
     return studies.table(["", "expected", "found", ""], lines)
 
 
 def page(out):
-    rows, cases = studies.stored(out / "runs.csv"), studies.stored(out / "measured.csv")
+    rows, cases, between = (studies.stored(out / name) for name in ("runs.csv", "measured.csv", "fabrics.csv"))
     parts = {"summary": summary(rows), "confusion": confusion(rows), "plans": by_kind_of_plan(rows), "misses": misses(rows),
-             "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases),
+             "between": between_hosts(between), "between-summary": between_summary(between),
+             "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases, between),
              "made": f"Truths with weir {studies.versions(rows, 'truth_by')}, named by weir {studies.versions(rows, 'named_by')}; cases measured with "
-                     f"weir {studies.versions(cases)}."}
+                     f"weir {studies.versions(cases)}; limits between hosts by weir {studies.versions(between)}."}
     return studies.about(out, "causes", parts, "")

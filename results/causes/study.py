@@ -3,6 +3,7 @@
     bench/study causes truth [--plans 2400] [--seed 1]
     bench/study causes named         # the rules of this weir on the same plans: truth is kept
     bench/study causes measured [--only TEXT]   # cases in network namespaces, as root: six minutes of a quiet machine
+    bench/study causes fabrics [--plans 60] [--seed 1]   # limits between the hosts (fabrics.py)
     bench/study causes summary
     bench/study causes plan --seed N            # the command of a plan
     bench/study causes examples                 # plans with a truth that is known by hand
@@ -22,6 +23,7 @@ import shutil
 import sys
 
 import cases
+import fabrics
 import page
 import plans
 import refutation
@@ -171,6 +173,15 @@ def measure_all(given):
         print(f"{len(rows)} of {given.plans}", file=sys.stderr, flush=True)
 
 
+def fabrics_all(given):
+    for begin in range(given.seed, given.seed + given.plans, STEP):
+        seeds = range(begin, min(begin + STEP, given.seed + given.plans))
+        lines = in_parallel(given.jobs, lambda seed: fabrics.measure(given.weir, seed), seeds)
+        kept = [line for line in studies.stored(given.out / "fabrics.csv") if int(line["seed"]) not in seeds]
+        studies.write_lines(given.out / "fabrics.csv", fabrics.STORED, sorted([*kept, *lines], key=lambda line: int(line["seed"])))
+        print(f"{studies.children_cpu_s():.0f} s of processor time", file=sys.stderr, flush=True)
+
+
 def name_all(given):
     write(given.out, in_parallel(given.jobs, lambda row: name_again(given.weir, row), studies.stored(given.out / "runs.csv")))
 
@@ -183,6 +194,6 @@ def add_options(parser):
 
 
 STUDY = studies.Study(
-    page.page, replay=replay, options=add_options, runs={"truth": measure_all, "named": name_all, "measured": measured},
+    page.page, replay=replay, options=add_options, runs={"truth": measure_all, "named": name_all, "measured": measured, "fabrics": fabrics_all},
     others={"summary": lambda given: print(summary(studies.stored(given.out / "runs.csv"))), "examples": lambda given: examples(given.weir),
-            "plan": lambda given: print(shlex.join(["weir", "simulate", *truth.words_of(plans.draw_plan(given.seed)[0])]))})
+            "plan": lambda given: print(truth.command_of(plans.draw_plan(given.seed)[0]))})

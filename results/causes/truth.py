@@ -1,6 +1,7 @@
 """What held a simulated run up, proved by simulating the plan again with one thing relaxed, then with two; and what weir named."""
 
 import itertools
+import shlex
 import subprocess
 
 import studies
@@ -16,12 +17,16 @@ Outcome = dict
 def words_of(plan):
     words = []
     for name, value in plan.items():
-        if name == "fault":
-            for fault in value:
-                words += ["--fault", fault]
+        if isinstance(value, list):
+            for one in value:
+                words += [f"--{name}", one]
         else:
             words += [f"--{name}", str(value)]
     return words
+
+
+def command_of(plan):
+    return shlex.join(["weir", "simulate", *words_of(plan)])
 
 
 def simulate(weir, plan, extra=()):
@@ -112,12 +117,13 @@ RELAX = {
 PAIRS_MAX = 21
 
 
-def prove(weir, plan, before, planted):
+def prove(weir, plan, before, planted, relaxed=None):
     """Kinds that suffice alone; if there is none, pairs that do; and how many simulations that took."""
     alone = []
     helpful = []
     simulations = 0
-    for kind, relax in RELAX.items():
+    relaxed = relaxed or RELAX
+    for kind, relax in relaxed.items():
         changed = relax(plan)
         if changed == plan:
             continue
@@ -132,8 +138,8 @@ def prove(weir, plan, before, planted):
             helpful.append(kind)
     pairs = []
     if not alone:
-        for first, second in list(itertools.combinations(helpful or list(RELAX), 2))[:PAIRS_MAX]:
-            changed = RELAX[second](RELAX[first](plan))
+        for first, second in list(itertools.combinations(helpful or list(relaxed), 2))[:PAIRS_MAX]:
+            changed = relaxed[second](relaxed[first](plan))
             record = simulate(weir, changed, OFF)
             simulations += 1
             if "refused" not in record and suffices(before, outcome(record)):

@@ -139,8 +139,11 @@ class EventsDraw {
         consumers_ = draw_.number(1, 6);
         std::int64_t time_us = 0;
         for (std::int64_t left = draw_.number(1, 40); left > 0; --left) {
-            events_.push_back({time_us, draw_.number(0, producers_ - 1),
-                               draw_.one_in(2) ? 0 : draw_.number(0, consumers_ - 1),
+            const std::int64_t producer = draw_.number(0, producers_ - 1);
+            // With which of several at one instant a producer begins follows from the number of consumers
+            // (core::TrafficPlan), idle ones included.
+            time_us += has_begun(producer, time_us) ? 1 : 0;
+            events_.push_back({time_us, producer, draw_.one_in(2) ? 0 : draw_.number(0, consumers_ - 1),
                                draw_.number(1, 200'000)});
             time_us += draw_.number(0, 300);
         }
@@ -169,6 +172,12 @@ class EventsDraw {
         std::int64_t consumer = 0;
         std::int64_t bytes = 0;
     };
+
+    [[nodiscard]] bool has_begun(std::int64_t producer, std::int64_t time_us) const {
+        return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
+            return event.producer == producer && event.time_us == time_us;
+        });
+    }
 
     void network() {
         draw_.add("policy", "{}", draw_.name_of(core::matching_table));
