@@ -22,6 +22,8 @@ def test_values_of_a_logarithmic_axis_have_two_digits_and_units():
     assert axis.place_of(axis.value_at(0.5)) == pytest.approx(0.5)
     assert axis.neighbours(100e3) == [("half", 50e3), ("twice", 200e3)]
     assert axis.neighbours(10e3) == [("twice", 20e3)]
+    assert of_range("slots", 1, 16, True).neighbours(3) == [("2", 2.0), ("twice", 6.0)]
+    assert of_range("slots", 1, 16, True).neighbours(9) == [("4", 4.0), ("the most", 16.0)]
     assert axis.is_end(1e6) and not axis.is_end(20e3)
     assert axis.place_of(0.0) < 0.0 and axis.place_of(1e12) > 1.0
 

@@ -102,7 +102,8 @@ class Axis:
         for words, factor in (("half", 0.5), ("twice", 2.0)):
             other = self.snapped(min(max(value * factor, self.low), self.high))
             if other != value:
-                found.append((words if math.isclose(other, value * factor, rel_tol=0.1) else "the least" if factor < 1.0 else "the most", other))
+                near = words if math.isclose(other, value * factor, rel_tol=0.1) else self.text(other)
+                found.append(({self.low: "the least", self.high: "the most"}.get(other, near), other))
         return found
 
     def text(self, value):

@@ -44,7 +44,8 @@ def _axis(found, axis):
             "from": None if axis.values else axis.text(axis.low), "to": None if axis.values else axis.text(axis.high),
             "scale": None if axis.values else "log" if axis.log else "linear", "cannot_act": found.idle.get(axis.name),
             "judged": found.judged(axis.name),
-            "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, **_change(one.change)}
+            "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.keeps,
+                            **_change(one.change)}
                            for one in found.of_axis(axis.name)]}
 
 

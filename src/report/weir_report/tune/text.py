@@ -135,7 +135,8 @@ def _axis(found, axis):
         value = axis.text(one.candidate[place])
         name = value if value == one.words else f"{value} ({one.words})"
         told = "" if one.change.is_better or one.change.is_worse else ", not told apart"
-        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}")
+        breaks = "" if one.keeps else ", but breaks what was asked for"
+        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{breaks}")
     at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
     return f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: {'; '.join(said) or 'no other value can be run'}"
 

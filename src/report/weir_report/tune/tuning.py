@@ -41,6 +41,7 @@ class Neighbour:
     candidate: tuple
     value: float | None  # median of the figure
     change: decide.Change  # against the chosen one
+    keeps: bool  # all constraints, in all its runs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +88,8 @@ class Found:
         return [neighbour for neighbour in self.neighbours if neighbour.axis == name]
 
     def judged(self, name):
+        if any(not neighbour.keeps for neighbour in self.of_axis(name)) and (self.present_keeps or self.chosen is not None):
+            return decide.MATTERS
         return decide.judged([neighbour.change for neighbour in self.of_axis(name)])
 
 
@@ -264,7 +267,8 @@ class Tuning:
             confirmed |= {candidate: results[name] for name, candidate in new.items()}
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
-        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change)
+        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change,
+                                      all(result.excess == 0.0 for result in confirmed[candidate]))
                             for (axis, words, candidate), change in zip(near, changes)]
         found.runs["neighbours"] = len(new) * self.tune.confirm
 
