@@ -185,9 +185,10 @@ def test_a_run_that_was_made_is_tuned_by_its_twin_if_that_reproduces_it(weir, si
     record["environment"]["options_given"] = [{"option": "busy", "value": "exponential:30ms"}, {"option": "out", "value": "here"}]
     (run / "run.json").write_text(json.dumps(record))
     path = file_of("[tune]\nbudget = 36\n[tune.axes]\nslots = [1, 2, 4, 8]\n")
-    printed = call(weir, path, "--from", str(run))
-    assert "slots=" in printed and "instead of 1" in printed
-    assert dict(read_sweep_file(path.with_name("plan-confirm.toml")).options) == {"busy": "exponential:30ms"}
+    tune = tune_file.read(path, of_run=from_run.tables(run, weir))
+    assert tune.document["run"] == {"busy": "exponential:30ms"} and tune.document["simulation"]["network"] == "fluid"
+    _, answer, runs = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
+    assert answer.plan["slots"] == "1" and answer.plan["rate"] == "600Mb/s" and runs["search"] == 16
     found = json.loads((run / "explain.json").read_text())
     (run / "explain.json").write_text(json.dumps(found | {"near": False, "differs_most": "goodput"}))
     with pytest.raises(ReportError, match="the twin does not reproduce this run.*goodput is"):
