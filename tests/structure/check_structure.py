@@ -48,7 +48,7 @@ MAY_INCLUDE = {
 
 # What each room of src/report/weir_report may import besides itself, the version, and what Python has. The commands on top may
 # import all rooms, and no room a command. A campaign's table is a comparison of its settings: sweep uses compare.
-# A test of the draft is campaigns with traffic: bmwg uses both.
+# A test of the draft is campaigns with traffic: bmwg uses both. What tune confirms is a comparison of campaigns.
 MAY_IMPORT = {
     "basics": set(),
     "runs": {"basics"},
@@ -58,6 +58,7 @@ MAY_IMPORT = {
     "sweep": {"basics", "runs", "compare"},
     "traffic": {"basics", "runs"},
     "bmwg": {"basics", "runs", "figures", "sweep", "traffic"},
+    "tune": {"basics", "runs", "figures", "compare", "sweep"},
 }
 
 MAY_USE_MPI = {"transport/mpi", "transport/datagram", "job", "loop", "cli"}

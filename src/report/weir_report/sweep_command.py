@@ -15,6 +15,7 @@ from .runs import capacity
 from .sweep import find_command, find_text, simulate as sweep_simulate, slurm_jobs, submission, text as sweep_text
 from .sweep.campaign import FAILED, Campaign
 from .sweep.file import read_sweep_file
+from .tune import command as tune_command
 from .version import VERSION
 
 DESCRIPTION = """Runs weir for all combinations of some settings, repeatedly, and in an order that keeps drift from looking
@@ -76,6 +77,7 @@ def parser():
     collect.add_argument("--quiet", action="store_true", help="print errors only")
 
     find_command.add_parser(commands, where, EPILOG)
+    tune_command.add_parser(commands)
     bmwg_command.add_parser(commands, where)
 
     command("read", "the switch's counters, once",
@@ -118,7 +120,7 @@ def _command(argv):
     if plan:
         options.options = plan
     chosen = {"plan": _plan, "submit": _submit, "status": _status, "collect": _collect, "read": _read,
-              "find": _find, "bmwg": bmwg_command.run, "pack": _pack, "all": _all, "work": _work}[options.command]
+              "find": _find, "bmwg": bmwg_command.run, "tune": tune_command.run, "pack": _pack, "all": _all, "work": _work}[options.command]
     # A job that can write no file has failed; bad usage would be 2.
     return status_of("weir-sweep", lambda: chosen(options), of_files=1) if options.command == "work" else chosen(options)
 

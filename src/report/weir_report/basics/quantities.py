@@ -50,6 +50,12 @@ def time_text(value_ns):
     return _decimal(Fraction(value_ns, TIMES_NS[unit])) + unit
 
 
+def size_text(size_bytes):
+    """1.5MB: exact, in the largest decimal unit of which it is 1 or more."""
+    unit = next((name for name in ("TB", "GB", "MB", "kB") if size_bytes >= BYTES[name]), "B")
+    return _decimal(Fraction(size_bytes, BYTES[unit])) + unit
+
+
 def rate_text(bits_per_second):
     """100Gb/s: exact."""
     unit = next((name for name in reversed(RATES) if bits_per_second >= RATES[name]), "b/s")

@@ -75,6 +75,7 @@ def _compare(first, second):
 
 
 def _suite(options, path):
+    from ..sweep import continued
     from . import catalogue, plan_file, suite, text
     if path.suffix != ".toml":
         raise ReportError(f"bmwg: {path}: the name of a plan ends with .toml; weir-sweep bmwg --template prints one")
@@ -97,7 +98,7 @@ def _suite(options, path):
     made.begin()
     try:
         finished = made.run(wanted)
-    except suite.Interrupted as interrupted:
+    except continued.Interrupted as interrupted:
         print("interrupted; the same command continues", flush=True)
         return int(interrupted.args[0])
     return _report(plan, world, options.quick, made, finished, {section.number for section in wanted})

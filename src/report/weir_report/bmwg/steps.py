@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
+from ..basics import toml_file
 from ..basics.errors import ReportError
 
 
@@ -57,23 +57,8 @@ def sweep_text(step, setup):
     for key in given:
         if key in step.run or key in of_cases:
             raise ReportError(f"{setup.plan.path}: run.{key}: {setup.section.number} sets it itself; leave it out")
-    lines = [f"# Written by weir-sweep bmwg: {setup.section.number} {setup.section.title}",
-             f"name = {json.dumps(step.name)}", f"repetitions = {step.repetitions}"]
     tables = {**setup.plan.handed_on, "run": {**given, **step.run}, "axes": step.axes, "tags": {"bmwg": setup.section.number}}
     if setup.simulated:
         tables["simulation"] = step.simulation
-    for name, content in tables.items():
-        if content:
-            lines += ["", f"[{name}]", *(f"{json.dumps(key)} = {_value(value)}" for key, value in content.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _value(value):
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
+    document = {"name": step.name, "repetitions": step.repetitions, **tables}
+    return f"# Written by weir-sweep bmwg: {setup.section.number} {setup.section.title}\n" + toml_file.text(document)

@@ -10,11 +10,9 @@ from pathlib import Path
 
 from ..basics import programs, whole_file
 from ..basics.errors import ReportError
-from ..basics.input_file import read_json, read_text
 from ..basics.units import counted, duration
 from ..runs.run import read_run
-from ..sweep import simulate as sweep_simulate, slurm_jobs, submission
-from ..sweep.campaign import Campaign
+from ..sweep import continued, simulate as sweep_simulate, submission
 from ..sweep.file import read_sweep_file
 from . import balancing, catalogue, collective_tests, congestion, dcqcn, jobs, marking, other_documents, rdma, soak
 from .results import Outcome
@@ -28,15 +26,8 @@ TESTS = {"5.1": rdma.throughput, "5.2": rdma.latency, "5.3": rdma.burst_absorpti
          "9.4": collective_tests.summary, "10.1": jobs.synthetic, "10.3": jobs.interference, "11.2": jobs.link_failure, "11.3": jobs.zero_impact,
          "12.1": soak.soak, "rfc8239-2": other_documents.line_rate, "rfc8239-5": other_documents.head_of_line, "inference-kv": other_documents.kv_transfer}
 SCHEMA = "weir-bmwg-suite/1"
-# Below so much processor time, another process costs more than it saves.
-ALONE_BELOW_S = 1.0
-POLL_S = 5.0
-# Of a search without noise, and what a run and a campaign cost besides what is simulated: 1.3 s for 12 runs were measured.
-EXPECTED_STEPS, RUN_S, CAMPAIGN_S = 14, 0.06, 0.6
-
-
-class Interrupted(Exception):
-    """By a signal: the exit status."""
+# Of a search without noise.
+EXPECTED_STEPS = 14
 
 
 @dataclasses.dataclass
@@ -63,16 +54,6 @@ class Finished:
     accounting: Accounting = dataclasses.field(default_factory=Accounting)
 
 
-def _read_record(path):
-    try:
-        found = read_json(read_text(path, "the record of a suite"))
-    except (ValueError, RecursionError) as error:
-        raise ReportError(f"{path}: damaged ({error}); name another directory with --out") from error
-    if not isinstance(found, dict):
-        raise ReportError(f"{path}: damaged (no JSON object); name another directory with --out")
-    return found
-
-
 class Suite:
     def __init__(self, plan, world, quick, directory, say):
         self.plan, self.world, self.quick = plan, world, quick
@@ -84,16 +65,9 @@ class Suite:
         """Writes what the suite is, or checks that it continues what is there. Raises ReportError."""
         record = {"schema": SCHEMA, "world": self.world, "quick": self.quick,
                   "plan_sha256": hashlib.sha256(self.plan.text.encode()).hexdigest()}
-        path = self.directory / "suite.json"
-        if path.exists():
-            before = _read_record(path)
-            changed = [key for key in record if before.get(key) != record[key]]
-            if changed:
-                what = {"world": "in another world", "quick": "with other parameters (--quick)"}.get(changed[0], "with another plan")
-                raise ReportError(f"{self.directory} was begun {what}. Undo that, or name another directory with --out")
-        self.directory.mkdir(parents=True, exist_ok=True)
-        check_run(self.plan, self.world, self.directory)
-        whole_file.replace(path, whole_file.json_text(record))
+        continued.begin(self.directory, "suite.json", record, {"world": "in another world", "quick": "with other parameters (--quick)",
+                                                               "plan_sha256": "with another plan"},
+                        lambda: check_run(self.plan, self.world, self.directory))
         whole_file.replace(self.directory / "plan.toml", self.plan.text)
         if self.world == "simulation":
             self.fabric = fabric_of(self.plan, programs.find_weir(), self.directory / "fabric")
@@ -121,7 +95,7 @@ class Suite:
         seconds = sweep_simulate.expected_cpu_s(prepared) if self.world == "simulation" else prepared.job_times(prepared.points)[0]
         if seconds is None:
             return f"about {runs}"
-        busy = seconds * campaigns + (RUN_S * len(prepared.points) + CAMPAIGN_S) * campaigns * (self.world == "simulation")
+        busy = seconds * campaigns + (continued.RUN_S * len(prepared.points) + continued.CAMPAIGN_S) * campaigns * (self.world == "simulation")
         return f"about {runs}, {duration(busy)}" + (" of processor time" if self.world == "simulation" else "")
 
     def run(self, only):
@@ -178,8 +152,7 @@ class Suite:
         campaign = self._run(read_sweep_file(directory / f"{step.name}.toml"), directory / step.name, may_run)
         if campaign is None:
             return None, f"step {step.name} is not complete, and was not asked for in this call"
-        world = campaign.world(self.world)
-        states = world.states(slurm_jobs.Jobs().is_running)
+        states = continued.states(campaign, self.world)
         accounting.steps += 1
         accounting.tried += len(states)
         trials = []
@@ -211,26 +184,10 @@ class Suite:
 
     def _run(self, sweep, directory, may_run):
         """Makes the runs that are missing. Nothing is prepared for a campaign that is complete. None: it is not, and may not run."""
-        campaign = Campaign(directory)
-        campaign.plan = campaign.read_plan()
-        if campaign.plan is not None and (directory / "sweep.toml").read_text(encoding="utf-8") == sweep.text:
-            states = campaign.world(self.world).states(slurm_jobs.Jobs().is_running)
-            if all(state.state == "complete" for state in states):
-                return campaign
-        if not may_run:
-            return None
-        prepared = submission.prepare(sweep, self.world, directory)
-        if self.world == "slurm":
-            if submission.submit(prepared, True, self.say) <= 1:
-                submission.wait(prepared, POLL_S, self.say)
-            return prepared.campaign
-        count = 1
-        if self.world == "simulation" and (sweep_simulate.expected_cpu_s(prepared) or ALONE_BELOW_S) >= ALONE_BELOW_S:
-            count = sweep_simulate.processes(prepared)
-        status = submission.run_here(prepared, True, lambda *_, **__: None, count, quiet=True)
-        if status >= 128:
-            raise Interrupted(status)
-        return prepared.campaign
+        campaign = continued.complete(sweep, self.world, directory)
+        if campaign is not None or not may_run:
+            return campaign
+        return continued.make(submission.prepare(sweep, self.world, directory), self.say)
 
 
 def _verdict(run):

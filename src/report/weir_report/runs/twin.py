@@ -8,12 +8,23 @@ from ..basics.input_file import read_text
 from ..basics.units import text
 from .run import check_fields, check_schema
 
+FILE = "explain.json"
 HEADER = ("", "run", "twin", "deviation", "tolerance")
 
 
 def of_run(run):
     """What the page shows of it; None if the run was not explained. Raises ReportError."""
-    path = run.directory / "explain.json"
+    found = read(run)
+    if found is None:
+        return None
+    return {"near": found["near"], "sentences": found["text"].strip().split("\n"),
+            "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
+            "command": shlex.join(["weir", "simulate", *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}
+
+
+def read(run):
+    """The content of explain.json; None if the run was not explained. Raises ReportError."""
+    path = run.directory / FILE
     if not path.exists():
         return None
     try:
@@ -22,9 +33,7 @@ def of_run(run):
         raise ReportError(f"{path}: {error}; the file is damaged: make it anew with weir explain") from error
     check_schema(path, found, "weir-explain", "what weir explain found")
     check_fields(path, found, "explain.schema.json")
-    return {"near": found["near"], "sentences": found["text"].strip().split("\n"),
-            "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
-            "command": shlex.join(["weir", "simulate", *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}
+    return found
 
 
 def _row(figure):

@@ -133,6 +133,8 @@ def parse_sweep(path, text):
     if not document:
         raise ReportError(f"{path}: it has no content; a sweep file has tables such as [run] and [axes]")
     top = Table(path, "", document)
+    if "tune" in document:
+        raise ReportError(f"{top.where('tune')}: a file with this table is for weir-sweep tune")
     tables = {name: top.table(name) for name in ("run", "tags", "environment", "axes", "switch", "slurm", "local",
                                                  "simulation")}
     name = top.text("name", path.stem)
@@ -212,6 +214,13 @@ class Table:
         value = self.text(key, None)
         if value is not None and value not in choices:
             raise ReportError(f"{self.where(key)}: '{value}' is not one of {', '.join(choices)}")
+        return value
+
+    def flag(self, key, default):
+        self.known.append(key)
+        value = self.content.pop(key, default)
+        if not isinstance(value, bool):
+            raise ReportError(f"{self.where(key)}: {_shown(value)} is neither true nor false")
         return value
 
     def texts(self, key):

@@ -22,6 +22,8 @@ RULES = 2
 # How far from the value of the sweep file it is looked for, unless the file has a range.
 RANGE = 64.0
 ROUNDS_MAX = 100
+# Of what is not counted, unless the file has another one.
+RESOLUTION = 0.02
 _NUMBER = r"(\d+(?:\.\d+)?)"
 
 
@@ -29,7 +31,7 @@ _NUMBER = r"(\d+(?:\.\d+)?)"
 class Find:
     what: str  # a name of QUANTITIES
     rounds: int
-    resolution: float = 0.02
+    resolution: float = RESOLUTION
     criterion: str = "sustained"
     events: str | None = None  # of EVENTS; None: it is not the rate
     least: float | None = None  # in the quantity's unit; None: a part or a multiple of the file's value
@@ -71,7 +73,7 @@ def read_find(top, repetitions):
     if resolution is not None and quantity.whole:
         raise ReportError(f"{table.where('resolution')}: {what} are whole numbers and searched exactly; leave it out")
     found = Find(what, table.integer("rounds", rounds, 1, ROUNDS_MAX),
-                 0.02 if resolution is None else _percent(table.where("resolution"), resolution),
+                 RESOLUTION if resolution is None else _percent(table.where("resolution"), resolution),
                  table.choice("criterion", quantity.criteria) or quantity.criteria[0], events, least, most)
     table.no_others()
     return found

@@ -307,7 +307,7 @@ def submit(prepared, retry_failed, say):
 
 def wait(prepared, poll_s, say):
     """Until no job of the campaign is queued or running; `say` gets a line whenever another run is complete."""
-    world = prepared.campaign.world("slurm")
+    world = prepared.campaign.world(prepared.world)
     complete = None
     while True:
         left = queued(world.submissions())

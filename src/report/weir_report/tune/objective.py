@@ -1,0 +1,81 @@
+"""What is to be made better, and what must hold: from the record of a run to a score, and how far it is from what is allowed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from ..sweep import find_values
+from ..runs.key_figures import KEY_FIGURES, SCORED_FIGURES, KeyFigure, key_figures
+
+MARGIN, CAPACITY = "margin", "capacity"
+_BY_NAME = {figure.name: figure for figure in SCORED_FIGURES}
+# Figures of which a share can be said: they are above 0 in every run that delivers something.
+FIGURES = {MARGIN: _BY_NAME["longest_stay"],
+           CAPACITY: KeyFigure("capacity", "largest rate per producer that is sustained", "b/s", "higher", find_values.RESOLUTION),
+           **{name: _BY_NAME[name] for name in ("goodput", "slowest_consumer_mean", "delivery_p99", "delivery_p99_9", "offer_to_grant_p99")}}
+PAUSED, LATENCY = "producers_paused_share", "offer_to_grant"
+
+
+@dataclasses.dataclass(frozen=True)
+class Constraints:
+    lossless: bool = False  # no packet is lost, and no event
+    paused_at_most: float | None = None  # share of the time for which switches stop producers, mean of all
+    control_latency_at_most_s: float | None = None  # from offer to grant, p99
+
+    def excess(self, record):
+        """0 if a run keeps all; else how far it is from that: the sum of ln(value / limit), and of ln(1 + what is lost)."""
+        found = observed(record)
+        total = 0.0
+        if self.lossless:
+            total += math.log1p(found["lost_packets"] + found["lost_events"])
+        for limit, value in ((self.paused_at_most, found["paused_share"]), (self.control_latency_at_most_s, found["control_latency_s"])):
+            if limit is not None and value is not None and value > limit:
+                total += math.log(value / limit) if limit > 0.0 else 1.0 + value
+        return total
+
+    @property
+    def is_any(self):
+        return self != Constraints()
+
+    def words(self):
+        """What is asked for, as a list of texts."""
+        return [*(["nothing lost"] if self.lossless else []),
+                *([f"producers paused for at most {100 * self.paused_at_most:g} % of the time"] if self.paused_at_most is not None else []),
+                *([f"scheduling latency (p99) at most {1e6 * self.control_latency_at_most_s:g} us"]
+                  if self.control_latency_at_most_s is not None else [])]
+
+
+def observed(record):
+    """What constraints look at, of a run.json: absent is None, but what nobody counts of losses is 0."""
+    switch = record.get("switch") or {}
+    failures = ((switch.get("failures") or {}).get(key) or {} for key in ("lost_on_links", "lost_in_queues", "lost_before_convergence"))
+    latency = (record.get("latency") or {}).get(LATENCY) or {}
+    return {"lost_packets": (switch.get("dropped_packets") or 0) + sum(part.get("packets") or 0 for part in failures),
+            "lost_events": (record.get("totals") or {}).get("lost_events") or 0,
+            "paused_share": (switch.get(PAUSED) or {}).get("mean"),
+            "control_latency_s": latency["p99_us"] * 1e-6 if latency.get("count") else None}
+
+
+def value_of(name, run):
+    """The figure of a run; None: it has none. Not of a capacity, which is that of several runs."""
+    return key_figures(run)[FIGURES[name].name]
+
+
+def score(name, value):
+    """Smaller is better, and differences are shares; None without a figure above 0."""
+    if value is None or not value > 0.0:
+        return None
+    return math.log(value) if FIGURES[name].better == "lower" else -math.log(value)
+
+
+def value_of_score(name, score_of_it):
+    """The opposite of `score`; None of None."""
+    if score_of_it is None:
+        return None
+    return math.exp(score_of_it if FIGURES[name].better == "lower" else -score_of_it)
+
+
+def beside(name):
+    """Key figures that may pay for the gain."""
+    return [figure for figure in KEY_FIGURES if figure.is_scored and figure.kind == "number" and figure.name != FIGURES[name].name]

@@ -1,0 +1,53 @@
+"""tune.json: what a tuning found. Schema weir-tune/1; docs/files-and-exit-statuses.md describes it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..version import VERSION
+from . import axes as tune_axes, objective, text, tuning
+
+SCHEMA = "weir-tune/1"
+FILE, PAGE = "tune.json", "tune.html"
+
+
+def make(tune, found):
+    figure = objective.FIGURES[tune.figure]
+    good, tried, ranges = tuning.settings_within(found)
+
+    def setting(candidate):
+        return tune_axes.texts_of(found.axes, candidate)
+
+    return {
+        "schema": SCHEMA, "name": tune.name, "file": str(tune.path), "weir_version": VERSION, "world": "simulation",
+        "figure": {"name": tune.figure, "key_figure": figure.name, "title": figure.title, "unit": figure.unit, "better": figure.better},
+        "constraints": dataclasses.asdict(tune.constraints), "budget": tune.budget, "confirm": tune.confirm, "pairs": found.pairs, "runs": found.runs,
+        "axes": [_axis(found, axis) for axis in found.axes],
+        "answer": text.headline(tune, found), "lines": text.answer_lines(tune, found),
+        "present": setting(found.present), "present_values": found.values[0], "present_keeps": found.present_keeps,
+        "proposed": None if found.chosen is None else setting(found.best), "change": _change(found.change),
+        "finalists": [{"setting": setting(candidate), "values": values, "keeps": keeps, "change": _change(change)}
+                      for candidate, values, keeps, change in zip(found.finalists, found.values[1:], found.keeps, found.changes)],
+        "beside": [{"key_figure": one.name, **_change(change)} for one, change in found.beside],
+        "sustained": found.sustained and dict(zip(("present", "proposed"), found.sustained)),
+        "observed": dict(zip(("present", "proposed"), found.observed)),
+        "flat": {"within": tuning.FLAT, "settings": good, "tried": tried, "ranges": ranges},
+        "loads": [{"load": one.words, "sustained": one.sustained and dict(zip(("present", "proposed"), one.sustained)), **_change(one.change)}
+                  for one in found.loads],
+        "trials": [{"setting": setting(trial.candidate), "seed": trial.seed, "value": objective.value_of_score(tune.figure, trial.score),
+                    "excess": trial.excess} for trial in found.history]}
+
+
+def _axis(found, axis):
+    place = found.axes.index(axis)
+    return {"name": axis.name, "kind": "choice" if axis.is_choice else "number", "unit": axis.unit, "values": list(axis.texts),
+            "from": None if axis.values else axis.text(axis.low), "to": None if axis.values else axis.text(axis.high),
+            "scale": None if axis.values else "log" if axis.log else "linear", "cannot_act": found.idle.get(axis.name),
+            "judged": found.judged(axis.name),
+            "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.keeps,
+                            **_change(one.change)}
+                           for one in found.of_axis(axis.name)]}
+
+
+def _change(change):
+    return None if change is None else dataclasses.asdict(change)

@@ -1,0 +1,286 @@
+"""Which settings are tried next: pure logic, without runs, files or clock. Numbers to be made small go in, candidates come out.
+
+1. The present setting and a sample that covers all axes evenly (Halton), a run each, all with the same seed.
+2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
+   runs of equal settings differ at all; the rest of the rung are new settings where the model expects most improvement.
+3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
+   (decide.py): what a search has chosen looks better than it is.
+
+Seeds are common random numbers: a seed is the same traffic for all settings, and what it does to all of them alike is taken off before
+they are compared. So one run of each suffices in the beginning.
+
+Settings that break a constraint rank behind all that keep it, by how far they are from it.
+
+Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone: tests/report/tune_calibration.py
+measures them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+
+from .model import Model
+
+# Parts of the budget: of the first sample, and of a rung.
+FIRST_PART, RUNG_PART = 0.4, 0.12
+FIRST_LEAST, RUNG_LEAST = 6, 4
+# Of a rung, runs with further seeds: half at most. So many seeds a setting gets at most, and so many settings in the first rung.
+SEEDS_MAX, REPEATED_FIRST = 4, 3
+FINALISTS = 3
+# Runs of equal settings that differ by less than this share do not differ.
+NO_NOISE = 1e-4
+# Effects of seeds are fitted to this share.
+CONVERGED, STEPS_MAX = 1e-9, 1000
+# Candidates that the model looks at.
+POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
+NEAR_OF = 5
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+AXES_MAX = len(PRIMES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """A run of the search. `score`: of its figure, smaller is better, as a logarithm, so that differences are shares; None: the run has
+    none. `excess`: how far it is from what is allowed, 0: it keeps all constraints."""
+
+    candidate: tuple
+    seed: int  # 1, 2, ...
+    score: float | None
+    excess: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """A candidate that was run. `score`: mean of its runs without what their seeds do to all settings."""
+
+    candidate: tuple
+    score: float
+    runs: int
+
+
+def propose(history, axes, present, budget, seed, is_possible=lambda candidate: True):
+    """The next rung as {seed: [candidates]}; empty when the budget (runs) is used or nothing is left to try. `history`: Trials in any
+    order; `is_possible`: whether weir takes a candidate, asked of those only that would be proposed."""
+    left = budget - len(history)
+    if left <= 0:
+        return {}
+    generator = np.random.default_rng([seed, len(history)])
+    if all(trial.candidate == present for trial in history):
+        return {1: _first(axes, present, min(left, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible, bool(history))}
+    size = min(left, max(RUNG_LEAST, round(RUNG_PART * budget)))
+    found = standings(history)
+    rung = {}
+    for candidate, next_seed in _repeated(history, found, size // 2):
+        rung.setdefault(next_seed, []).append(candidate)
+    new = _new(found, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
+    if new:
+        rung[1] = new
+    return rung
+
+
+def finalists(history, axes, seed, count=FINALISTS):
+    """The candidates that the model expects to be best, of those that were run and broke no constraint, the best first."""
+    found = standings(history)
+    broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None}
+    kept = [standing for standing in found if standing.candidate not in broke]
+    if not kept:
+        return []
+    expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
+    kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
+    return [standing.candidate for standing in kept[:count]]
+
+
+# --- What the runs say.
+
+
+def standings(history):
+    """[Standing] of all candidates, in the order of their first run. Those that broke a constraint or have no score follow behind all others."""
+    scores, effects = _fitted(history)
+    known = [trial.score for trial in history if trial.score is not None and trial.excess <= 0.0] or \
+        [trial.score for trial in history if trial.score is not None] or [0.0]
+    worst, span = max(known), max(max(known) - min(known), 0.05)
+    made = []
+    for candidate, of_it in _grouped(history, "candidate").items():
+        excess = max(trial.excess for trial in of_it)
+        if any(trial.score is None for trial in of_it):
+            score = worst + 2.0 * span
+        elif excess > 0.0:
+            score = worst + span * (0.5 + min(1.0, math.log1p(excess)))
+        else:
+            score = scores[candidate]
+        made.append(Standing(candidate, score, len(of_it)))
+    return made
+
+
+def _fitted(history):
+    """({candidate: mean}, {seed: effect}) of scores that are the sum of both; seed 1 has the effect 0. Seeds join candidates by those that
+    have several, the best ones and the present setting."""
+    trials = [trial for trial in history if trial.score is not None]
+    of_candidate, of_seed = _grouped(trials, "candidate"), _grouped(trials, "seed")
+    effects, means = dict.fromkeys(of_seed, 0.0), {}
+    for _ in range(STEPS_MAX):
+        means = {candidate: sum(trial.score - effects[trial.seed] for trial in group) / len(group) for candidate, group in of_candidate.items()}
+        fitted = {seed: sum(trial.score - means[trial.candidate] for trial in group) / len(group) for seed, group in of_seed.items()}
+        fitted = {seed: effect - fitted[min(fitted)] for seed, effect in fitted.items()}
+        if all(abs(effect - effects[seed]) < CONVERGED for seed, effect in fitted.items()):
+            break
+        effects = fitted
+    return means, effects
+
+
+def _grouped(trials, key):
+    groups = {}
+    for trial in trials:
+        groups.setdefault(getattr(trial, key), []).append(trial)
+    return groups
+
+
+def noise(history):
+    """Standard deviation between runs of equal settings, without what seeds do to all; None: no setting has two runs yet."""
+    means, effects = _fitted(history)
+    trials = [trial for trial in history if trial.score is not None]
+    freedom = len(trials) - len(means) - (len(effects) - 1)
+    if freedom <= 0:
+        return None
+    return math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+
+
+# --- What is tried.
+
+
+def _first(axes, present, count, seed, is_possible, is_run):
+    """`is_run`: the present setting has a run already."""
+    chosen = [] if is_run else [present]
+    for candidate in halton(axes, seed, 50 * count):
+        if len(chosen) >= count:
+            break
+        if candidate != present and candidate not in chosen and is_possible(candidate):
+            chosen.append(candidate)
+    return chosen
+
+
+def halton(axes, seed, count):
+    """Candidates that cover all axes evenly; `seed` shifts them."""
+    shifts = np.random.default_rng(seed).random(len(axes))
+    for index in range(1, count + 1):
+        yield tuple(axis.value_at((_radical_inverse(index, base) + shift) % 1.0) for axis, base, shift in zip(axes, PRIMES, shifts))
+
+
+def _radical_inverse(index, base):
+    value, part = 0.0, 1.0 / base
+    while index:
+        index, digit = divmod(index, base)
+        value += digit * part
+        part /= base
+    return value
+
+
+def _repeated(history, found, most):
+    """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best."""
+    spread = noise(history)
+    if spread is not None and spread < NO_NOISE:
+        return []
+    ordered = sorted(found, key=lambda standing: standing.score)
+    if spread is None:
+        chosen = ordered[:REPEATED_FIRST]
+    else:
+        best = ordered[0]
+        chosen = [one for one in ordered if one.runs < SEEDS_MAX
+                  and one.score - best.score <= 2.0 * spread * math.sqrt(1.0 / one.runs + 1.0 / best.runs)]
+        chosen.sort(key=lambda one: one.score - spread / math.sqrt(one.runs))
+    seeds = {one.candidate: {trial.seed for trial in history if trial.candidate == one.candidate} for one in chosen}
+    return [(one.candidate, max(seeds[one.candidate]) + 1) for one in chosen[:most]]
+
+
+def _new(found, axes, count, generator, is_possible, spread):
+    """Candidates that were not run, one after the other where most improvement is expected of them."""
+    if count <= 0:
+        return []
+    known = {standing.candidate for standing in found}
+    pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in known]
+    if not pool:
+        return []
+    model = _model(found, axes, generator, spread)
+    points = np.array([point_of(axes, candidate) for candidate in pool])
+    best = float(model.predict(model.points)[0].min())
+    chosen, possible = [], np.ones(len(pool), bool)
+    while len(chosen) < count and possible.any():
+        mean, deviation = model.predict(points)
+        gain = np.where(possible, _improvement(mean, deviation, best), -1.0)
+        place = int(gain.argmax())
+        possible[place] = False
+        if is_possible(pool[place]):
+            chosen.append(pool[place])
+            model = model.with_believed(points[place:place + 1])
+    return chosen
+
+
+def _improvement(mean, deviation, best):
+    """How much below `best` is to be expected."""
+    deviation = np.maximum(deviation, 1e-12)  # all scores are equal: nothing is to be expected anywhere
+    z = (best - mean) / deviation
+    density = np.exp(-0.5 * z ** 2) / math.sqrt(2.0 * math.pi)
+    below = 0.5 * (1.0 + np.array([math.erf(value / math.sqrt(2.0)) for value in z]))
+    return (best - mean) * below + deviation * density
+
+
+def _pool(found, axes, generator):
+    """All candidates of a small grid; else a sample of everything, and candidates near the best ones, with one to all values changed."""
+    if math.prod(axis.count for axis in axes) <= GRID_MAX:
+        return list(itertools.product(*(axis.values for axis in axes)))
+    pool = dict.fromkeys(halton(axes, int(generator.integers(2 ** 31)), POOL_SAMPLE))
+    for standing in sorted(found, key=lambda standing: standing.score)[:NEAR_OF]:
+        places = [axis.place_of(value) for axis, value in zip(axes, standing.candidate)]
+        for _ in range(POOL_NEAR):
+            moved = generator.random(len(axes)) < max(0.35, 1.0 / len(axes))
+            moved[int(generator.integers(len(axes)))] = True
+            step = 0.25 * 0.25 ** generator.random()
+            near = tuple((axis.value_at(generator.random()) if axis.is_choice else axis.value_at(place + step * generator.standard_normal()))
+                         if changes else value for axis, place, value, changes in zip(axes, places, standing.candidate, moved))
+            pool[near] = None
+    return list(pool)
+
+
+# --- The model.
+
+
+def point_of(axes, candidate):
+    """Coordinates: the place of a number; for each value of a choice 1 or 0, scaled so that any two are 1 apart."""
+    found = []
+    for axis, value in zip(axes, candidate):
+        if axis.is_choice:
+            found += [math.sqrt(0.5) if value == other else 0.0 for other in axis.values]
+        else:
+            found.append(axis.place_of(value))
+    return found
+
+
+def _model(found, axes, generator, spread):
+    axis_of = [index for index, axis in enumerate(axes) for _ in range(len(axis.values) if axis.is_choice else 1)]
+    values = np.array([standing.score for standing in found])
+    squeezed = _squeezed(values)
+    # By how much scores near the best are stretched, so is their noise.
+    stretch = 1.0 / _knee(values)
+    return Model([point_of(axes, standing.candidate) for standing in found], squeezed, [standing.runs for standing in found], axis_of, generator,
+                 (min(spread or 0.0, 10.0) * stretch) ** 2)
+
+
+def _knee(values):
+    """Scores so far above the best are as bad as worse ones, nearly."""
+    return max(float(np.median(values) - values.min()), 1e-3)
+
+
+def _squeezed(values):
+    """Differences between good settings are kept, those between bad ones shrink: a cliff must not hide a valley."""
+    return np.log1p((values - values.min()) / _knee(values))
+
+
+def _expected(found, axes, generator, spread):
+    """{candidate: what the model expects of it}; with few runs, what was seen."""
+    if len(found) < FIRST_LEAST:
+        return {standing.candidate: standing.score for standing in found}
+    model = _model(found, axes, generator, spread)
+    return dict(zip((standing.candidate for standing in found), model.predict(model.points)[0]))

@@ -1,0 +1,172 @@
+"""What weir-sweep tune prints: the answer in one sentence, then what it rests on."""
+
+from __future__ import annotations
+
+import textwrap
+
+from ..basics import units
+from ..basics.units import counted
+from ..sweep import continued
+from . import decide, objective, tuning
+
+WIDTH, INDENT = 110, 12
+JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
+
+
+def plan_lines(tune, idle, answer, runs):
+    """Before anything is run."""
+    figure = objective.FIGURES[tune.figure]
+    lines = [f"{tune.name}: {figure.title}, by {len(tune.axes)} {'axis' if len(tune.axes) == 1 else 'axes'}; simulated"]
+    for axis in tune.axes:
+        scale = "logarithmic" if axis.log else "linear"
+        shown = ", ".join(axis.texts) if axis.values else f"{axis.text(axis.low)} to {axis.text(axis.high)}, {scale}"
+        lines += _part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {idle[axis.name]}" if axis.name in idle else ""))
+    for words in tune.constraints.words():
+        lines += _part("kept", words)
+    total = sum(runs.values())
+    each, time = "searches of some ten runs each" if tune.figure == objective.CAPACITY else "runs", ""
+    if answer.cpu_s is not None and tune.figure != objective.CAPACITY:
+        time = f"; about {units.duration(total * (answer.cpu_s + continued.RUN_S))} of processor time"
+    lines += _part("cost", f"{', '.join(f'{number} {part}' for part, number in runs.items())}: at most {total} {each}{time}")
+    return lines
+
+
+def answer_lines(tune, found):
+    """The first is the answer."""
+    lines = textwrap.wrap(headline(tune, found), WIDTH) + [""]
+    for heading, texts in parts(found):
+        for text in texts:
+            lines += _part(heading, text)
+            heading = ""
+    return lines
+
+
+def parts(found):
+    """What the answer rests on: [(heading, texts)]"""
+    made = (("costs", _costs(found)), ("beside", _observed(found)), ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
+            ("loads", _loads(found)), ("found", [_how(found)]))
+    return [(heading, texts) for heading, texts in made if texts]
+
+
+def next_lines(confirm):
+    """What to do with the sweep file that confirms."""
+    return _part("next", f"weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; --simulate predicts that")
+
+
+def headline(tune, found):
+    """One sentence or two, with full stops."""
+    figure = objective.FIGURES[tune.figure]
+    if found.chosen is None:
+        return _nothing_better(tune, found, figure)
+    before, after = (decide.median(found.values[place]) for place in (0, 1 + found.chosen))
+    said = (f"{proposal(found)}: {figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}, "
+            f"{change(found.change)}")
+    if not found.present_keeps:
+        return f"{said}. The present setting breaks what was asked for ({'; '.join(tune.constraints.words())}), the proposed one keeps it."
+    if found.sustained and found.sustained[0] != found.sustained[1]:
+        said += f"; sustained in {found.sustained[1]} of {counted(tune.confirm, 'run')} instead of {found.sustained[0]}"
+    return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen."
+
+
+def proposal(found):
+    """The values that change: slots=8 instead of 4, ecn.none-below=50kB instead of 5kB."""
+    return ", ".join(f"{axis.name}={axis.text(best)} instead of {axis.text(present)}"
+                     for axis, best, present in zip(found.axes, found.best, found.present) if best != present)
+
+
+def _nothing_better(tune, found, figure):
+    if not found.finalists:
+        if not tune.constraints.is_any:
+            return "No setting besides the present one could be run."
+        tried = len({trial.candidate for trial in found.history})
+        return f"None of the {counted(tried, 'setting')} that were tried keeps what was asked for: {'; '.join(tune.constraints.words())}."
+    kept = [change for change, keeps in zip(found.changes, found.keeps) if keeps] or found.changes
+    seen = min((change.detectable for change in kept if change.detectable is not None), default=None)
+    would = f" ({_percent(max(seen, tuning.FLAT))} or more would have been found)" if seen is not None else ""
+    said = f"No setting was found that has a better {figure.title} than the present one{would}"
+    judged = {axis.name: found.judged(axis.name) for axis in found.axes}
+    if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
+        return f"{said}: nothing of these axes matters."
+    if not any(one == decide.MATTERS for one in judged.values()):
+        return f"{said}, and none of these axes was shown to matter."
+    return f"{said}. It is a good one: see axes."
+
+
+def change(one):
+    """12 % better (95 % interval 10 % to 14 %)"""
+    if one.gain is None:
+        return "not known"
+    sign = 1.0 if one.gain >= 0.0 else -1.0
+    size = f"{_percent(abs(one.gain))} {'better' if sign > 0.0 else 'worse'}"
+    if one.low is None:
+        return size
+    low, high = sorted((sign * one.low, sign * one.high))
+    return f"{size} (95 % interval {_percent(low)} to {_percent(high)})"
+
+
+def _percent(value):
+    """To a tenth of a per cent: less is no difference that anybody asks for."""
+    shown = f"{100.0 * value:.1f}" if abs(value) < 0.0995 else f"{100.0 * value:.0f}"
+    return f"{'0.0' if float(shown) == 0.0 else shown} %"
+
+
+def _costs(found):
+    worse = [f"{figure.title} {change(one)}" for figure, one in found.beside if one.is_worse]
+    return ["; ".join(worse)] if worse else ["no other key figure is certainly worse"] if found.beside else []
+
+
+def _observed(found):
+    """What constraints look at, where it changes."""
+    words = []
+    for key, title, unit in (("lost_packets", "packets lost in a run", ""), ("paused_share", "producers paused", "%"),
+                             ("control_latency_s", "scheduling latency (p99)", "s")):
+        values = [side[key] for side in found.observed]
+        if len(values) == 2 and None not in values and values[0] != values[1]:
+            words.append(f"{title} {units.text(values[1], unit)} instead of {units.text(values[0], unit)}")
+    return ["; ".join(words)] if words else []
+
+
+def _axis(found, axis):
+    if axis.name in found.idle:
+        return f"{axis.name} cannot act: {found.idle[axis.name]}"
+    place = found.axes.index(axis)
+    said = []
+    for one in found.of_axis(axis.name):
+        value = axis.text(one.candidate[place])
+        name = value if value == one.words else f"{value} ({one.words})"
+        told = "" if one.change.is_better or one.change.is_worse else ", not told apart"
+        breaks = "" if one.keeps else ", but breaks what was asked for"
+        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{breaks}")
+    at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
+    return f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: {'; '.join(said) or 'no other value can be run'}"
+
+
+def _flat(found):
+    good, tried, ranges = tuning.settings_within(found)
+    shown = ", ".join(f"{name} {' to '.join(texts) if not _is_choice(found, name) else ' or '.join(texts)}" for name, texts in ranges.items())
+    return (f"{good} of {counted(tried, 'setting')} that were tried {'is' if good == 1 else 'are'} within {units.exact_percent(tuning.FLAT)} of the "
+            f"best, a run or a few each: {shown}")
+
+
+def _is_choice(found, name):
+    return next(axis for axis in found.axes if axis.name == name).is_choice
+
+
+def _loads(found):
+    lines = []
+    for one in found.loads:
+        told = "" if one.change.is_better or one.change.is_worse else ", no difference that matters" if one.change.is_same else ", not told apart"
+        runs = len(found.values[0])
+        sustained = "" if one.sustained in ((runs, runs), None) else (f"; sustained in {one.sustained[1]} of {counted(runs, 'run')}, "
+                                                              f"present setting {one.sustained[0]}")
+        lines.append(f"{one.words}: {change(one.change)}{told}{sustained}")
+    return lines
+
+
+def _how(found):
+    return f"{tuning.counts(found)}; by simulation, for this traffic. Which setting is best for other traffic, or on hardware, was not asked"
+
+
+def _part(heading, text):
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{heading:<{INDENT}}", subsequent_indent=" " * (INDENT + 2))
+

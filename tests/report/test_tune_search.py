@@ -1,0 +1,170 @@
+"""The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the whole."""
+
+import math
+
+import pytest
+import tune_calibration as calibration
+
+from weir_report.runs.key_figures import KeyFigure
+from weir_report.tune import acting, decide, search
+from weir_report.tune.axes import of_list, of_range
+
+LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
+RATE = KeyFigure("rate", "rate", "b/s", "higher")
+
+
+# --- Axes.
+
+
+def test_values_of_a_logarithmic_axis_have_two_digits_and_units():
+    axis = of_range("ecn.none-below", "10kB", "1MB", True)
+    assert [axis.text(axis.value_at(place)) for place in (0.0, 0.1, 0.5, 1.0)] == ["10kB", "16kB", "100kB", "1MB"]
+    assert axis.place_of(axis.value_at(0.5)) == pytest.approx(0.5)
+    assert axis.neighbours(100e3) == [("half", 50e3), ("twice", 200e3)]
+    assert axis.neighbours(10e3) == [("twice", 20e3)]
+    assert of_range("slots", 1, 16, True).neighbours(3) == [("2", 2.0), ("twice", 6.0)]
+    assert of_range("slots", 1, 16, True).neighbours(9) == [("4", 4.0), ("the most", 16.0)]
+    assert axis.is_end(1e6) and not axis.is_end(20e3)
+    assert axis.place_of(0.0) < 0.0 and axis.place_of(1e12) > 1.0
+
+
+@pytest.mark.parametrize("ends, texts", [((1, 16), {"1", "2", "8", "16"}), ((0.1, 0.9), {"0.1", "0.18", "0.5", "0.9"}),
+                                         (("50us", "90us"), {"50us", "54us", "70us", "90us"}),
+                                         (("1Gb/s", "9Gb/s"), {"1Gb/s", "1.8Gb/s", "5Gb/s", "9Gb/s"})])
+def test_values_of_a_linear_axis(ends, texts):
+    axis = of_range("x", *ends, False)
+    assert {axis.text(axis.value_at(place)) for place in (0.0, 0.1, 0.5, 1.0)} == texts
+
+
+def test_a_list_of_quantities_is_numbers_in_order_and_a_list_of_words_choices():
+    numbers, choices = of_list("pool", ["16MB", "4MB", "1GB"]), of_list("policy", ["token", "balanced"])
+    assert numbers.texts == ("4MB", "16MB", "1GB") and not numbers.is_choice and choices.is_choice
+    assert numbers.neighbours(16e6) == [("4MB", 4e6), ("1GB", 1e9)] and choices.neighbours("token") == [("balanced", "balanced")]
+    assert all(numbers.value_at(numbers.place_of(value)) == value for value in numbers.values)
+    widened, value = numbers.with_text("8MB")
+    assert widened.texts == ("4MB", "8MB", "16MB", "1GB") and widened.text(value) == "8MB"
+    with pytest.raises(ValueError, match="'none' is not a number with a unit of B"):
+        numbers.with_text("none")
+
+
+@pytest.mark.parametrize("given, message", [(("x", 2, False), "'x' is not a number"), ((2, 1, False), "is not below"),
+                                            (("1kB", "1ms", True), "different units"),
+                                            ((0, 8, True), "not above 0")])
+def test_a_range_that_is_none_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        of_range("x", *given)
+
+
+# --- The search.
+
+
+def test_a_search_is_a_function_of_its_history_alone_and_keeps_its_budget():
+    grid = calibration.grid_of(calibration.ridge, 0.005, 3)
+
+    def whole():
+        history = []
+        while rung := search.propose(history, grid.axes, grid.present, 50, 3):
+            history += [search.Trial(candidate, seed, math.log(grid.value(candidate, seed, 3)))
+                        for seed, candidates in rung.items() for candidate in candidates]
+        return history
+
+    history = whole()
+    assert history == whole() and len(history) == 50 and history[0].candidate == grid.present
+    assert len({(trial.candidate, trial.seed) for trial in history}) == 50  # nothing is run twice
+
+
+def test_what_a_seed_does_to_all_is_taken_off():
+    trials = [search.Trial((x,), seed, 0.1 * x + 0.5 * (seed == 2)) for seed, values in ((1, (1, 2, 3, 4)), (2, (3, 4))) for x in values]
+    assert [round(one.score, 6) for one in search.standings(trials)] == [0.1, 0.2, 0.3, 0.4]
+    assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_finalist():
+    trials = [search.Trial((x,), 1, 0.1 * x, excess=1.0 if x < 3 else 0.0) for x in range(1, 9)]
+    order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]
+    assert set(order[-2:]) == {1, 2} and order[0] == 3
+    axes = (of_range("x", 1, 8, False),)
+    found = search.finalists(trials, axes, 1)
+    assert (3,) in found and not {(1,), (2,)} & set(found)
+    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, 1) == []
+
+
+def test_settings_that_weir_refuses_are_not_proposed():
+    axes = (of_range("low", 1, 64, True), of_range("high", 1, 64, True))
+    rung = search.propose([], axes, (1.0, 64.0), 40, 1, lambda candidate: candidate[0] <= candidate[1])
+    assert len(rung[1]) == 16 and all(low <= high for low, high in rung[1])
+    history = [search.Trial(candidate, 1, abs(math.log(candidate[0] / 8.0))) for candidate in rung[1]]
+    rung = search.propose(history, axes, (1.0, 64.0), 40, 1, lambda one: one[0] <= one[1])
+    assert rung and all(low <= high for candidates in rung.values() for low, high in candidates)
+
+
+def test_the_choice_is_within_one_percent_of_the_best_of_a_grid():
+    found = calibration.tries(calibration.made_up("planted", 0.0), 60, 3)
+    assert all(one.loss <= calibration.WITHIN and one.runs <= 60 for one in found)
+
+
+def test_of_equal_settings_none_is_called_better():
+    assert not any(one.claimed for noise in (0.0, 0.02) for one in calibration.tries(calibration.made_up("flat", noise), 60, 2))
+
+
+# --- The decision.
+
+
+def test_a_gain_is_that_of_pairs_with_its_interval():
+    before, after = [1.0, 1.1, 0.9, 1.05, 1.02], [0.9, 0.985, 0.815, 0.945, 0.92]
+    change, = decide.changes([(LATE, before, after)])
+    assert change.is_better and change.low < change.gain < change.high and change.gain == pytest.approx(0.10, abs=0.01)
+    change, = decide.changes([(RATE, before, after)])
+    assert change.is_worse and change.gain == pytest.approx(-0.10, abs=0.01)
+
+
+def test_the_best_of_several_shares_five_percent():
+    before = [1.0, 1.02, 0.98, 1.01, 0.99]
+    barely = [value * factor for value, factor in zip(before, (0.97, 0.995, 0.985, 0.96, 0.99))]
+    alone, = decide.changes([(LATE, before, barely)])
+    among = decide.changes([(LATE, before, barely)] + [(LATE, before, before[::-1])] * 2)
+    assert alone.is_better and not among[0].is_better and alone.gain == among[0].gain
+
+
+def test_no_setting_is_proposed_that_breaks_a_constraint_or_is_not_certainly_better():
+    better, unsure = decide.Change(0.1, 0.05, 0.15, "better", relevant=True), decide.Change(0.2, -0.1, 0.5, "inconclusive")
+    assert decide.choose([better, unsure], [True, True]) == 0
+    assert decide.choose([better, unsure], [False, True]) is None
+    assert decide.choose([better, unsure], [False, True], present_keeps=False) == 1
+    assert decide.choose([decide.Change(0.001, 0.0009, 0.0011, "better")], [True]) is None  # certain, and nothing that matters
+
+
+def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_needs():
+    before = [1.0, 1.06, 0.95, 1.03, 0.98]
+    noisy = [value * factor for value, factor in zip(before, (0.93, 0.99, 0.92, 1.0, 0.94))]
+    found = decide.confirmed(LATE, before, [noisy, before])
+    assert decide.choose(found, [True, True]) is None and found[0].relevant
+    index, seeds = decide.again(found, [True, True], 5)
+    assert index == 0 and 5 < seeds <= 20
+    assert decide.again(found, [False, True], 5) is None  # it breaks a constraint
+    assert decide.confirmed_again(LATE, before * 4, noisy * 4).is_better
+    certain = decide.confirmed(LATE, before, [[0.9 * value for value in before]])
+    assert certain[0].is_better and decide.again(certain, [True], 5) is None
+
+
+def test_an_axis_matters_if_a_neighbour_is_told_apart_by_enough():
+    same, worse = decide.Change(0.0, -0.001, 0.001, "no difference"), decide.Change(-0.1, -0.12, -0.08, "worse", relevant=True)
+    little, unsure = decide.Change(-0.001, -0.002, -0.0005, "worse"), decide.Change(0.0, -0.3, 0.3, "inconclusive")
+    assert decide.judged([same, worse]) == decide.MATTERS and decide.judged([same, little]) == decide.DOES_NOT_MATTER
+    assert decide.judged([same, unsure]) == decide.NOT_TOLD and decide.judged([]) == decide.NOT_TOLD
+
+
+# --- What cannot act.
+
+
+def entry(setting, can_act, pressure=0.5):
+    return {"setting": setting, "can_act": can_act, "pressure": pressure, "text": f"{setting} acts from 1 MB on", "remedy": "larger events"}
+
+
+def test_an_axis_cannot_act_if_no_setting_that_was_asked_lets_it():
+    axes = (of_list("ecn.none-below", [1, 2]), of_list("switch.headroom", [1, 2]), of_list("slots", [1, 2]))
+    answers = [(entry("ecn", False), entry("pfc", False)), (entry("ecn", False, 0.9), entry("pfc", True))]
+    assert acting.idle(axes, answers) == {"ecn.none-below": "ecn acts from 1 MB on: it cannot act in this plan, but with larger events"}
+    assert acting.idle(axes, [(entry("drop", False),)]) == {"ecn.none-below": "ecn is not on in any of these settings",
+                                                           "switch.headroom": "pfc is not on in any of these settings"}
+    assert acting.idle(axes, [(), (entry("ecn", False),)]) == {}  # of some it is not known

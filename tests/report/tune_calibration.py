@@ -1,0 +1,243 @@
+"""How often weir-sweep tune's choice is right, on tables whose best is known, with the noise of runs; and what other searches with as many runs
+reach. `python3 tests/report/tune_calibration.py` prints the tables of docs/tuning-a-switch.md; test_tune_search.py asserts a part."""
+
+import argparse
+import dataclasses
+import itertools
+import math
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "src" / "report"), str(Path(__file__).parent)]
+
+import tune_grids  # noqa: E402
+from weir_report.runs.key_figures import KeyFigure  # noqa: E402
+from weir_report.tune import decide, search, tune_file  # noqa: E402
+from weir_report.tune.axes import of_list  # noqa: E402
+
+FIGURE = KeyFigure("margin", "slowest delivery", "s", "lower")
+# 400 settings: three axes of numbers and one of choices; and the setting that is in force.
+MADE_UP_AXES = (of_list("kmin", [10, 20, 40, 80, 160]), of_list("kmax", [100, 200, 400, 800, 1600]), of_list("slots", [1, 2, 4, 8]),
+        of_list("policy", ["balanced", "token", "random", "none"]))
+MADE_UP_PRESENT = (20.0, 200.0, 2.0, "balanced")
+WITHIN = 0.01
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Means of all settings, and how their runs differ: `noise` of each run, `of_seed` of a seed for all settings, as shares."""
+
+    means: dict
+    noise: float
+    of_seed: float = 0.05
+    axes: tuple = MADE_UP_AXES
+    present: tuple = MADE_UP_PRESENT
+
+    def value(self, candidate, seed, draw):
+        """One run; the same setting and seed give the same. `draw`: of the try."""
+        of_run = np.random.default_rng([draw, seed, zlib.crc32(repr(candidate).encode())]).standard_normal()
+        of_seed = np.random.default_rng([draw, seed]).standard_normal()
+        return self.means[candidate] * math.exp(self.noise * of_run + self.of_seed * of_seed)
+
+    @property
+    def best(self):
+        return min(self.means.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """A grid that was simulated wholly. `fixed`: all runs have seed 1; else each try has its own order of the seeds: those of the search, then those
+    of the confirmation."""
+
+    values: dict
+    axes: tuple
+    present: tuple
+    fixed: bool
+
+    def value(self, candidate, seed, draw):
+        if self.fixed:
+            return self.values[candidate][0]
+        order = np.random.default_rng([draw, 7]).permutation(len(self.values[candidate]))
+        # The search and the first confirmation have seeds from the front, the second one from the end; of more than there are, some come again.
+        place = seed - 1 if seed < 1000 else search.SEEDS_MAX + seed - 1000 if seed < 2000 else 1999 - seed
+        return self.values[candidate][order[place % len(order)]]
+
+    @property
+    def means(self):
+        return {candidate: values[0] if self.fixed else sum(values) / len(values) for candidate, values in self.values.items()}
+
+    @property
+    def best(self):
+        return min(self.means.values())
+
+
+def recorded(name, fixed):
+    layout = tune_grids.LAYOUTS[name]
+    return Recorded(tune_grids.read(name), layout.axes, layout.present_candidate, fixed)
+
+
+def places(candidate):
+    return [axis.place_of(value) for axis, value in zip(MADE_UP_AXES, candidate)]
+
+
+def grid_of(surface, noise, draw):
+    """`surface(places, choice's number, generator's numbers)`: logarithm of the mean."""
+    numbers = np.random.default_rng([draw, 99]).random(16)
+    candidates = itertools.product(*(axis.values for axis in MADE_UP_AXES))
+    choices = MADE_UP_AXES[3].values
+    return Grid({candidate: math.exp(surface(places(candidate), choices.index(candidate[3]), numbers)) for candidate in candidates}, noise)
+
+
+def bowl(at, choice, numbers):
+    """A best place somewhere, and a worst choice."""
+    return 0.8 * sum((place - number) ** 2 for place, number in zip(at[:3], numbers)) + 0.15 * ((choice + int(4 * numbers[3])) % 4 > 0)
+
+
+def flat(at, choice, numbers):
+    return 0.0
+
+
+def ridge(at, choice, numbers):
+    """Two axes only matter together: the sum of both must be right."""
+    return 1.5 * (at[0] + at[1] - 0.5 - numbers[0]) ** 2 + 0.1 * (at[2] - numbers[1]) ** 2 + 0.05 * (choice == int(4 * numbers[2]))
+
+
+def cliff(at, choice, numbers):
+    """Below a threshold everything is lost; beyond it a slope leads away from it."""
+    edge = 0.2 + 0.5 * numbers[0]
+    return (2.5 if at[0] + 0.3 * at[1] < edge else 0.0) + 0.6 * at[0] + 0.2 * (at[2] - numbers[1]) ** 2 + 0.02 * choice
+
+
+def interaction(at, choice, numbers):
+    """Which slots are best depends on the choice."""
+    wanted = numbers[choice]
+    return 0.6 * (at[2] - wanted) ** 2 + 0.5 * (at[0] - numbers[4]) ** 2 + 0.1 * numbers[5 + choice]
+
+
+def planted(at, choice, numbers):
+    """Half of all axes makes no difference; one corner of two others is 15 % better."""
+    return -0.15 * math.exp(-12.0 * ((at[0] - numbers[0]) ** 2 + (at[1] - numbers[1]) ** 2))
+
+
+SURFACES = {"flat": flat, "bowl": bowl, "ridge": ridge, "cliff": cliff, "interaction": interaction, "planted": planted}
+
+
+@dataclasses.dataclass
+class Try:
+    """`loss`: how much worse the choice is than the best of the grid; `claimed`: a setting was called better than the present one;
+    `wrongly`: and is not."""
+
+    loss: float
+    claimed: bool
+    wrongly: bool
+    runs: int
+
+
+def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists):
+    """One whole search with its confirmation."""
+    history, seeds = [], tune_file.confirm_of(budget)
+    searching = budget - tune_file.FINALISTS_AND_PRESENT * seeds
+    while rung := propose(history, grid.axes, grid.present, searching, draw):
+        history += [search.Trial(candidate, seed, math.log(grid.value(candidate, seed, draw)))
+                    for seed, candidates in rung.items() for candidate in candidates]
+    chosen = [candidate for candidate in finalists(history, grid.axes, draw) if candidate != grid.present]
+    runs = {candidate: [grid.value(candidate, 1000 + number, draw) for number in range(seeds)] for candidate in (grid.present, *chosen)}
+    changes, keeps = decide.confirmed(FIGURE, runs[grid.present], [runs[candidate] for candidate in chosen]), [True] * len(chosen)
+    more = 0
+    if again := decide.again(changes, keeps, seeds):
+        index, more = again
+        sides = [[grid.value(candidate, 2000 + number, draw) for number in range(more)] for candidate in (grid.present, chosen[index])]
+        changes[index] = decide.confirmed_again(FIGURE, *sides)
+    place = decide.choose(changes, keeps)
+    choice = grid.present if place is None else chosen[place]
+    return Try(grid.means[choice] / grid.best - 1.0, place is not None, place is not None and grid.means[choice] >= grid.means[grid.present],
+               len(history) + len(runs) * seeds + 2 * more)
+
+
+def sample_only(history, axes, present, budget, seed):
+    """The whole budget for an even sample, a run each."""
+    return {} if history else {1: search._first(axes, present, budget, seed, lambda candidate: True, False)}
+
+
+def halving(history, axes, present, budget, seed):
+    """Successive halving: half of the candidates get a run with the next seed, until four are left."""
+    if not history:
+        return {1: search._first(axes, present, budget // 2, seed, lambda candidate: True, False)}
+    found = sorted(search.standings(history), key=lambda one: one.score)
+    seeds = max(trial.seed for trial in history)
+    survivors = [one.candidate for one in found if one.runs == seeds][:max(4, len([one for one in found if one.runs == seeds]) // 2)]
+    left = budget - len(history)
+    return {seeds + 1: survivors[:left]} if left > 0 else {}
+
+
+def best_seen(history, axes, seed):
+    found = sorted(search.standings(history), key=lambda one: (-one.runs, one.score))
+    return [one.candidate for one in found[:search.FINALISTS]]
+
+
+SEARCHES = {"tune": (search.propose, search.finalists), "sample alone": (sample_only, best_seen), "successive halving": (halving, best_seen)}
+
+
+def tries(grid_for, budget, count, which="tune"):
+    """`grid_for(draw)`: the grid of a try."""
+    return [tune(grid_for(draw), budget, draw, *SEARCHES[which]) for draw in range(count)]
+
+
+def made_up(name, noise):
+    return lambda draw: grid_of(SURFACES[name], noise, draw)
+
+
+def share(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def cells(grid_for, budgets, count):
+    """Of each budget of tune, then of the other searches with the last one: tries within 1 % of the best, and the loss of 19 in 20."""
+    found = []
+    for which in SEARCHES:
+        for budget in budgets if which == "tune" else budgets[-1:]:
+            losses = sorted(one.loss for one in tries(grid_for, budget, count, which))
+            found.append(f"{100 * share(loss <= WITHIN for loss in losses):.0f} % / {100 * losses[math.ceil(0.95 * count) - 1]:.1f} %")
+    return found
+
+
+def head(first, budgets):
+    titles = [*(f"tune, {budget} runs" for budget in budgets), *(f"{which}, {budgets[-1]}" for which in list(SEARCHES)[1:])]
+    print(f"| {first} | " + " | ".join(titles) + " |")
+    print("|---|---|" + "---|" * (len(budgets) + len(SEARCHES) - 1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tries", type=int, default=40)
+    parser.add_argument("--budgets", default="60,90,120")
+    parser.add_argument("--tables", default="simulated,made-up,flat")
+    options = parser.parse_args()
+    budgets = [int(text) for text in options.budgets.split(",")]
+    wanted = options.tables.split(",")
+    if "simulated" in wanted:
+        head("simulated grid | seeds", budgets)
+        for name in tune_grids.LAYOUTS:
+            for fixed in (True, False):
+                grid = recorded(name, fixed)
+                found = cells(lambda draw, grid=grid: grid, budgets, options.tries)
+                print(f"| {name} | {'one' if fixed else 'others in each try'} | " + " | ".join(found) + " |", flush=True)
+    if "made-up" in wanted:
+        head("made-up table | noise", budgets)
+        for name in [name for name in SURFACES if name != "flat"]:
+            for noise in (0.0, 0.005, 0.02):
+                print(f"| {name} | {100 * noise:g} % | " + " | ".join(cells(made_up(name, noise), budgets, options.tries)) + " |", flush=True)
+    if "flat" in wanted:
+        print("| all settings are equal, noise | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
+        print("|---|" + "---|" * len(budgets))
+        for noise in (0.0, 0.005, 0.02, 0.1):
+            claims = [share(one.claimed for one in tries(made_up("flat", noise), budget, 4 * options.tries)) for budget in budgets]
+            print(f"| {100 * noise:g} % | " + " | ".join(f"{100 * one:.1f} %" for one in claims) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
