@@ -9,7 +9,7 @@ OWN = "as the test has it"
 SETS_ITSELF = ("5.3", "7.1", "7.2", "7.3", "7.4", "rfc8239-5")
 OTHERS = ("5.1", "5.2", "8.1", "8.2", "8.3", "8.4", "9.1", "9.2", "9.3", "9.4", "10.1", "10.3", "11.2", "11.3", "12.1", "rfc8239-2", "inference-kv")
 # `check` makes these again.
-CHEAP = ("shallow", "PFC", ("10.3",))
+CHEAP = ("shallow", "PFC", ("inference-kv",))
 
 EVENNESS = ("MMR, mean of leaves", "JFI, mean of leaves", "JFI, worst leaf")
 AGAINST_ECMP = (*EVENNESS, "rate while sending", "against ECMP", "out of order", "sent again")

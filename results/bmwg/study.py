@@ -1,6 +1,6 @@
 """The tests of the IETF's draft, by weir-sweep bmwg: shallow and deep switches, as leaves and spines, with PFC, ECN, both and neither.
 
-    bench/study bmwg run [--switch deep] [--control PFC]
+    bench/study bmwg run [--switch deep] [--control PFC] [--section 11.2]
     bench/study bmwg time                     # one whole suite with --quick: how long it takes here
 
 What is expected stands in expected.py and was written before the runs.
@@ -55,21 +55,23 @@ def store(options, switch, control, sections):
     found, _ = suite(options.weir, switch, control, sections)
     version = {"weir": provenance.program_version(options.weir)[0]}
     accounts = {trial["section"]: trial for trial in found["trials"]}
-    results = [result for result in found["results"] if result["section"] in accounts]
-    studies.store_lines(options.out / "sections.csv", SECTIONS, [
-        {"switch": switch, "control": control, "section": result["section"], "state": result["state"], "why": result["why"],
-         "tried": accounts[result["section"]]["tried"], "counted": accounts[result["section"]]["counted"],
-         "wall_s": accounts[result["section"]]["seconds"], **version} for result in results], ("switch", "control"))
-    studies.store_lines(options.out / "figures.csv", FIGURES, [{**line, **version} for result in results for line in cases.figures(switch, control, result)],
-                        ("switch", "control"))
+    key = ("switch", "control", "section")
+    for result in (result for result in found["results"] if result["section"] in accounts):
+        account = accounts[result["section"]]
+        studies.store(options.out / "sections.csv", SECTIONS, {
+            "switch": switch, "control": control, "section": result["section"], "state": result["state"], "why": result["why"],
+            "tried": account["tried"], "counted": account["counted"], "wall_s": account["seconds"], **version}, key)
+        if lines := [{**line, **version} for line in cases.figures(switch, control, result)]:
+            studies.store_lines(options.out / "figures.csv", FIGURES, lines, key)
 
 
 def run(options):
     os.nice(5)
     for switch, control, sections in cases.suites():
-        if options.switch in (None, switch) and options.control in (None, control):
+        chosen = [section for section in sections if options.section in (None, section)]
+        if chosen and options.switch in (None, switch) and options.control in (None, control):
             print(f"== {switch}, {control}", flush=True)
-            store(options, switch, control, sections)
+            store(options, switch, control, chosen)
 
 
 def timed(options):
@@ -88,6 +90,7 @@ def replay(trial):
 
 def add_options(parser):
     parser.add_argument("--switch", choices=cases.SWITCHES, help="the suites of this one only")
+    parser.add_argument("--section", help="these tests only, as 11.2")
     parser.add_argument("--control", choices=(cases.OWN, *cases.CONTROLS), help="the suites with this setting only")
 
 

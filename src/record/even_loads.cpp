@@ -1,8 +1,20 @@
 #include "record/even_loads.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "record/parallel_links.hpp"
 
 namespace weir::record {
+
+std::optional<double> EvenLoads::index_of(std::span<const double> loads_bytes) {
+    const double total = std::accumulate(loads_bytes.begin(), loads_bytes.end(), 0.0);
+    const std::optional<LoadBalance> balance = balance_of(loads_bytes);
+    if (!balance || total < least_load_bytes * static_cast<double>(loads_bytes.size())) {
+        return std::nullopt;
+    }
+    return balance->jain_index;
+}
 
 void EvenLoads::begin(std::uint32_t failure, core::Instant at, const std::vector<std::size_t>& groups) {
     UnevenLinks& begun = failures_[failure];

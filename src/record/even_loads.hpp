@@ -26,13 +26,19 @@ class EvenLoads {
   public:
     static constexpr std::size_t rows_before = 10;
     static constexpr double tolerance = 0.02;
+    /// Of a link, in the mean: eight packets of 4 KiB. Of less, single packets decide.
+    static constexpr double least_load_bytes = 32'768;
 
     explicit EvenLoads(std::size_t groups) : before_(groups) {}
+
+    /// Jain's index of what each link of a group carried in a row, in bytes; nothing: too little to judge, as
+    /// in a row that has no more than the end of a transfer, or the acknowledgements of others.
+    [[nodiscard]] static std::optional<double> index_of(std::span<const double> loads_bytes);
 
     /// A failure, by its number, of links of these groups.
     void begin(std::uint32_t failure, core::Instant at, const std::vector<std::size_t>& groups);
     void end(std::uint32_t failure, core::Instant at);
-    /// By group; nothing: it carried nothing. Rows come in the order of time, each after the failures that
+    /// By group, as index_of. Rows come in the order of time, each after the failures that
     /// began in it.
     void add_row(core::Instant begin, core::Instant end, std::span<const std::optional<double>> jain_indices);
 

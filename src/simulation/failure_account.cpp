@@ -81,8 +81,7 @@ void FailureAccount::close_row(core::Instant begin, core::Instant now,
                 routed.push_back(of_links[link]);
             }
         }
-        const std::optional<record::LoadBalance> balance = record::balance_of(routed);
-        indices.push_back(balance ? std::optional(balance->jain_index) : std::nullopt);
+        indices.push_back(record::EvenLoads::index_of(routed));
     }
     even_loads_.add_row(begin, now, indices);
     look_at_routes();

@@ -10,13 +10,16 @@ import unittest
 
 LAUNCH = pathlib.Path(__file__).resolve().parent / "launch"
 
+# Seconds by which the processes of this test are told from those of another one at the same time.
+LONG = f"600.{os.getpid():07}"
+
 # A process that leaves its session and closes what it shares with its parent, as a lost rank does.
-ORPHAN = """
+ORPHAN = f"""
 import os, time
 if os.fork() == 0:
     os.setsid()
     os.closerange(0, 3)
-    time.sleep(600)
+    time.sleep({LONG})
 """
 
 
@@ -49,14 +52,14 @@ class Launch(unittest.TestCase):
         result = self.launch(sys.executable, "-c", ORPHAN)
         self.assertEqual(result.returncode, 1)
         self.assertIn("processes left behind", result.stdout)
-        self.assert_nothing_runs("time.sleep(600)")
+        self.assert_nothing_runs(f"time.sleep({LONG})")
 
     def test_hang(self):
-        result = self.launch("bash", "-c", "trap '' TERM; sleep 601 & wait; sleep 601", options=["--timeout", "0.5"])
+        result = self.launch("bash", "-c", f"trap '' TERM; sleep {LONG} & wait; sleep {LONG}", options=["--timeout", "0.5"])
         self.assertEqual(result.returncode, 1)
         self.assertIn("not finished after 0.5 s", result.stdout)
-        self.assertIn("sleep 601", result.stdout)
-        self.assert_nothing_runs("sleep 601")
+        self.assertIn(f"sleep {LONG}", result.stdout)
+        self.assert_nothing_runs(f"sleep {LONG}")
 
     def assert_nothing_runs(self, text):
         for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):

@@ -177,8 +177,13 @@ def test_the_switch_is_changed_once_for_both_settings_of_a_stay(find):
 
 
 @pytest.mark.parametrize("find_text, message", [
-    ('find = "speed"', "find: 'speed' is not one of rate, busy, slots, streams, consumers"),
-    ("find = 3", "find: 3 is not one of rate, busy, slots, streams, consumers, or a table"),
+    ('find = "speed"', "find: 'speed' is not one of rate, busy, slots, streams, consumers, burst"),
+    ("find = 3", "find: 3 is not one of rate, busy, slots, streams, consumers, burst, or a table"),
+    ('find = {what = "burst", criterion = "sustained"}', "find.criterion: 'sustained' is not one of lossless"),
+    ('find = {criterion = "lossless"}', "find.criterion: 'lossless' is not one of sustained, on-time"),
+    ('find = {what = "burst", least = "1Gb/s"}', "find.least: '1Gb/s' is not a value of burst, such as \"1MB\""),
+    ('find = "burst"\naxes.event-size = ["1MB"]', "axes: event-size sets event-size, which find varies"),
+    ('find = "burst"\nrun.policy = "token"', "run.policy: find = \"burst\" sets it itself"),
     ('find = {what = "rate", least = "many"}', "find.least: 'many' is not a value of rate, such as \"40Gb/s\""),
     ('find = {least = "2Gb/s", most = "1Gb/s"}', "find.least: it is not below most"),
     ('find = {resolution = "2"}', "find.resolution: '2' is not from 0.1% to 50%"),
@@ -217,6 +222,9 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     ("busy", None, {"busy": "poisson:100ms,quantum=20ms"}, 0.05, {"busy": "poisson:50000000ns,quantum=10000000ns"}),
     ("busy", None, {"busy": "mixture:1ms,large=2s,every=200"}, 0.002, {"busy": "mixture:2000000ns,large=4000000000ns,every=200"}),
     ("slots", None, {"slots": "4"}, 6.0, {"slots": "6"}),
+    ("burst", None, {"rate": "1Gb/s", "interval": "20ms", "producers": "4", "scale": "1/100"}, 2e6, {
+        "event-size": "200000000B", "slot-size": "200000000B", "chunk-size": "200000000B", "rate": "80Gb/s", "policy": "none", "window": "1",
+        "streams": "1", "slots": "4"}),
     ("consumers", None, {"consumers": "4"}, 6.0, {"consumers": "6"}),
     # What weir scales again.
     ("rate", "scale", {"rate": "5Gb/s", "event-size": "10MB", "time-scale": "1/200"}, 2.5e9, {"rate": "2.5Gb/s", "event-size": "1000000000B"}),
@@ -267,6 +275,35 @@ def test_one_line_without_a_sweep_file(sweep):  # noqa: F811
     assert "unknown unit" in line("busy", "--simulate", "--", "--busy", "fixed:2x", expect=2)
     assert "'4' is not an option of weir run" in line("slots", "--simulate", "--", "4", expect=2)
     assert "where to run is missing" in line("slots", expect=2)
+
+
+BURSTS = """
+find = { what = "burst", rounds = 1 }
+[run]
+producers = 4
+consumers = 1
+interval = "5ms"
+rate = "2Gb/s"
+duration = "15ms"
+warmup = "0s"
+network = "packet"
+producer-link = "100Gb/s"
+consumer-link = "100Gb/s"
+"""
+
+
+def test_a_burst_is_what_a_dynamic_threshold_holds(sweep):  # noqa: F811
+    """16 MB, of which a queue may take as much as is free; of N bytes that come at line rate one leaves."""
+    sweep.file.write_text(BURSTS)
+    assert "find        longest burst of each producer that loses nothing, within 2 %" in (said := sweep("plan", "--simulate"))
+    assert "beginning at 1.250 MB" in said
+    sweep("submit", "--simulate")
+    capacity = read_capacity(sweep.campaign)
+    [found] = capacity.settings[0].searches
+    assert capacity.criterion == "lossless" and found.complete and found.low * 0.99 < 16e6 / 2 / (4 - 1) * 4096 / 4178 < found.high * 1.01
+    assert "from each producer without loss in every run" in " ".join(sweep("collect").split())
+    sweep.file.write_text(BURSTS.replace('network = "packet"', ""))
+    assert "known in the simulator with packets only" in sweep("plan", "--simulate", expect=2)
 
 
 PACKETS = """

@@ -27,6 +27,17 @@ void add_rows(EvenLoads& loads, std::int64_t first_ms, const std::vector<std::ve
 
 }  // namespace
 
+TEST_CASE("A row with a few packets says nothing of how even loads are") {
+    const std::vector<double> few{84.0, 0.0};
+    CHECK_FALSE(EvenLoads::index_of(few));
+    CHECK_FALSE(EvenLoads::index_of(std::vector<double>{}));
+    const std::vector<double> enough{2 * EvenLoads::least_load_bytes, 0.0};
+    CHECK(EvenLoads::index_of(enough) == 0.5);
+    // Eight packets of 4 KiB on each link, and one more.
+    const std::vector<double> one_more{32'768.0, 36'864.0};
+    CHECK(EvenLoads::index_of(one_more).value_or(0) > 1 - EvenLoads::tolerance);
+}
+
 TEST_CASE("Loads are even again after the last row that is less even than those before the failure") {
     EvenLoads loads(1);
     add_rows(loads, 0, {{0.98}, {0.95}, {0.99}});

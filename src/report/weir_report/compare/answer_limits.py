@@ -101,6 +101,8 @@ def _carries(capacity, text):
     if text == "nothing":
         return "has no value that every run held"
     on_time = capacity.criterion == "on-time"
+    if capacity.find == "burst":
+        return f"takes bursts of {text} from each producer without loss in every run"
     if capacity.find == "rate":
         return f"carries {text} per producer on time in every run" if on_time else f"sustains {text} per producer in every run"
     what = "to be on time" if on_time else "to sustain the load"

@@ -136,8 +136,8 @@ def _ranking_key(report):
     answer = report.answer
     key = "Bar: the median, with its 95 % interval; a dot per run."
     if report.capacity:
-        criterion = {"sustained": "sustained", "on-time": "on time"}[report.capacity.criterion]
-        key = (f"Bar: what half of the runs hold, with its 95 % interval. A dot: a run that was {criterion}; a cross: one that was not. Runs far from "
+        criterion = {"sustained": "was sustained", "on-time": "was on time", "lossless": "lost nothing"}[report.capacity.criterion]
+        key = (f"Bar: what half of the runs hold, with its 95 % interval. A dot: a run that {criterion}; a cross: another one. Runs far from "
                "all limits are left out.")
     elif answer.decided_by and answer.decided_by.kind == "share":
         key = f"Bar: the median, with its 95 % interval; a dot per run that was {answer.decided_by.title}, a cross per run that was not."

@@ -18,7 +18,8 @@ from ..basics.whole_file import json_text, replace
 SCHEMA = "weir-capacity/1"
 FILE_NAME = "capacity.json"
 BYTES_MAX = 200_000_000
-CRITERIA = ("sustained", "on-time")
+# When a value holds, of a run: what a limit "that ..." does.
+CRITERIA = {"sustained": "is sustained", "on-time": "is on time", "lossless": "loses nothing"}
 WORLDS = ("slurm", "local", "simulation")
 EVENTS = ("hold", "scale")  # they keep their size, or their number per set
 
@@ -27,11 +28,12 @@ EVENTS = ("hold", "scale")  # they keep their size, or their number per set
 class Quantity:
     """What can be looked for."""
 
-    name: str  # the option of weir run
+    name: str  # the option of weir run; of a burst there is none
     unit: str
     better: str  # higher or lower
     whole: bool  # whole numbers only
     title: str
+    criteria: tuple = ("sustained", "on-time")  # of CRITERIA; the first is the default
 
 
 QUANTITIES = {quantity.name: quantity for quantity in (
@@ -40,6 +42,7 @@ QUANTITIES = {quantity.name: quantity for quantity in (
     Quantity("slots", "slots", "lower", True, "fewest slots per consumer"),
     Quantity("streams", "streams", "lower", True, "fewest streams per producer"),
     Quantity("consumers", "consumers", "lower", True, "fewest consumers"),
+    Quantity("burst", "B", "higher", False, "longest burst of each producer", ("lossless",)),
 )}
 
 

@@ -6,7 +6,8 @@ from ..compare import capacity_estimates
 from ..compare.capacity_estimates import ABOVE, BELOW
 from .find_state import FindState
 
-_COLUMNS = {"rate": "rate_bits_per_second", "busy": "busy_s", "slots": "slots", "streams": "streams", "consumers": "consumers"}
+_COLUMNS = {"rate": "rate_bits_per_second", "busy": "busy_s", "slots": "slots", "streams": "streams", "consumers": "consumers",
+            "burst": "burst_bytes"}
 
 
 def value_column(what):

@@ -14,7 +14,7 @@ from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
 from .file import OPTION, OWN_OPTIONS
 
 DESCRIPTION = """Looks for the largest rate (the longest mean processing time, the fewest slots, streams or consumers) with which a plan is
-sustained, by bisection over runs, in several rounds. What follows -- are options of weir run, of which the one that is looked for says
+sustained, or the longest burst of which nothing is lost, by bisection over runs, in several rounds. What follows -- are options of weir run, of which the one that is looked for says
 where to begin. Writes weir-find-WHAT.toml into the current directory, and the runs into weir-find-WHAT, unless --out names it; the same
 line continues what was interrupted."""
 WRITTEN = "# Written by weir-sweep find."
@@ -32,7 +32,7 @@ def add_parser(commands, where, epilog):
     added.add_argument("--resolution", metavar="PERCENT", help='width of the bracket of a limit (default: 2%%)')
     added.add_argument("--least", metavar="VALUE", help="lower end of the range (default: a 64th of the plan's value)")
     added.add_argument("--most", metavar="VALUE", help="upper end of the range (default: 64 times the plan's value)")
-    added.add_argument("--criterion", choices=CRITERIA, default="sustained", help="when a value holds (default: sustained)")
+    added.add_argument("--criterion", choices=CRITERIA, help="when a value holds (default: sustained; of burst, lossless)")
     added.add_argument("--events", choices=EVENTS, help="with rate: events keep their size (hold, the default), or their number per set (scale)")
     added.add_argument("--jobs", metavar="N", type=int, help="with --simulate: simulations at a time (default: all cores)")
     added.set_defaults(retry_failed=True, options=[])
@@ -64,9 +64,9 @@ def write_sweep_file(options):
 
 def sweep_text(options):
     """The sweep file. Raises ReportError."""
-    find = {"what": options.what, "rounds": options.rounds, "criterion": options.criterion}
+    find = {"what": options.what, "rounds": options.rounds, "criterion": options.criterion or QUANTITIES[options.what].criteria[0]}
     find |= {key: value for key in ("resolution", "least", "most", "events") if (value := getattr(options, key)) is not None}
-    if options.what not in ("rate", "busy"):
+    if QUANTITIES[options.what].whole:
         find |= {key: int(find[key]) for key in ("least", "most") if key in find and re.fullmatch(r"\d+", find[key])}
     lines = [WRITTEN, 'name = "plan"', f"repetitions = {options.rounds}", 'start = "3s"', "", "[find]"]
     lines += [f"{key} = {json.dumps(value)}" for key, value in find.items()]

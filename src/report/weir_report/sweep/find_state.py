@@ -61,7 +61,11 @@ def outcome(state, criterion):
     """(held, why there is no outcome) of a PointState; held is None if there is none."""
     if state.state != "complete":
         return None, state.reason
-    verdict = (claim_files.read_json(state.directory / "run.json") or {}).get("verdict") or {}
+    record = claim_files.read_json(state.directory / "run.json") or {}
+    if criterion == "lossless":
+        dropped = (record.get("switch") or {}).get("dropped_packets")
+        return (None, f"{state.directory.name} has no count of what switches dropped") if dropped is None else (dropped == 0, "")
+    verdict = record.get("verdict") or {}
     held = verdict.get("sustained") if verdict.get("judged") else None
     if held and criterion == "on-time":
         held = verdict.get("on_time")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..basics import units
 from ..basics.units import counted, duration
-from ..runs.capacity import QUANTITIES
+from ..runs.capacity import CRITERIA, QUANTITIES
 
 
 def value_text(find, value):
@@ -49,7 +49,7 @@ def planned_seconds_per_run(find_state, job):
 def limit_lines(capacity):
     """A line for each setting: its limit so far, and the bracket of the search that is in progress."""
     width = max(len(setting.name) for setting in capacity.settings)
-    lines = [f"{capacity.quantity.title} that is {'sustained' if capacity.criterion == 'sustained' else 'on time'}"]
+    lines = [f"{capacity.quantity.title} that {CRITERIA[capacity.criterion]}"]
     for setting in capacity.settings:
         complete = sum(search.complete for search in setting.searches)
         runs = sum(len(search.runs) for search in setting.searches)

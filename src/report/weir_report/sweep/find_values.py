@@ -42,7 +42,7 @@ class Find:
 
     def question(self):
         """largest rate per producer that is sustained"""
-        return f"{self.quantity.title} that is {'sustained' if self.criterion == 'sustained' else 'on time'}"
+        return f"{self.quantity.title} that {CRITERIA[self.criterion]}"
 
 
 # --- From the sweep file.
@@ -56,7 +56,7 @@ def read_find(top, repetitions):
     rounds = min(repetitions, ROUNDS_MAX)
     if isinstance(given, str):
         what = _one_of(f"{top.path}: find", given, QUANTITIES)
-        return Find(what, rounds, events=EVENTS[0] if what == "rate" else None)
+        return Find(what, rounds, criterion=QUANTITIES[what].criteria[0], events=EVENTS[0] if what == "rate" else None)
     table = type(top)(top.path, "find", given)
     what = _one_of(table.where("what"), table.text("what", "rate"), QUANTITIES)
     quantity = QUANTITIES[what]
@@ -72,7 +72,7 @@ def read_find(top, repetitions):
         raise ReportError(f"{table.where('resolution')}: {what} are whole numbers and searched exactly; leave it out")
     found = Find(what, table.integer("rounds", rounds, 1, ROUNDS_MAX),
                  0.02 if resolution is None else _percent(table.where("resolution"), resolution),
-                 table.choice("criterion", CRITERIA) or "sustained", events, least, most)
+                 table.choice("criterion", quantity.criteria) or quantity.criteria[0], events, least, most)
     table.no_others()
     return found
 
@@ -80,9 +80,12 @@ def read_find(top, repetitions):
 def check_with(sweep):
     """Raises ReportError where the rest of the file contradicts `find`."""
     what = sweep.find.what
+    varied = (*OF_A_BURST, "rate") if what == "burst" else (what,)
     for axis in sweep.all_axes:
-        if any(what == key for value in axis.values for key, _ in value.options):
-            raise ReportError(f"{sweep.path}: axes: {axis.name} sets {what}, which find varies; leave it out")
+        if other := next((key for value in axis.values for key, _ in value.options if key in varied), None):
+            raise ReportError(f"{sweep.path}: axes: {axis.name} sets {other}, which find varies; leave it out")
+    if what == "burst" and (other := next((key for key, _ in sweep.options if key in OF_A_BURST), None)):
+        raise ReportError(f"{sweep.path}: run.{other}: find = \"burst\" sets it itself; leave it out")
     if sweep.slurm.concurrent > 1:
         raise ReportError(f"{sweep.path}: slurm.concurrent: runs with find go one after the other, because each depends on those "
                           "before; leave it out")
@@ -103,7 +106,7 @@ def _percent(where, text):
 
 
 def _end(table, key, quantity):
-    example = {"rate": '"40Gb/s"', "busy": '"20ms"'}.get(quantity.name, "4")
+    example = {"rate": '"40Gb/s"', "busy": '"20ms"', "burst": '"1MB"'}.get(quantity.name, "4")
     value = table.read(key, None, (str, int), f"a value of {quantity.name}, such as {example}")
     if value is None:
         return None
@@ -121,12 +124,12 @@ def value_of(quantity, text):
     has none."""
     if quantity.whole:
         return float(text) if re.fullmatch(r"\d{1,9}", text) else None
-    units = RATES if quantity.name == "rate" else TIMES_NS
+    units = {"rate": RATES, "burst": BYTES}.get(quantity.name, TIMES_NS)
     match = re.fullmatch(rf"(?:[a-z]+:)?{_NUMBER}({'|'.join(units)})(?:,.*)?", text)
     if not match:
         return None
     value = float(match[1]) * units[match[2]]
-    return value if quantity.name == "rate" else value * 1e-9
+    return value * 1e-9 if units is TIMES_NS else value
 
 
 def space_of(find, plan, where):
@@ -136,7 +139,7 @@ def space_of(find, plan, where):
         raise ReportError(f"{where}: find: generation saturate has no rate to sustain; use sets or steady")
     if find.events == "scale" and plan.get("event-size", "").startswith("trace:"):
         raise ReportError(f"{where}: find.events: the sizes of a trace are held, because they come from a file; use hold")
-    start = value_of(quantity, plan.get(find.what, ""))
+    start = _set_bytes(plan, value_of(QUANTITIES["rate"], plan["rate"])) if find.what == "burst" else value_of(quantity, plan.get(find.what, ""))
     if start is None:
         raise ReportError(f"{where}: find: {find.what} is {plan.get(find.what, 'not given')}; "
                           + ("busy needs a distribution to vary, such as busy = \"exponential:20ms\"" if find.what == "busy"
@@ -162,6 +165,8 @@ def options_at(find, plan, value):
     """((option, text), ...) that make a run with this value. `plan`: of the setting, as for space_of."""
     # weir applies --scale and --time-scale to these options, and has applied them to the plan.
     scale, time_scale = (float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
+    if find.what == "burst":
+        return _burst(plan, value, scale, time_scale)
     options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]
     if find.events == "scale":
         factor = value / value_of(find.quantity, plan["rate"]) / (scale * time_scale)
@@ -171,9 +176,24 @@ def options_at(find, plan, value):
     return tuple(options)
 
 
+# What find = "burst" sets, beside the rate: each producer sends one event at once, and nothing of weir paces or divides it.
+OF_A_BURST = ("event-size", "policy", "window", "streams", "slots", "slot-size", "chunk-size", "pattern", "generation")
+
+
+def _set_bytes(plan, rate):
+    return math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, TIMES_NS)[1] // (8 * 10**9)
+
+
+def _burst(plan, value, scale, time_scale):
+    """`value`: bytes of each producer, in each interval."""
+    size = f"{math.floor(value / (scale * time_scale) + 1e-6)}B"
+    rate = math.ceil(math.floor(value + 1e-6) * 8e9 / _scaled(plan["interval"], 1.0, TIMES_NS)[1] / scale - 1e-6)
+    return (("event-size", size), ("slot-size", size), ("chunk-size", size), ("rate", rate_text(rate)), ("policy", "none"), ("window", "1"), ("streams", "1"), ("slots", plan.get("producers") or "1"))
+
+
 def _whole_events(plan, rate):
     """Bytes of an event: nearest to its size in the plan, so that a set at this rate has whole events, which fit into a slot."""
-    set_bytes = math.floor(rate + 1e-6) * _scaled(plan["interval"], 1.0, TIMES_NS)[1] // (8 * 10**9)
+    set_bytes = _set_bytes(plan, rate)
     count = max(1, round(set_bytes / _scaled(plan["event-size"], 1.0, BYTES)[1]))
     if "slot-size" in plan:
         count = max(count, -(-set_bytes // _scaled(plan["slot-size"], 1.0, BYTES)[1]))
@@ -191,6 +211,8 @@ def rate_of_buffer(find, plan, plan_at_most):
 def option_text(find, plan, value):
     if find.what == "rate":
         return rate_text(math.floor(value + 1e-6))
+    if find.what == "burst":
+        return f"{value:.0f}B"
     if find.what == "busy":
         text = plan["busy"]
         return _scaled(text, value / value_of(find.quantity, text), TIMES_NS)[0]

@@ -95,6 +95,9 @@ def prepare(sweep, world, directory):
     base = sweep.path.parent
     made = dry_runs.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
                                  0.0 if world == "simulation" else sweep.start_s, base)
+    if plan.find and plan.find.what == "burst" and any(forecast.plan.get("network") != "packet" for forecast in made):
+        raise ReportError(f"{sweep.path}: find: what switches drop of a burst is known in the simulator with packets only: --simulate, and "
+                          "network = \"packet\"")
     nodes = None
     if world == "slurm":
         launch.weir_sbatch()
