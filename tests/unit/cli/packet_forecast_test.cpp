@@ -107,6 +107,27 @@ TEST_CASE("traffic of others comes from hosts, however many producers those have
     CHECK(others("4") == 0);  // one host: to whom?
 }
 
+TEST_CASE("more queue pairs than a common network card holds are warned of where runs are measured") {
+    const auto warned = [](const char* consumers) {
+        const std::vector<config::GivenOption> options{{"engine", "ucx"},
+                                                       {"queue-pairs", "256"},
+                                                       {"producers", "1"},
+                                                       {"consumers", consumers},
+                                                       {"rate", "8Mb/s"}};
+        for (const std::string& warning : forecast(config::resolve(options, false)).warnings) {
+            if (warning.starts_with("--queue-pairs: ")) {
+                return warning;
+            }
+        }
+        return std::string{};
+    };
+    CHECK(warned("1024").empty());
+    CHECK(
+        warned("1025") ==
+        "--queue-pairs: 256 to each peer are 262400 on a host, and a ConnectX-5 holds 262144; see what yours "
+        "do (ibv_devinfo -v: max_qp)");
+}
+
 TEST_CASE("a switch is described in few lines") {
     const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
     const auto lines = cli::switch_lines(request);
