@@ -58,6 +58,16 @@ void EvenLoads::add_row(core::Instant begin, core::Instant end,
     }
 }
 
+void EvenLoads::follow_routes(std::size_t group, core::Instant at) {
+    for (auto& [number, failure] : failures_) {
+        const bool has = std::any_of(failure.groups.begin(), failure.groups.end(),
+                                     [&](const Group& one) { return one.index == group; });
+        if (has && at <= failure.end) {
+            failure.uneven_until = std::max(failure.uneven_until, at);
+        }
+    }
+}
+
 std::optional<core::Duration> EvenLoads::even_after(std::uint32_t failure) const {
     const auto found = failures_.find(failure);
     if (found == failures_.end() || found->second.rows == 0) {

@@ -42,6 +42,10 @@ class EvenLoads {
     /// began in it.
     void add_row(core::Instant begin, core::Instant end, std::span<const std::optional<double>> jain_indices);
 
+    /// Routes have left a failed link of the group in the row that ends now: until then loads were not even,
+    /// though no row with load may show it.
+    void follow_routes(std::size_t group, core::Instant at);
+
     /// From its beginning; 0: no row was less even. Nothing: not while it lasted, or not known, because its
     /// groups carried nothing before or afterwards.
     [[nodiscard]] std::optional<core::Duration> even_after(std::uint32_t failure) const;

@@ -84,7 +84,15 @@ void FailureAccount::close_row(core::Instant begin, core::Instant now,
         indices.push_back(record::EvenLoads::index_of(routed));
     }
     even_loads_.add_row(begin, now, indices);
+    const std::vector<std::vector<bool>> before = routed_;
     look_at_routes();
+    for (std::size_t group = 0; group < cables_.size(); ++group) {
+        for (std::size_t link = 0; link < cables_[group].size(); ++link) {
+            if (before[group][link] && !routed_[group][link]) {
+                even_loads_.follow_routes(group, now);
+            }
+        }
+    }
 }
 
 void FailureAccount::set(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on) {

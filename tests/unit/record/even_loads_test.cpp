@@ -82,3 +82,14 @@ TEST_CASE("Only the last rows before a failure count as before") {
     add_rows(loads, 500, {{0.9}, {1}});
     CHECK(loads.even_after(0) == row);
 }
+
+TEST_CASE("Loads are not even before routes have left the failed link, though nothing is carried") {
+    EvenLoads loads(2);
+    add_rows(loads, 0, {{1, 1}});
+    loads.begin(0, at(10), {0});
+    add_rows(loads, 10, {{0.5, 1}, {-1, 1}, {-1, 1}});
+    loads.follow_routes(0, at(40));
+    loads.follow_routes(1, at(60));  // of other links
+    add_rows(loads, 60, {{1, 1}});
+    CHECK(loads.even_after(0) == core::Duration{3 * row.ns});
+}
