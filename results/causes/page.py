@@ -10,6 +10,8 @@ MEASURED = ("case", "engine", "hosts", "truth", "named", "where", "share", "judg
 SUBSET = 8  # of the stored plans, one in so many is named again by `check`
 GOALS = {"right": 0.97, "false": 0.01, "measured": 0.95, "proved": 0.95, "told": 0.25}
 FALSE = ("false", "wrong rank")
+HOST_LINKS = ("producer-links", "consumer-links")
+BETWEEN = ("uplinks", "network-failure", "other-traffic")
 AS_KIND = {"consumer-link": "consumer-links", "producer-link": "producer-links"}
 ON_TIME, NOT_PROVED, PAIR = "on time", "nothing suffices", "two together"
 
@@ -94,7 +96,7 @@ def between_hosts(lines):
         named = collections.Counter(line["named"] for line in of_it)
         right = [f"{sum(line[column] == 'right' for line in of_it)}" if truth != NOT_PROVED else "" for column in ("proved_judged", "judged")]
         table.append([truth, str(len(of_it)), *right, ", ".join(f"{name} {count}" for name, count in named.most_common())])
-    return studies.table(["truth", "runs", "proved: right", "told: right", "told"], table)
+    return studies.table(["truth", "runs", "proved: right", "told: a cause that suffices", "told"], table)
 
 
 def between_summary(lines):
@@ -103,6 +105,21 @@ def between_summary(lines):
     return (f"{len(judged_rows(lines))} plans, {len(late)} held up with a proved cause: `weir simulate` names one in {counts['proved_judged']['right']}; the rules, "
             f"which see what a measured run has, in {counts['judged']['right']}, name one that is none in {counts['judged']['false']}, and tell nothing in "
             f"{counts['judged']['not-told']}.")
+
+
+def between_several(lines):
+    late = held_up(lines)
+    return f"in {sum(len(line['alone'].split()) > 1 for line in late)} of {len(late)} several things suffice"
+
+
+def between_told(lines):
+    """What the rules name where a cause is proved, beside what was expected of them."""
+    late = held_up(lines)
+    named = collections.Counter("links of hosts" if line["named"] in HOST_LINKS else line["named"] for line in late)
+    of_network = sum(named[kind] for kind in BETWEEN)
+    right = collections.Counter("link" if line["named"] in HOST_LINKS else line["named"] for line in late if line["judged"] == "right")
+    return (f"mostly they tell nothing ({named['not-told']} of {len(late)}); links of hosts are named in {named['links of hosts']}. The rules name "
+            f"{'none' if not of_network else of_network} of the three kinds; in {right['link']} they name a link of a host that would also do.")
 
 
 def measured_table(cases):
@@ -144,7 +161,8 @@ def expected(rows, cases, between):
 def page(out):
     rows, cases, between = (studies.stored(out / name) for name in ("runs.csv", "measured.csv", "fabrics.csv"))
     parts = {"summary": summary(rows), "confusion": confusion(rows), "plans": by_kind_of_plan(rows), "misses": misses(rows),
-             "between": between_hosts(between), "between-summary": between_summary(between),
+             "between": between_hosts(between), "between-several": between_several(between), "between-told": between_told(between),
+             "between-summary": between_summary(between),
              "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases, between),
              "made": f"Truths with weir {studies.versions(rows, 'truth_by')}, named by weir {studies.versions(rows, 'named_by')}; cases measured with "
                      f"weir {studies.versions(cases)}; limits between hosts by weir {studies.versions(between)}."}
