@@ -15,6 +15,8 @@ EVENNESS = ("MMR, mean of leaves", "JFI, mean of leaves", "JFI, worst leaf")
 AGAINST_ECMP = (*EVENNESS, "rate while sending", "against ECMP", "out of order", "sent again")
 ITERATIONS = ("JCT P50", "JCT P99", "BusBW mean", "8 S f / B")
 NETWORK = ("marked", "pauses", "dropped")
+# Shares are stored as fractions, as submission.json has them.
+UNITS = {"%": "1"}
 # {section: the columns of its first table, and of the second one}
 COLUMNS = {
     "5.1": (("rate of a pair", "efficiency"),),
@@ -61,4 +63,4 @@ def figures(switch, control, result):
             for column, value in zip(table["columns"], row):
                 if column["title"] in titles:
                     yield {"switch": switch, "control": control, "section": result["section"], "setting": setting, "figure": column["title"],
-                           "unit": column["unit"], "point": column["point"], "value": value}
+                           "unit": UNITS.get(column["unit"], column["unit"]), "point": column["point"], "value": value}

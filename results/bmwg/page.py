@@ -44,7 +44,8 @@ BY_SWITCH = (
 )
 # Cells that the text quotes: <!-- NAME-SWITCH-CONTROL -->, and <!-- NAME-SWITCH --> of the others.
 QUOTED = {"rate": BY_CONTROL[0], "rate4": BY_CONTROL[1], "ring": BY_CONTROL[7], "sprayed": BY_CONTROL[8], "soak": BY_CONTROL[16], "mesh": BY_CONTROL[18],
-          "cut": BY_CONTROL[14]}
+          "cut": BY_CONTROL[14], "caches": BY_CONTROL[20], "p99": BY_CONTROL[3], "shared": BY_CONTROL[12],
+          "unkept": ("8.3", "", "rate while sending", "spray, 0B kept", 1e9, "{:.1f}")}
 QUOTED_OF_SWITCH = {"burst": BY_SWITCH[0], "pauses": BY_SWITCH[3], "incast": BY_SWITCH[4], "circle": BY_SWITCH[6], "storm": BY_SWITCH[7], "blocked": BY_SWITCH[10], "both": BY_SWITCH[11]}
 # Of two tests of other documents.
 NUMBERS = {"RFC 8239": ("rfc8239-2", "rfc8239-5"), "inference": ("inference-kv",)}

@@ -9,8 +9,8 @@ from ..basics import whole_file
 from ..basics.errors import ReportError
 from ..version import VERSION
 
-DESCRIPTION = """Runs the tests of the IETF's draft on benchmarks of AI training fabrics, each as campaigns, and writes a report with its ten
-sections: submission.json and submission.html. The same command continues what was interrupted. docs/results-by-the-draft.md says what is
+DESCRIPTION = """Runs the tests of the IETF's draft on benchmarks of AI training fabrics, each as campaigns, and writes a report of ten
+parts: submission.json and submission.html. The same command continues what was interrupted. docs/results-by-the-draft.md says what is
 observed where, and what weir cannot observe."""
 EPILOG = """Exit status: 0 done; 1 a test that was asked for has no result, or check found that something is lacking; 2 bad usage or input, nothing was
 started; 130, 143 interrupted (the same command continues)."""

@@ -12,7 +12,7 @@ from ..traffic.inference import bytes_per_token
 from ..traffic.model import Matrix, Trace
 from .arithmetic import Framing, wire_bytes
 from .congestion import throughput_bps
-from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean, nearest_rank
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean, nearest_rank
 from .steps import Step
 
 # --- Head-of-line blocking.
@@ -116,7 +116,7 @@ def _line_rate_outcome(setup, names, trials, deviations):
         lines.setdefault(ports, []).append((frame, rows[-1][2]))
     columns = (Column("frame", "B", SETTING), Column("ports", "", SETTING),
                Column("received", "%", HOST, "of line rate: payload with its headers, until the last set was there; mean of all hosts"),
-               Column("dropped", "packets", SWITCH), Column("sent again", "packets", SWITCH, "by NICs"))
+               Column("dropped", "packets", SWITCH), Column("sent again", "packets", NIC, "by all senders"))
     return Outcome((Table("What arrives at 99.98 % of line rate", columns, tuple(rows)),),
                    (Primary("received, of line rate", "1", HOST, {name: values for name, values in primary.items() if values}),),
                    (by_name("Received over the size of frames", "frame, B", "1",

@@ -26,6 +26,9 @@ def list_lines(costs=None, sections=catalogue.SECTIONS):
             lines.append(f"      {parameter.name}, {parameter.meaning}: {_listed(parameter.draft)}"
                          + (f"; simulated: {_listed(parameter.simulated)}" if parameter.simulated else "")
                          + (f"; --quick: {_listed(parameter.quick)}" if parameter.quick != parameter.draft else ""))
+    if costs:
+        lines += ["", "Numbers of senders, flows, workers and a crowd that the fabric has no hosts for are left out; if none fits, the largest number that does",
+                  "is run. What a section takes counts those that fit."]
     return lines
 
 
