@@ -194,6 +194,17 @@ def outcome_of(values, least, most):
     return f"MISS by {100 * distance / limit:.0f} %" if limit else f"MISS by {distance:g}"
 
 
+def rows_of(expected, lines):
+    """Rows of a page's table: the words of each expectation, its band, what was found, and the outcome. `expected`: tuples
+    (word..., find, least, most); find(lines) gives the values, None is no limit."""
+    made = []
+    for *words, find, least, most in expected:
+        values = find(lines)
+        found = f"{min(values):.4g}" + (f" to {max(values):.4g}" if max(values) > min(values) else "") if values else ""
+        made.append([*words, band(least, most), found, outcome_of(values, least, most)])
+    return made
+
+
 class Expectations:
     """What was expected before the runs, and what was found."""
 

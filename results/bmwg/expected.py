@@ -8,7 +8,6 @@ can send twice what it can send on. Participants are spread over the leaves in t
 import re
 
 import cases
-import studies
 
 PAYLOAD = 4096 / 4178
 POOL, DEEP_QUEUE = 16e6, 125e6
@@ -178,13 +177,3 @@ EXPECTED = (
 def _deep_over_shallow(lines, section, figure, control):
     deep, shallow = (lines_of(lines, section, figure, switch=switch, control=control) for switch in ("deep", "shallow"))
     return [value / shallow["shallow", control, name] for (_, _, name), value in deep.items() if shallow.get(("shallow", control, name))]
-
-
-def rows(lines):
-    """expectation, figure, band, found, outcome"""
-    made = []
-    for what, figure, find, least, most in EXPECTED:
-        values = find(lines)
-        found = f"{min(values):.4g}" + (f" to {max(values):.4g}" if max(values) > min(values) else "") if values else ""
-        made.append([what, figure, studies.band(least, most), found, studies.outcome_of(values, least, most)])
-    return made

@@ -92,7 +92,7 @@ def times(lines):
 
 def page(out):
     lines, sections, timed = (studies.stored(out / f"{name}.csv") for name in ("figures", "sections", "times"))
-    found = expected.rows(lines)
+    found = studies.rows_of(expected.EXPECTED, lines)
     outcomes = [row[-1] for row in found]
     parts = {**quoted(lines), "by-control": by_control(lines), "by-switch": by_switch(lines), "times": times(timed), "incomplete": incomplete(sections),
              "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], found),

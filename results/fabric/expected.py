@@ -144,13 +144,3 @@ EXPECTED = (
      ratio(cells(MEDIAN, "all-to-all", kinds=("ecmp",), **PFC, pairs=(8,), part="one hash"), cells(MEDIAN, "all-to-all", kinds=("ecmp",), **PFC, **ALONE)), 0.85, 1.15),
     ("128 hosts, PFC, spraying: as with 32", TIME, cells(MEDIAN, "all-to-all", kinds=("spray",), **PFC, **ALONE, part="128 hosts"), None, 1.08),
 )
-
-
-def rows(lines):
-    """expectation, figure, band, found, outcome"""
-    made = []
-    for what, figure, find, least, most in EXPECTED:
-        values = find(lines)
-        found = f"{min(values):.4g}" + (f" to {max(values):.4g}" if max(values) > min(values) else "") if values else ""
-        made.append([what, figure, studies.band(least, most), found, studies.outcome_of(values, least, most)])
-    return made

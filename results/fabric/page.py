@@ -127,7 +127,7 @@ def figures(lines):
 
 def page(out):
     lines = studies.stored(out / "runs.csv")
-    outcomes = expected.rows(lines)
+    outcomes = studies.rows_of(expected.EXPECTED, lines)
     count = {name: sum(row[-1].startswith(name) for row in outcomes) for name in ("PASS", "MISS", "VOID")}
     parts = {"first": first_table(lines), "changes": change_table(lines), "count": ", ".join(f"{number} {name}" for name, number in count.items()),
              "traffic": table(["traffic", ""], [[name, title] for name, title in cases.TRAFFIC.items()]),

@@ -7,7 +7,6 @@ shallow switch holds at most as much as is free of 16 MB: 8 MB alone, 4 MB if th
 import statistics
 
 import cases
-import studies
 
 SCHEDULED = ("rr-2", "lq-2", "rr-4", "rr-4s")
 WITHOUT_ECN = tuple(network for network in cases.NETWORKS if "ECN" not in network)
@@ -150,13 +149,3 @@ EXPECTED = (
     ("prefill, busy", "2 slots are too few, for consumers work on one of them", "p50, scheduler / free-for-all",
      ratio("delivery_p50_us", "prefill", cases.PREFILL_NETWORKS, "rr-2", "free", "prefill-busy"), 1.0, None),
 )
-
-
-def rows(lines):
-    """traffic, expectation, figure, band, found, outcome"""
-    made = []
-    for traffic, text, figure, find, least, most in EXPECTED:
-        values = find(lines)
-        found = f"{min(values):.4g}" + (f" to {max(values):.4g}" if max(values) > min(values) else "") if values else ""
-        made.append([traffic, text, figure, studies.band(least, most), found, studies.outcome_of(values, least, most)])
-    return made

@@ -170,7 +170,7 @@ def filled(text, lines):
 
 def page(out):
     lines = studies.stored(out / "runs.csv")
-    outcomes = expected.rows(lines)
+    outcomes = studies.rows_of(expected.EXPECTED, lines)
     count = {name: sum(row[-1].startswith(name) for row in outcomes) for name in ("PASS", "MISS", "VOID")}
     parts = {"first": first_table(lines), "policies": policies_table(lines), "slowdowns": slowdown_table(lines),
              "prefill": prefill_table(lines), "controls": controls_table(lines), "credits": credits_table(lines), "factors": factors_table(lines),
