@@ -48,7 +48,7 @@ class LeftToMpi {
 
 /// Under srun, processes leave MPI_Init of Open MPI one after the other, and a message that comes to one that
 /// is still in there crashes it (github.com/open-mpi/ompi, issue 12495; seen with 4.1.4 and 5.0.7): nothing
-/// is sent for a moment.
+/// is sent for a moment, which makes that rare where the ranks of a job start together.
 void let_others_start() {
 #if defined(OMPI_MAJOR_VERSION)
     const char* job = std::getenv("PMIX_NAMESPACE");

@@ -149,18 +149,20 @@ def two_kinds_of_node():
 
 
 def srun_that_stays():
-    """Planted: an srun that does not end after its step of two parts, as SLURM 22.05's sometimes does. The job ends."""
+    """Planted: an srun that does not end after its step of two parts, as SLURM 22.05's sometimes does. The job ends, and not before
+    a run that lasts for longer than several looks."""
     place = Path("stays").resolve()
     place.mkdir()
     fake = place / "srun"
     fake.write_text(f"#!/bin/sh\n{shutil.which('srun')} \"$@\"\nexec sleep 200\n")
     fake.chmod(0o755)
-    job = Job("stays", ["--partition=eb", "--nodes=2", ":", "--partition=fn", "--nodes=1"], SHORT, "srun",
-              PATH=f"{place}:{os.environ['PATH']}")
-    job.wait(limit_s=90)
+    job = Job("stays", ["--partition=eb", "--nodes=2", ":", "--partition=fn", "--nodes=1"],
+              [*SHORT[:4], "--duration", "25s", *SHORT[6:]], "srun", PATH=f"{place}:{os.environ['PATH']}")
+    job.wait(limit_s=150)
     check("the run has ended and srun has not" in job.output.read_text(), job.text)
-    check(job.record()["status"] == "complete", job.text)
-    check(CLUSTER.state(job.number) <= {"FAILED"}, f"{CLUSTER.state(job.number)}: {job.text()}")
+    record = job.record()
+    check(record["status"] == "complete" and record["seconds"] == 25, job.text)
+    check(CLUSTER.state(job.number) == {"FAILED"}, f"{CLUSTER.state(job.number)}: {job.text()}")
 
 
 def a_group_on_each_node():
