@@ -10,6 +10,7 @@ from conftest import ROOT
 
 from weir_report.basics.errors import ReportError
 from weir_report.sweep.file import read_sweep_file
+from weir_report.tune import axes as tune_axes
 from weir_report.tune import campaigns, decide, from_run, objective, tune_file, tuning
 
 # Four senders to one port of 10 Gb/s that is nearly full: few bytes under way leave it idle, many pause the switch.
@@ -108,6 +109,18 @@ def test_constraints_are_judged_by_what_a_run_counted():
     assert objective.Constraints(paused_at_most=0.1).excess(record) == 0.0 < objective.Constraints(paused_at_most=0.05).excess(record)
     assert objective.Constraints(control_latency_at_most_s=50e-6).excess(record) == pytest.approx(0.693, abs=1e-3)
     assert objective.Constraints(True, 0.1, 1e-3).excess({}) == 0.0
+    assert objective.Constraints(True).unseen({}) == "lossless" and objective.Constraints(True).unseen(record) is None
+
+
+def test_a_setting_whose_run_died_keeps_nothing():
+    lived, died = campaigns.Result(1.0, 0.0), campaigns.Result(None)
+    assert tuning._kept([lived, lived]) and not tuning._kept([lived, died]) and not tuning._kept([campaigns.Result(1.0, 0.5)])
+
+
+def test_ends_of_axes_are_asked_whether_they_can_act():
+    axes = [tune_axes.Axis("ecn.none-below", "B", low=1e3, high=8e8), tune_axes.Axis("slots", "", low=1, high=16, whole=True)]
+    assert {(1e3, 1), (1e3, 16), (8e8, 1), (8e8, 16)} <= set(tuning._corners(axes))
+    assert tune_axes.number_of(float("inf")) is None and len(axes[0].neighbours(1e12)) == 1
 
 
 # --- In the simulator.

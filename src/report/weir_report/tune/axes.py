@@ -101,7 +101,7 @@ class Axis:
         found = []
         for words, factor in (("half", 0.5), ("twice", 2.0)):
             other = self.snapped(min(max(value * factor, self.low), self.high))
-            if other != value:
+            if other != value and other not in (one for _, one in found):
                 near = words if math.isclose(other, value * factor, rel_tol=0.1) else self.text(other)
                 found.append(({self.low: "the least", self.high: "the most"}.get(other, near), other))
         return found
@@ -120,7 +120,7 @@ class Axis:
 def number_of(text):
     """(number in the base unit, unit) of 4, '0.5', '50kB', '10us'; None: it is no number."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
-        return float(text), ""
+        return (float(text), "") if math.isfinite(text) else None
     match = _NUMBER.fullmatch(str(text).strip())
     if not match:
         return None

@@ -34,6 +34,12 @@ class Constraints:
                 total += math.log(value / limit) if limit > 0.0 else 1.0 + value
         return total
 
+    def unseen(self, record):
+        """The key of a constraint that no run of this network can break or keep, because nothing counts there; or None."""
+        if "switch" in record:
+            return None
+        return "lossless" if self.lossless else "paused-at-most" if self.paused_at_most is not None else None
+
     @property
     def is_any(self):
         return self != Constraints()

@@ -81,15 +81,17 @@ def _nothing_better(tune, found, figure):
         tried = len({trial.candidate for trial in found.history})
         return f"None of the {counted(tried, 'setting')} that were tried keeps what was asked for: {'; '.join(tune.constraints.words())}."
     kept = [change for change, keeps in zip(found.changes, found.keeps) if keeps] or found.changes
-    seen = min((change.detectable for change in kept if change.detectable is not None), default=None)
-    would = f" ({_percent(max(seen, tuning.FLAT))} or more would have been found)" if seen is not None else ""
+    seen = [change.detectable for change in kept]
+    would = ""
+    if seen and None not in seen:
+        would = f" (of the {len(kept)} that were confirmed, {_percent(max(*seen, tuning.FLAT))} or more would have been found)"
     said = f"No setting was found that has a better {figure.title} than the present one{would}"
     judged = {axis.name: found.judged(axis.name) for axis in found.axes}
     if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
         return f"{said}: nothing of these axes matters."
     if not any(one == decide.MATTERS for one in judged.values()):
         return f"{said}, and none of these axes was shown to matter."
-    return f"{said}. It is a good one: see axes."
+    return f"{said}; the axes say how much worse its neighbours are."
 
 
 def change(one):

@@ -114,7 +114,7 @@ class Tuning:
         if answer.refused:
             raise ReportError(f"{self.tune.path}: the present setting cannot be run: {answer.refused}")
         sample = [self.campaigns.ask(self.campaigns.of_candidate(self.tune.axes, candidate))
-                  for candidate in search.halton(self.tune.axes, self.tune.seed, 4 * search.FIRST_LEAST)]
+                  for candidate in (*search.halton(self.tune.axes, self.tune.seed, 4 * search.FIRST_LEAST), *_corners(self.tune.axes))]
         possible = [one for one in sample if not one.refused]
         if not possible:
             raise ReportError(f"{self.tune.path}: tune.axes: none of {len(sample)} settings drawn from these axes can be run: {sample[0].refused}")
@@ -131,6 +131,10 @@ class Tuning:
         if first.value is None:
             raise ReportError(f"{self.tune.path}: tune.figure: a run of the present setting has no {self.figure.title}"
                               + ("; with generation steady or saturate, tune for goodput" if self.tune.figure == objective.MARGIN else ""))
+        unseen = self.tune.constraints.unseen(first.run.record) if first.run is not None else None
+        if unseen:
+            raise ReportError(f"{self.tune.path}: tune.{unseen}: runs of this network do not count packets; write network = \"packet\" into "
+                              "[simulation], or leave it out")
         axes, present = self._with_present(answer, first)
         found = Found(axes, present, [self._trial(present, 1, first)], idle)
         self._search(found)
@@ -210,7 +214,7 @@ class Tuning:
         by_candidate = dict(zip(candidates, (results[name] for name in names)))
         found.values = [[result.value for result in by_candidate[one]] for one in candidates]
         found.changes = decide.confirmed(self.figure, found.values[0], found.values[1:])
-        found.keeps = [all(result.excess == 0.0 for result in by_candidate[one]) for one in found.finalists]
+        found.keeps = [_kept(by_candidate[one]) for one in found.finalists]
         found.present_keeps = all(result.excess == 0.0 for result in by_candidate[found.present])
         found.runs["confirmation"] = len(candidates) * self.tune.confirm
         found.pairs = self.tune.confirm
@@ -229,7 +233,7 @@ class Tuning:
                                      self._fresh + FRESH_SEEDS, seeds)
         present, other = results.values()
         found.changes[index] = decide.confirmed_again(self.figure, *([result.value for result in side] for side in (present, other)))
-        found.keeps[index] &= all(result.excess == 0.0 for result in other)
+        found.keeps[index] &= _kept(other)
         found.present_keeps = all(result.excess == 0.0 for result in present)
         found.pairs = seeds
         found.runs["confirmation"] += 2 * seeds
@@ -268,13 +272,13 @@ class Tuning:
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
         found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change,
-                                      all(result.excess == 0.0 for result in confirmed[candidate]))
+                                      _kept(confirmed[candidate]))
                             for (axis, words, candidate), change in zip(near, changes)]
         found.runs["neighbours"] = len(new) * self.tune.confirm
 
     def _loads(self, found, answer):
         """The chosen setting with other loads."""
-        taken = {axis.name for axis in found.axes}
+        taken, compared = {axis.name for axis in found.axes}, []
         for number, (words, more) in enumerate(self._other_loads(answer) if found.chosen is not None else (), start=1):
             options = {name: self.options(found, candidate, more) for name, candidate in ((PRESENT, found.present), ("proposed", found.best))}
             if taken & dict(more).keys() or not all(self.campaigns.is_possible(one) for one in options.values()):
@@ -283,8 +287,10 @@ class Tuning:
             values = [[result.value for result in results[name]] for name in options]
             sustained = None if self.tune.figure == objective.CAPACITY else tuple(
                 _sustained([result.run for result in results[name]]) for name in options)
-            found.loads.append(Load(words, decide.changes([(self.figure, *values)])[0], sustained))
+            compared.append((words, values, sustained))
             found.runs["other loads"] = found.runs.get("other loads", 0) + 2 * self.tune.confirm
+        changes = decide.changes([(self.figure, *values) for _, values, _ in compared])
+        found.loads = [Load(words, change, sustained) for (words, _, sustained), change in zip(compared, changes)]
 
     def _other_loads(self, answer):
         """[(words, (option, text) pairs)]: other rates, but of a rate that is looked for and of full load, and events of other sizes."""
@@ -304,6 +310,21 @@ class Tuning:
         near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in self.tune.axes)
         more = (near + 2 * decide.AGAIN_MOST) * self.tune.confirm + len(self._other_loads(answer)) * 2 * self.tune.confirm
         return idle, answer, {"search": self.tune.search_runs, "confirmation": self.tune.budget - self.tune.search_runs, "afterwards": more}
+
+
+def _corners(axes):
+    """Each axis at its ends, with the others at their ends and in their middles: what can act at all may act there only."""
+    found = {}
+    for place in (0.0, 1.0):
+        for others in (0.0, 0.5, 1.0):
+            for chosen in axes:
+                found[tuple(axis.value_at(place if axis is chosen else others) for axis in axes)] = None
+    return list(found)
+
+
+def _kept(results):
+    """Whether all runs of a setting ended with the figure, and kept what was asked for: a run that died says nothing good of it."""
+    return all(result.value is not None and result.excess == 0.0 for result in results)
 
 
 def _sustained(runs):
