@@ -18,6 +18,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The compiler clears up its memory so often that it takes an eighth of the time; this lets it grow by half a gigabyte first.
     target_compile_options(weir_options INTERFACE --param=ggc-min-heapsize=524288)
 endif()
+if(WEIR_OFFLINE)
+    target_compile_options(weir_options INTERFACE -ffunction-sections -fdata-sections)  # see weir-offline in src/cli
+endif()
 if(WEIR_WERROR)
     target_compile_options(weir_options INTERFACE -Werror)
 endif()

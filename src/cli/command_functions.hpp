@@ -44,7 +44,10 @@ std::string help_text(const std::string& word);
 std::string help_json();
 
 /// `weir --version`: one fact per line, the first "weir VERSION". The libraries are those of now, not those
-/// that weir was built with.
-std::string version_text();
+/// that weir was built with. `mpi`: mpi_library().
+std::string version_text(const std::string& mpi);
+
+/// What the MPI library says of itself.
+std::string mpi_library();
 
 }  // namespace weir::cli

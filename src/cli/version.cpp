@@ -27,7 +27,11 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
-std::string version_text() {
+std::string mpi_library() {
+    return job::MpiJob::library_version();
+}
+
+std::string version_text(const std::string& mpi) {
     const auto ucx = host::loadable_ucx();
     return fmt::format(
         "weir {}\n"
@@ -36,7 +40,7 @@ std::string version_text() {
         "MPI       {}\n"
         "UCX       {}\n",
         build_info::version, build_info::git_commit, build_info::compiler, build_info::build_type,
-        first_line(job::MpiJob::library_version()),
+        first_line(mpi),
         ucx ? fmt::format("{} ({})", ucx->version, ucx->file)
             : fmt::format("not found ({})", host::ucx_library_name));
 }

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from weir_command import CommandTest, weir
+from weir_command import CommandTest, quick_weir
 
 GROUPS = ("layout", "data", "transfer", "building", "busy", "run", "output", "network", "switch")
 # The network is what a simulation assumes, and what the others find.
@@ -17,7 +17,11 @@ NEEDED_BY_VALUE = {"addressed": ("--producers", "2", "--consumers", "2"),
                    **dict.fromkeys(("longest-queue", "oldest"), ("--destination", "addressed", "--producers", "2", "--consumers", "2"))}
 
 
-class Help(CommandTest):
+class ScreenTest(CommandTest):
+    weir = staticmethod(quick_weir)
+
+
+class Help(ScreenTest):
     def test_every_page_fits_on_a_screen(self):
         pages = [["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["simulate", "--help"], ["check", "--help"],
                  ["scenarios", "--help"], ["switches", "--help"], ["switches"]]
@@ -56,7 +60,7 @@ class Help(CommandTest):
         self.refused(["run", "--help", "rate"], "--help: there is no group 'rate'; there are: layout data ")
 
 
-class Words(CommandTest):
+class Words(ScreenTest):
     """`weir help WORD`: what docs/glossary.md has on it."""
 
     glossary = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
@@ -88,7 +92,7 @@ class Words(CommandTest):
         self.refused(["help", "xyzzyx"], "'xyzzyx': the glossary does not have it; `weir help` lists its words", command="weir help")
 
 
-class HelpForPrograms(CommandTest):
+class HelpForPrograms(ScreenTest):
     """`weir --help json`."""
 
     def setUp(self):
@@ -120,12 +124,12 @@ class HelpForPrograms(CommandTest):
                 # Flags are refused for their value, others for this one or for what it leads to.
                 if option["syntax"] is None:
                     self.refused([command, option["name"] + "=x", "--seed", "no"], command=f"weir {command}")
-                    done = weir(command, option["name"], "--seed", "no")
+                    done = quick_weir(command, option["name"], "--seed", "no")
                     self.assertIn("--seed: ", done.stderr)
                 else:
                     self.refused([command, option["name"]], f"{option['name']}: needs a value; write", command=f"weir {command}")
                 if option["short"]:
-                    self.assertIn("--seed: ", weir(command, option["short"], "--seed", "no").stderr)
+                    self.assertIn("--seed: ", quick_weir(command, option["short"], "--seed", "no").stderr)
 
     def test_listed_values_are_accepted(self):
         for command, option in self.each_once("simulate", *self.options):
@@ -149,7 +153,7 @@ class HelpForPrograms(CommandTest):
         self.assertEqual(values["--scenario"], [line.split()[0] for line in table[1:]])
 
 
-class Scenarios(CommandTest):
+class Scenarios(ScreenTest):
     def names(self):
         table = self.succeeds("scenarios").split("\n\n")[0].splitlines()
         return [line.split()[0] for line in table[1:]]
@@ -231,7 +235,7 @@ class Scenarios(CommandTest):
         self.assertEqual(first["plan"]["rate"], "1.5Gb/s")  # scaled
 
 
-class DryRun(CommandTest):
+class DryRun(ScreenTest):
     def forecast(self, *arguments, **variables):
         return json.loads(self.succeeds("run", "--dry-run", "--json", *arguments, **variables))
 
@@ -360,7 +364,7 @@ class DryRun(CommandTest):
             self.assertEqual(list(Path(directory).iterdir()), [])
 
 
-class OneVoice(CommandTest):
+class OneVoice(ScreenTest):
     """Which ranks print when all find the same error, judged by what a launcher sets. With mpirun: refused_jobs.py."""
 
     def test_who_speaks(self):
@@ -380,7 +384,7 @@ class OneVoice(CommandTest):
         ]
         # All at once: those that are silent wait for seconds to be ended by mpirun.
         with concurrent.futures.ThreadPoolExecutor(len(speakers)) as pool:
-            runs = [pool.submit(weir, "run", "--rate", "2", **variables) for _, _, variables in speakers]
+            runs = [pool.submit(quick_weir, "run", "--rate", "2", **variables) for _, _, variables in speakers]
         for (name, lines, _), run in zip(speakers, runs):
             with self.subTest(name):
                 self.assertEqual(run.result().returncode, 2)

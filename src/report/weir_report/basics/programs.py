@@ -30,6 +30,12 @@ def find_weir():
     return found
 
 
+def simulator(weir):
+    """What simulates as `weir` does and starts sooner: weir-offline, which loads no MPI. `weir` itself where that is not beside it (a copy)."""
+    offline = Path(weir).parent.parent / "libexec" / "weir" / "weir-offline"
+    return str(offline) if os.access(offline, os.X_OK) else weir
+
+
 def find_script(name):
     """weir.sbatch or mpirun-local, in the source tree or where both were installed (share/weir); None: not there."""
     source, share = PACKAGE_ROOT.parents[1], PACKAGE_ROOT.parent

@@ -143,7 +143,7 @@ def fabric_of(plan, weir, directory):
     options = [*fabric_options(plan), *(("switch-set", key) for key in (f"topology.hosts={plan.hosts}", "placement.kind=by-worker", *_classes(plan))),
                ("producers", str(plan.hosts)), ("consumers", str(plan.hosts)), ("duration", "1ms"), ("warmup", "0s"), ("interval", "1ms"),
                ("explain", "off")]
-    words = [weir, "simulate", *dry_runs.option_words(options)]
+    words = [programs.simulator(weir), "simulate", *dry_runs.option_words(options)]
     drawn = _printed(plan, [*words, "--dry-run"])
     if not directory.exists():
         part = directory.with_name(f"{directory.name}.part")  # an interrupted one is not taken for whole

@@ -219,7 +219,7 @@ def command(weir, run, changes, directory, defaults):
     words = [word for option, value in plan.items() if value is not None
              for one in (value.split() if option in _REPEATED else [value]) for word in (f"--{option}", one)]
     words += [word for key, value in keys.items() for word in ("--switch-set", f"{key}={value}")]
-    return [weir, "simulate", *words, "--seed", str(run.plan.get("seed", 1)), "--explain", "off", "--quiet", "--out", str(directory)]
+    return [programs.simulator(weir), "simulate", *words, "--seed", str(run.plan.get("seed", 1)), "--explain", "off", "--quiet", "--out", str(directory)]
 
 
 def _of(middle, figure, runs):

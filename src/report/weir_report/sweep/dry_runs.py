@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 
+from ..basics import programs
 from ..basics.errors import ReportError
 from . import run_plan
 from .file import seconds_of
@@ -112,7 +113,7 @@ def label_words(plan, values, tags):
 
 def dry_run(weir, command, options, directory, labels=()):
     """(what the dry run printed, None), or (None, why it failed). `labels`: what the runs are called, which weir checks, too."""
-    line = [weir, command, *option_words(options), *labels, "--dry-run", "--json"]
+    line = [programs.simulator(weir) if command == "simulate" else weir, command, *option_words(options), *labels, "--dry-run", "--json"]
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=directory,
                               stdin=subprocess.DEVNULL)

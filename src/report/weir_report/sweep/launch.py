@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ..basics import programs
 from ..basics.errors import ReportError
-from ..basics.programs import PACKAGE_ROOT, find_script
 from . import dry_runs
 
 def weir_sbatch():
-    found = find_script("weir.sbatch")
+    found = programs.find_script("weir.sbatch")
     if not found:
-        raise ReportError(f"slurm/weir.sbatch was not found beside {PACKAGE_ROOT}: the installation is incomplete")
+        raise ReportError(f"slurm/weir.sbatch was not found beside {programs.PACKAGE_ROOT}: the installation is incomplete")
     return found
 
 
@@ -17,7 +17,7 @@ def local_launcher(given):
     """As words. `given`: launcher of [local], empty for the default."""
     if given:
         return list(given)
-    found = find_script("mpirun-local")
+    found = programs.find_script("mpirun-local")
     return [found] if found else ["mpirun", "--oversubscribe", "--bind-to", "none"]
 
 
@@ -44,7 +44,7 @@ def command(world, point, attempt, job):
     if world.name == "simulation":
         # Why a run was late costs several times the run, and a campaign compares settings: `weir explain` finds it afterwards.
         explained = "--explain" in words
-        return [weir, "simulate", *words, *(() if explained else ("--explain", "off"))], variables
+        return [programs.simulator(weir), "simulate", *words, *(() if explained else ("--explain", "off"))], variables
     return _measured("run", world, setting, job, words, variables, _ranks(point))
 
 

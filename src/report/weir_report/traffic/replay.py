@@ -11,7 +11,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from ..basics import quantities, units
+from ..basics import programs, quantities, units
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from ..runs import transfer_sizes
@@ -43,7 +43,7 @@ def command(weir, file, flows, out, link, at_once, more):
     given = {word[2:].partition("=")[0] for word in more if word.startswith("--")}
     if "fluid" in more or "--network=fluid" in more:
         given.add("control-network")
-    words = [weir, "simulate"]
+    words = [programs.simulator(weir), "simulate"]
     for option, value in ours.items():
         if option not in given:
             words += [f"--{option}", str(value)]
