@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     app.add_option("--seed", request.first_seed, "of the first one")->capture_default_str();
     app.add_option("--jobs", request.jobs, "at a time; all cores")->check(CLI::Range(1, 1024));
     app.add_flag("-q,--quiet", request.quiet, "nothing to standard output");
-    app.set_version_flag("--version", weir::cli::version_text);
+    app.set_version_flag("--version", [] { return weir::cli::version_text(weir::cli::mpi_library()); });
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
