@@ -123,6 +123,14 @@ def test_ends_of_axes_are_asked_whether_they_can_act():
     assert tune_axes.number_of(float("inf")) is None and len(axes[0].neighbours(1e12)) == 1
 
 
+def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
+    plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
+
+
 # --- In the simulator.
 
 
