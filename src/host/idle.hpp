@@ -6,7 +6,8 @@
 // grow with the time for which nothing has come, to which they add less than half a percent: a rank that has
 // nothing to do for long leaves the cores to those that have. The turn after a nap is followed by another at
 // once, because what came during the nap is found by the second: Open MPI's MPI_Testsome looks first and
-// makes progress then.
+// makes progress then. Rejected: a scheduler, which moves no data, that naps sooner (1x1x1 on two cores,
+// events of 16 MiB: naps of 1 ms after 0.1 ms, 46 Gb/s instead of 58; naps of 20 us, 24 instead of 44).
 #pragma once
 
 #include <algorithm>
