@@ -11,7 +11,7 @@ from conftest import ROOT
 from weir_report.basics.errors import ReportError
 from weir_report.sweep.file import read_sweep_file
 from weir_report.tune import axes as tune_axes
-from weir_report.tune import campaigns, decide, from_run, objective, tune_file, tuning
+from weir_report.tune import budget, campaigns, confirm_file, decide, found, from_run, objective, page, record, search, text, tune_file, tuning
 
 # Four senders to one port of 10 Gb/s that is nearly full: few bytes under way leave it idle, many pause the switch.
 PLAN = """repetitions = 2
@@ -70,7 +70,7 @@ ecn.none-below = "5kB"
     assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs == 100 - 4 * 6
     assert tune.constraints == objective.Constraints(True, 0.05, pytest.approx(50e-6))
     assert tune.given("producer-link") == "10Gb/s" and tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
-    assert tune_file.read(tune.path, budget=60).budget == 60
+    assert tune_file.read(tune.path, budget="60").budget == 60
 
 
 @pytest.mark.parametrize("content, message", [
@@ -83,11 +83,14 @@ ecn.none-below = "5kB"
     (PLAN + '[tune.axes]\nslots = { from = 1, to = 4, scale = "square" }\n', "scale: 'square' is neither log nor linear"),
     (PLAN + "[tune.axes]\nseed = [1, 2]\n", "tune.axes.seed: weir-sweep sets it itself"),
     (PLAN + '[tune.axes]\nSlots = [1, 2]\n', "'Slots' is neither an option of weir"),
-    (PLAN + "[tune]\nbudget = 5\n[tune.axes]\nslots = [1, 2]\n", "tune.budget: 5 is not a whole number from 36"),
+    (PLAN + "[tune]\nbudget = 5\n[tune.axes]\nslots = [1, 2]\n", "tune.budget: 5 is not a number of runs from 36"),
     (PLAN + '[tune]\nfigure = "speed"\n[tune.axes]\nslots = [1, 2]\n', "tune.figure: 'speed' is not one of margin, capacity"),
     (PLAN + '[tune]\npaused-at-most = "a lot"\n[tune.axes]\nslots = [1, 2]\n', "'a lot' is not a share"),
     (PLAN + "[tune]\nlossless = 1\n[tune.axes]\nslots = [1, 2]\n", "tune.lossless: 1 is neither true nor false"),
-    (PLAN + '[tune]\nfigure = "capacity"\nlossless = true\n[tune.axes]\nslots = [1, 2]\n', "go with runs at one rate"),
+    (PLAN + '[tune]\nbudget = "soon"\n[tune.axes]\nslots = [1, 2]\n', "tune.budget: 'soon' is not a number of runs.*or a time from 10s"),
+    (PLAN + "seed = 5\n[tune.axes]\nslots = [1, 2]\n", "simulation.seed: each run of a setting has a seed of its own"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = "1kB"\n', "tune.present.slots: '1kB' is not a number without a unit"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = true\n', "tune.present.slots: True is not a text or a number"),
     (PLAN + "[tune.axes]\nslots = [1, 2]\n[tune.present]\nstreams = 1\n", "tune.present.streams: there is no such axis"),
     (PLAN + "[tune]\nbudgets = 50\n[tune.axes]\nslots = [1, 2]\n", "did you mean budget?"),
 ])
@@ -112,6 +115,13 @@ def test_constraints_are_judged_by_what_a_run_counted():
     assert objective.Constraints(True).unseen({}) == "lossless" and objective.Constraints(True).unseen(record) is None
 
 
+def test_what_a_run_did_that_was_not_asked_for_is_said_in_words():
+    asked = objective.Constraints(True, 0.05, 50e-6)
+    record = {"switch": {"dropped_packets": 3, "producers_paused_share": {"mean": 0.1}}, "latency": {"offer_to_grant": {"count": 5, "p99_us": 100.0}}}
+    assert asked.broken(record) == ("lost packets", "paused producers for more than 5 % of the time", "had a scheduling latency (p99) above 50 us")
+    assert asked.broken({"totals": {"lost_events": 1}}) == ("lost events",) and asked.broken({}) == ()
+
+
 def test_a_setting_whose_run_died_keeps_nothing():
     lived, died = campaigns.Result(1.0, 0.0), campaigns.Result(None)
     assert tuning._kept([lived, lived]) and not tuning._kept([lived, died]) and not tuning._kept([campaigns.Result(1.0, 0.5)])
@@ -121,6 +131,48 @@ def test_ends_of_axes_are_asked_whether_they_can_act():
     axes = [tune_axes.Axis("ecn.none-below", "B", low=1e3, high=8e8), tune_axes.Axis("slots", "", low=1, high=16, whole=True)]
     assert {(1e3, 1), (1e3, 16), (8e8, 1), (8e8, 16)} <= set(tuning._corners(axes))
     assert tune_axes.number_of(float("inf")) is None and len(axes[0].neighbours(1e12)) == 1
+
+
+def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
+    path = tmp_path / "plan-confirm.toml"
+    assert confirm_file.write(path, tmp_path, "first") == (path, False)
+    assert confirm_file.write(path, tmp_path, "second") == (path, False) and path.read_text() == "second"
+    path.write_text("second, and the command that sets my switch")
+    assert confirm_file.write(path, tmp_path, "second") == (path, True)
+    other, kept = confirm_file.write(path, tmp_path, "third")
+    assert other.name == "plan-confirm-2.toml" and not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
+    assert confirm_file.write(path, tmp_path, "fourth") == (other, False) and other.read_text() == "fourth"
+
+
+def found_of(**given):
+    """Of one axis: slots 1 now, 4 proposed, and what else is `given`."""
+    axes = (tune_axes.of_list("slots", [1, 4, 8]),)
+    made = {"finalists": [(4.0,)], "changes": [decide.Change(0.5, 0.4, 0.6, decide.BETTER, relevant=True)], "keeps": [True], "chosen": 0,
+            "values": [[2e-3] * 5, [1e-3] * 5], "pairs": 5, **given}
+    return found.Found(axes, (1.0,), [search.Trial((1.0,), 1, 0.0), search.Trial((4.0,), 1, -0.7)], {}, **made)
+
+
+def test_the_figures_shown_are_those_of_the_confirmation_that_decided(file_of):
+    tune = tune_file.read(file_of(TUNE))
+    assert "slowest delivery 1 ms instead of 2 ms" in text.headline(tune, found_of())
+    twice = found_of(again=(0, [4e-3] * 9, [3e-3] * 9), pairs=9, sustained=(0, 9))
+    assert "slowest delivery 3 ms instead of 4 ms" in text.headline(tune, twice) and "in 9 of 9 runs instead of 0" in text.headline(tune, twice)
+    shown = page.page_text(tune, twice, "")
+    assert "proposed, other seeds" in shown and "present, other seeds" in shown
+    assert record.make(tune, twice)["confirmed_again"] == {"finalist": 1, "present_values": [4e-3] * 9, "values": [3e-3] * 9}
+
+
+def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_certain():
+    same = decide.Change(0.0, -0.001, 0.001, decide.NO_DIFFERENCE)
+
+    def near(broke):
+        more_often, = decide.breaks(0, 5, [(broke, 5)])
+        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same, 5, broke, ("lost packets",), 0, more_often)])
+
+    assert near(0).judged("slots") == decide.DOES_NOT_MATTER
+    assert near(1).judged("slots") == decide.NOT_TOLD and near(5).judged("slots") == decide.MATTERS
+    assert dict(text.parts(near(1)))["axes"][0].endswith("8 no difference, but 1 of 5 runs lost packets, which is not certain")
+    assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
 # --- In the simulator.
@@ -159,7 +211,7 @@ def test_the_same_command_reads_what_is_there_and_another_file_is_refused(weir, 
     before = [one.stat().st_mtime_ns for one in runs]
     assert call(weir, path) == printed
     assert [one.stat().st_mtime_ns for one in runs] == before
-    tune = tune_file.read(path, budget=41)
+    tune = tune_file.read(path, budget="41")
     with pytest.raises(ReportError, match="was begun with another budget"):
         tuning.Tuning(tune, path.with_suffix(""), print).begin()
 
@@ -181,6 +233,52 @@ def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkey
     assert 1.5e9 < found["one"][0].value < found["eight"][0].value < 2.6e9  # a quarter of the port of 10 Gb/s
 
 
+# Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.
+KILLER = """#!/bin/sh
+case "$*" in *--dry-run*|*--help*) ;; *"--slots 8"*) [ -e "$SPARED" ] || {{ : > "{touched}"; kill -9 $$; }} ;; esac
+exec {weir} "$@"
+"""
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_setting(weir, file_of, tmp_path, monkeypatch, once):
+    killer = tmp_path / "weir"
+    killer.write_text(KILLER.format(weir=weir, touched=tmp_path / "killed"))
+    killer.chmod(0o755)
+    monkeypatch.setenv("WEIR", str(killer))
+    monkeypatch.setenv("SPARED", str(tmp_path / ("killed" if once else "never")))
+    tune = tune_file.read(file_of(TUNE))
+    settings = {"one": {"slots": "1"}, "eight": {"slots": "8"}}
+
+    def run(needed=None):
+        made = campaigns.Campaigns(tune, tmp_path / "plan", print, jobs=1)
+        return made.run("killed", settings, 1, needed=needed), made.died
+
+    if not once:
+        with pytest.raises(ReportError, match="a run of the eight setting did not end by itself, nor when it was repeated"):
+            run(needed="eight")
+    found, died = run()
+    assert (tmp_path / "killed").exists() and found["one"][0].value > 0.0
+    assert bool(died) == bool(found["eight"][0].died) != once
+    if not once:
+        assert list(died) == ["killed, eight slots=8, seed 1"] and found["eight"][0].value is None
+        monkeypatch.setenv("WEIR", weir)
+        assert run()[1] == died  # what followed from the other runs still does
+
+
+def test_a_present_value_that_weir_refuses_and_ranges_that_it_mostly_refuses_are_named(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    ecn = PLAN.replace('network = "packet"', 'network = "packet"\necn = "on"')
+    axes = '[tune.axes]\n"ecn.none-below" = { from = "50kB", to = "900kB" }\n"ecn.all-above" = { from = "60kB", to = "300kB" }\n'
+    path = file_of(ecn + axes + '[tune.present]\n"ecn.none-below" = "1GB"\n')
+    with pytest.raises(ReportError, match=r"tune.present.ecn.none-below: the present setting cannot be run"):
+        tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
+    path = file_of(ecn + axes)
+    forecast = tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
+    assert forecast.drawn > forecast.refused > forecast.drawn / 2
+    assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(text.plan_lines(tune_file.read(path), forecast))
+
+
 def test_settings_of_a_switch_that_cannot_act_end_it_before_it_starts(weir, file_of):
     path = file_of(PLAN.replace('network = "packet"', 'network = "packet"\necn = "on"') + """
 [tune.axes]
@@ -200,8 +298,8 @@ def test_a_run_that_was_made_is_tuned_by_its_twin_if_that_reproduces_it(weir, si
     path = file_of("[tune]\nbudget = 36\n[tune.axes]\nslots = [1, 2, 4, 8]\n")
     tune = tune_file.read(path, of_run=from_run.tables(run, weir))
     assert tune.document["run"] == {"busy": "exponential:30ms"} and tune.document["simulation"]["network"] == "fluid"
-    _, answer, runs = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
-    assert answer.plan["slots"] == "1" and answer.plan["rate"] == "600Mb/s" and runs["search"] == 16
+    forecast = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
+    assert forecast.answer.plan["slots"] == "1" and forecast.answer.plan["rate"] == "600Mb/s" and forecast.runs["search"] == 16
     found = json.loads((run / "explain.json").read_text())
     (run / "explain.json").write_text(json.dumps(found | {"near": False, "differs_most": "goodput"}))
     with pytest.raises(ReportError, match="the twin does not reproduce this run.*goodput is"):

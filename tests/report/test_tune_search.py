@@ -1,5 +1,6 @@
 """The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the whole."""
 
+import dataclasses
 import math
 
 import pytest
@@ -89,6 +90,15 @@ def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_fi
     assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, 1) == []
 
 
+def test_a_run_that_died_says_nothing_of_its_setting_and_is_not_tried_again():
+    grid = calibration.grid_of(calibration.ridge, 0.0, 3)
+    history = [search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in search.propose([], grid.axes, grid.present, 40, 3)[1]]
+    died = [dataclasses.replace(trial, score=None, died=True) if place == 3 else trial for place, trial in enumerate(history)]
+    assert search.standings(died) == search.standings(history[:3] + history[4:])
+    assert history[3].candidate not in [one for of_seed in search.propose(died, grid.axes, grid.present, 40, 3).values() for one in of_seed]
+    assert history[3].candidate not in search.finalists(died, grid.axes, 3, 40)
+
+
 def test_settings_that_weir_refuses_are_not_proposed():
     axes = (of_range("low", 1, 64, True), of_range("high", 1, 64, True))
     rung = search.propose([], axes, (1.0, 64.0), 40, 1, lambda candidate: candidate[0] <= candidate[1])
@@ -142,6 +152,7 @@ def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_ne
     index, seeds = decide.again(found, [True, True], 5)
     assert index == 0 and 5 < seeds <= 20
     assert decide.again(found, [False, True], 5) is None  # it breaks a constraint
+    assert decide.again(found, [True, True], 5, seeds - 1) is None  # no campaign has so many
     assert decide.confirmed_again(LATE, before * 4, noisy * 4).is_better
     certain = decide.confirmed(LATE, before, [[0.9 * value for value in before]])
     assert certain[0].is_better and decide.again(certain, [True], 5) is None

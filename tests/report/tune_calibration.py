@@ -159,13 +159,13 @@ def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists)
 
 def sample_only(history, axes, present, budget, seed):
     """The whole budget for an even sample, a run each."""
-    return {} if history else {1: search._first(axes, present, budget, seed, lambda candidate: True, False)}
+    return {} if history else {1: search._first([], axes, present, budget, seed, lambda candidate: True)}
 
 
 def halving(history, axes, present, budget, seed):
     """Successive halving: half of the candidates get a run with the next seed, until four are left."""
     if not history:
-        return {1: search._first(axes, present, budget // 2, seed, lambda candidate: True, False)}
+        return {1: search._first([], axes, present, budget // 2, seed, lambda candidate: True)}
     found = sorted(search.standings(history), key=lambda one: one.score)
     seeds = max(trial.seed for trial in history)
     survivors = [one.candidate for one in found if one.runs == seeds][:max(4, len([one for one in found if one.runs == seeds]) // 2)]

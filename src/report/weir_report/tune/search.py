@@ -44,12 +44,14 @@ AXES_MAX = len(PRIMES)
 @dataclasses.dataclass(frozen=True)
 class Trial:
     """A run of the search. `score`: of its figure, smaller is better, as a logarithm, so that differences are shares; None: the run has
-    none. `excess`: how far it is from what is allowed, 0: it keeps all constraints."""
+    none. `excess`: how far it is from what is allowed, 0: it keeps all constraints. `died`: it did not end by itself, which says nothing of the
+    candidate."""
 
     candidate: tuple
     seed: int  # 1, 2, ...
     score: float | None
     excess: float = 0.0
+    died: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,14 +70,15 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
     if left <= 0:
         return {}
     generator = np.random.default_rng([seed, len(history)])
-    if all(trial.candidate == present for trial in history):
-        return {1: _first(axes, present, min(left, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible, bool(history))}
+    if first := _first(history, axes, present, min(budget, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible):
+        return {1: first}
     size = min(left, max(RUNG_LEAST, round(RUNG_PART * budget)))
     found = standings(history)
     rung = {}
     for candidate, next_seed in _repeated(history, found, size // 2):
         rung.setdefault(next_seed, []).append(candidate)
-    new = _new(found, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
+    tried = {trial.candidate for trial in history}
+    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
     if new:
         rung[1] = new
     return rung
@@ -84,7 +87,7 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
 def finalists(history, axes, seed, count=FINALISTS):
     """The candidates that the model expects to be best, of those that were run and broke no constraint, the best first."""
     found = standings(history)
-    broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None}
+    broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
     kept = [standing for standing in found if standing.candidate not in broke]
     if not kept:
         return []
@@ -97,7 +100,9 @@ def finalists(history, axes, seed, count=FINALISTS):
 
 
 def standings(history):
-    """[Standing] of all candidates, in the order of their first run. Those that broke a constraint or have no score follow behind all others."""
+    """[Standing] of all candidates that have a run which did not die, in the order of their first run. Those that broke a constraint or have no
+    score follow behind all others."""
+    history = [trial for trial in history if not trial.died]
     scores, effects = _fitted(history)
     known = [trial.score for trial in history if trial.score is not None and trial.excess <= 0.0] or \
         [trial.score for trial in history if trial.score is not None] or [0.0]
@@ -151,15 +156,18 @@ def noise(history):
 # --- What is tried.
 
 
-def _first(axes, present, count, seed, is_possible, is_run):
-    """`is_run`: the present setting has a run already."""
-    chosen = [] if is_run else [present]
+def _first(history, axes, present, count, seed, is_possible):
+    """What is left to run of the sample, which is the present setting and `count` - 1 others."""
+    tried = dict.fromkeys(trial.candidate for trial in history)
+    if len(tried) >= count:
+        return []
+    chosen = dict.fromkeys((present, *tried))
     for candidate in halton(axes, seed, 50 * count):
         if len(chosen) >= count:
             break
-        if candidate != present and candidate not in chosen and is_possible(candidate):
-            chosen.append(candidate)
-    return chosen
+        if candidate not in chosen and is_possible(candidate):
+            chosen[candidate] = None
+    return [candidate for candidate in chosen if candidate not in tried]
 
 
 def halton(axes, seed, count):
@@ -195,12 +203,11 @@ def _repeated(history, found, most):
     return [(one.candidate, max(seeds[one.candidate]) + 1) for one in chosen[:most]]
 
 
-def _new(found, axes, count, generator, is_possible, spread):
+def _new(found, tried, axes, count, generator, is_possible, spread):
     """Candidates that were not run, one after the other where most improvement is expected of them."""
     if count <= 0:
         return []
-    known = {standing.candidate for standing in found}
-    pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in known]
+    pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in tried]
     if not pool:
         return []
     model = _model(found, axes, generator, spread)
