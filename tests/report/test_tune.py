@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT
 
 from weir_report.basics.errors import ReportError
+from weir_report.sweep import continued
 from weir_report.sweep.file import read_sweep_file
 from weir_report.tune import axes as tune_axes
 from weir_report.tune import budget, campaigns, confirm_file, decide, found, from_run, objective, page, record, search, text, tune_file, tuning
@@ -67,7 +68,7 @@ policy = ["balanced", "token"]
 ecn.none-below = "5kB"
 """))
     assert [(axis.name, axis.unit) for axis in tune.axes] == [("ecn.none-below", "B"), ("class.storage.weight", ""), ("policy", None)]
-    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs == 100 - 4 * 6
+    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs() == 100 - 4 * 6 and tune.search_runs(1) == 100 - 2 * 6
     assert tune.constraints == objective.Constraints(True, 0.05, pytest.approx(50e-6))
     assert tune.given("producer-link") == "10Gb/s" and tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
     assert tune_file.read(tune.path, budget="60").budget == 60
@@ -227,10 +228,47 @@ def test_the_file_that_confirms_is_an_ordinary_sweep_file(weir, tuned):
 
 def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
-    tune = tune_file.read(file_of(PLAN + '[tune]\nfigure = "capacity"\n[tune.axes]\nslots = [1, 8]\n'))
+    tune = tune_file.read(file_of(PLAN + '[tune]\nfigure = "capacity"\ncontrol-latency-at-most = "1ns"\n[tune.axes]\nslots = [1, 8]\n'))
     found = campaigns.Campaigns(tune, tune.path.with_suffix(""), print, jobs=1).run("limits", {"one": {"slots": "1"}, "eight": {"slots": "8"}}, 1)
     assert {name: len(results) for name, results in found.items()} == {"one": 1, "eight": 1}
     assert 1.5e9 < found["one"][0].value < found["eight"][0].value < 2.6e9  # a quarter of the port of 10 Gb/s
+    held = found["eight"][0].record["plan"]["resolved"]["rate_bits_per_second"]  # constraints look at a run of the largest rate that held
+    assert held == pytest.approx(found["eight"][0].value, rel=0.03) and found["eight"][0].excess > 0.0
+    assert found["eight"][0].broken == ("had a scheduling latency (p99) above 0.001 us",)
+
+
+def test_a_time_is_as_many_runs_as_fit_into_it():
+    total = lambda budget: 3 * budget  # noqa: E731
+    assert budget.runs_in(7200.0, total, 36, 2.0, 4) == int((7200.0 - 20 * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
+    assert budget.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.BUDGET_MAX
+    assert budget.runs_in(60.0, total, 36, 2.0, 1) is None
+
+
+def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    path = file_of(TUNE.replace("budget = 40", 'budget = "2h"'))
+    tune = tune_file.read(path)
+    assert tune.budget == 36 and tune.budget_s == 7200.0
+
+    def stop(found):
+        raise InterruptedError(len(found.history))
+
+    def measured(message):
+        made = tuning.Tuning(tune, path.with_suffix(""), message.append, jobs=2)
+        made.begin()
+        monkeypatch.setattr(made, "_search", stop)
+        with pytest.raises(InterruptedError) as stopped:
+            made.run()
+        assert stopped.value.args[0] == search.FIRST_LEAST
+        return made.tune.budget
+
+    said = []
+    runs = measured(said)
+    assert 36 < runs <= tune_file.BUDGET_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
+    lines = "\n".join(text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
+    assert "budget      2 h 0 min on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
+    with pytest.raises(ReportError, match="10 s is too short: the fewest runs that give an answer are .*, and take about"):
+        tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
 
 
 # Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.

@@ -3,11 +3,12 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 import tune_calibration as calibration
 
 from weir_report.runs.key_figures import KeyFigure
-from weir_report.tune import acting, decide, search
+from weir_report.tune import acting, decide, search, trees
 from weir_report.tune.axes import of_list, of_range
 
 LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
@@ -85,18 +86,36 @@ def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_fi
     order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]
     assert set(order[-2:]) == {1, 2} and order[0] == 3
     axes = (of_range("x", 1, 8, False),)
-    found = search.finalists(trials, axes, 1)
+    found = search.finalists(trials, axes, None, 1)
     assert (3,) in found and not {(1,), (2,)} & set(found)
-    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, 1) == []
+    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, None, 1) == []
 
 
 def test_a_run_that_died_says_nothing_of_its_setting_and_is_not_tried_again():
     grid = calibration.grid_of(calibration.ridge, 0.0, 3)
-    history = [search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in search.propose([], grid.axes, grid.present, 40, 3)[1]]
+    sample = search.propose([], grid.axes, grid.present, 40, 3)[1]
+    history = [search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in sample]
     died = [dataclasses.replace(trial, score=None, died=True) if place == 3 else trial for place, trial in enumerate(history)]
     assert search.standings(died) == search.standings(history[:3] + history[4:])
     assert history[3].candidate not in [one for of_seed in search.propose(died, grid.axes, grid.present, 40, 3).values() for one in of_seed]
-    assert history[3].candidate not in search.finalists(died, grid.axes, 3, 40)
+    assert history[3].candidate not in search.finalists(died, grid.axes, grid.present, 3)
+
+
+def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_and_run_once_more():
+    trials = [search.Trial((float(x),), seed, 0.1 * x) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (4, 5)]
+    axes = (of_range("x", 1, 8, False),)
+    assert search.finalists_wanted(trials) == 1 and search.finalists(trials, axes, (1.0,), 1) == [(2.0,)]
+    assert search.propose(trials, axes, (1.0,), 16, 1)[2] == [(1.0,)]
+    differ = [dataclasses.replace(trial, score=trial.score + 0.01 * (trial.seed == 2 and trial.candidate == (4.0,))) for trial in trials]
+    assert search.finalists_wanted(differ) == search.FINALISTS == len(search.finalists(differ, axes, (1.0,), 1))
+
+
+def test_trees_find_a_step_and_are_unsure_near_it():
+    points = [[x / 10.0, y] for x in range(10) for y in (0.2, 0.8)]
+    values = [0.0 if x < 0.45 else 1.0 for x, _ in points]
+    mean, deviation = trees.predict(points, values, [[0.1, 0.5], [0.45, 0.5], [0.9, 0.5]], np.random.default_rng(1))
+    assert mean[0] == 0.0 and mean[2] == 1.0 and 0.0 < mean[1] < 1.0 and deviation[1] > 0.2
+    assert deviation[0] == deviation[2] == 0.0
 
 
 def test_settings_that_weir_refuses_are_not_proposed():

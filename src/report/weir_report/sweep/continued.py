@@ -50,7 +50,8 @@ def states(campaign, world):
 
 
 def complete(sweep, world, directory, settled=False):
-    """The campaign of this sweep file, if all its runs are there: nothing is prepared then. Else None. `settled`: what is missing in it stays missing."""
+    """The campaign of this sweep file, if all its runs are there: nothing is prepared then. Else None. `settled`: what is missing in it
+    stays missing."""
     campaign = Campaign(directory)
     campaign.plan = campaign.read_plan()
     if campaign.plan is None or not (directory / world / "settings.json").exists():

@@ -37,7 +37,7 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One run of a setting, or with a capacity one search. `value`: of the figure; `excess`, `broken`: of the constraints, as of objective.Constraints;
+    """One run of a setting, or with a capacity one search. `value`: of the figure; `excess`, `broken`: as of objective.Constraints;
     `run`: None of a search; `record`: what constraints looked at, of a search the run at its limit; `died`: why there is nothing, though the
     setting is not to blame for it."""
 

@@ -114,8 +114,8 @@ def choose(found, keeps, present_keeps=True):
 
 
 def breaks(broke, runs, others):
-    """Whether each of `others`, (runs that broke a constraint, runs), certainly breaks it more often than a setting of which `broke` of `runs` did, by
-    Boschloo's test. All share 5 %."""
+    """Whether each of `others`, (runs that broke a constraint, runs), certainly breaks it more often than a setting of which `broke` of
+    `runs` did, by Boschloo's test. All share 5 %."""
     def chance(count, size):
         known = min(runs, size) >= statistics.FEWEST_RUNS and count * runs > broke * size
         return statistics.share_p_values(broke, runs, size)[count] if known else math.nan

@@ -94,8 +94,8 @@ class Found:
         return found if found != decide.DOES_NOT_MATTER or all(neighbour.keeps for neighbour in near) else decide.NOT_TOLD
 
     def settings_within(self):
-        """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and greatest value, or of
-        their choices})."""
+        """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and
+        greatest value, or of their choices})."""
         tried = search.standings(self.history)
         best = min(one.score for one in tried)
         good = [one.candidate for one in tried if one.score <= best + FLAT]

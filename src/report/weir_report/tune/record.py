@@ -53,7 +53,8 @@ def _axis(found, axis):
             "scale": None if axis.values else "log" if axis.log else "linear", "cannot_act": found.idle.get(axis.name),
             "judged": found.judged(axis.name),
             "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.keeps,
-                            "runs": one.runs, "broke": one.broke, "broken": list(one.broken), "died": one.died, "breaks": one.breaks, **_change(one.change)}
+                            "runs": one.runs, "broke": one.broke, "broken": list(one.broken), "died": one.died, "breaks": one.breaks,
+                            **_change(one.change)}
                            for one in found.of_axis(axis.name)]}
 
 

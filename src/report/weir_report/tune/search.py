@@ -2,17 +2,21 @@
 
 1. The present setting and a sample that covers all axes evenly (Halton), a run each, all with the same seed.
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
-   runs of equal settings differ at all; the rest of the rung are new settings where the model expects most improvement.
+   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected: half of them by trees
+   (trees.py), which find what lies behind a step, the others by the model.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
-   (decide.py): what a search has chosen looks better than it is.
+   (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
+   only finalist, and the runs that would confirm others go into the search.
 
 Seeds are common random numbers: a seed is the same traffic for all settings, and what it does to all of them alike is taken off before
 they are compared. So one run of each suffices in the beginning.
 
 Settings that break a constraint rank behind all that keep it, by how far they are from it.
 
-Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone: tests/report/tune_calibration.py
-measures them."""
+Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone, which tests/report/tune_calibration.py
+measures; and, on the grid ecn with other seeds of the search, improvement averaged over several fits of the model, kernels that are less smooth
+(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, and trees alone: none found the
+best more often."""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ import math
 
 import numpy as np
 
+from . import trees
 from .model import Model
 
 # Parts of the budget: of the first sample, and of a rung.
@@ -37,6 +42,7 @@ CONVERGED, STEPS_MAX = 1e-9, 1000
 # Candidates that the model looks at.
 POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
 NEAR_OF = 5
+TIE = 1e-9
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 AXES_MAX = len(PRIMES)
 
@@ -84,16 +90,22 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
     return rung
 
 
-def finalists(history, axes, seed, count=FINALISTS):
-    """The candidates that the model expects to be best, of those that were run and broke no constraint, the best first."""
+def finalists_wanted(history):
+    """How many candidates are to be confirmed: one where runs of equal settings do not differ."""
+    return 1 if _do_not_differ(noise(history)) else FINALISTS
+
+
+def finalists(history, axes, present, seed):
+    """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first. Where
+    runs of equal settings do not differ, that which was seen to be best."""
     found = standings(history)
     broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
-    kept = [standing for standing in found if standing.candidate not in broke]
+    kept = [standing for standing in found if standing.candidate not in broke and standing.candidate != present]
     if not kept:
         return []
     expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
     kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
-    return [standing.candidate for standing in kept[:count]]
+    return [standing.candidate for standing in kept[:finalists_wanted(history)]]
 
 
 # --- What the runs say.
@@ -153,6 +165,11 @@ def noise(history):
     return math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
 
 
+def _do_not_differ(spread):
+    """`spread`: of `noise`."""
+    return spread is not None and spread < NO_NOISE
+
+
 # --- What is tried.
 
 
@@ -189,10 +206,11 @@ def _radical_inverse(index, base):
 def _repeated(history, found, most):
     """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best."""
     spread = noise(history)
-    if spread is not None and spread < NO_NOISE:
-        return []
     ordered = sorted(found, key=lambda standing: standing.score)
-    if spread is None:
+    if _do_not_differ(spread):
+        # They may differ where the search has come to since.
+        chosen = [one for one in ordered[:1] if one.runs == 1]
+    elif spread is None:
         chosen = ordered[:REPEATED_FIRST]
     else:
         best = ordered[0]
@@ -210,19 +228,36 @@ def _new(found, tried, axes, count, generator, is_possible, spread):
     pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in tried]
     if not pool:
         return []
-    model = _model(found, axes, generator, spread)
     points = np.array([point_of(axes, candidate) for candidate in pool])
-    best = float(model.predict(model.points)[0].min())
     chosen, possible = [], np.ones(len(pool), bool)
+
+    def choose(gain):
+        """Takes the candidate with the greatest gain that weir takes. Its place in the pool; None: there is none."""
+        while possible.any():
+            place = int(np.where(possible, gain, -1.0).argmax())
+            possible[place] = False
+            if is_possible(pool[place]):
+                chosen.append(pool[place])
+                return place
+        return None
+
+    gain = _improvement_by_trees(found, axes, points, generator)
+    believed = [place for _ in range(count // 2) if (place := choose(gain)) is not None]
+    model = _model(found, axes, generator, spread)
+    best = float(model.predict(model.points)[0].min())
     while len(chosen) < count and possible.any():
-        mean, deviation = model.predict(points)
-        gain = np.where(possible, _improvement(mean, deviation, best), -1.0)
-        place = int(gain.argmax())
-        possible[place] = False
-        if is_possible(pool[place]):
-            chosen.append(pool[place])
-            model = model.with_believed(points[place:place + 1])
+        if believed:
+            model, believed = model.with_believed(points[believed]), []
+        place = choose(_improvement(*model.predict(points), best))
+        believed = [] if place is None else [place]
     return chosen
+
+
+def _improvement_by_trees(found, axes, points, generator):
+    """What trees expect at each of `points`; of equal ones, as on a plateau, any is the first."""
+    values = _squeezed(np.array([standing.score for standing in found]))
+    known = [point_of(axes, standing.candidate) for standing in found]
+    return _improvement(*trees.predict(known, values, points, generator), float(values.min())) + TIE * generator.random(len(points))
 
 
 def _improvement(mean, deviation, best):
@@ -272,7 +307,7 @@ def _model(found, axes, generator, spread):
     # By how much scores near the best are stretched, so is their noise.
     stretch = 1.0 / _knee(values)
     return Model([point_of(axes, standing.candidate) for standing in found], squeezed, [standing.runs for standing in found], axis_of, generator,
-                 (min(spread or 0.0, 10.0) * stretch) ** 2)
+                 (min(spread or 0.0, 10.0) * stretch) ** 2, not _do_not_differ(spread))
 
 
 def _knee(values):
@@ -286,8 +321,8 @@ def _squeezed(values):
 
 
 def _expected(found, axes, generator, spread):
-    """{candidate: what the model expects of it}; with few runs, what was seen."""
-    if len(found) < FIRST_LEAST:
+    """{candidate: what the model expects of it}; with few runs, and where runs of equal settings do not differ, what was seen."""
+    if len(found) < FIRST_LEAST or _do_not_differ(spread):
         return {standing.candidate: standing.score for standing in found}
     model = _model(found, axes, generator, spread)
     return dict(zip((standing.candidate for standing in found), model.predict(model.points)[0]))

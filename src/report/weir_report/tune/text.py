@@ -26,11 +26,11 @@ def plan_lines(tune, forecast):
     for words in tune.constraints.words():
         lines += _part("kept", words)
     if 2 * forecast.refused > forecast.drawn:
-        lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be run: {forecast.why_refused}. The others are "
-                       "searched; ranges without what is refused are covered better")
+        lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be run: {forecast.why_refused}. "
+                       "The others are searched; ranges without what is refused are covered better")
     if tune.budget_s:
-        lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many runs as the first {forecast.first} let expect"
-                       + ("" if forecast.runs else "; how long one takes is not known before"))
+        lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many runs as the first {forecast.first} "
+                       "let expect" + ("" if forecast.runs else "; how long one takes is not known before"))
     return lines + (_cost(tune, forecast) if forecast.runs else [])
 
 

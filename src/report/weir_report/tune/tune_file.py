@@ -49,9 +49,9 @@ class TuneFile:
         """Seeds of the confirmation."""
         return self.confirm_given or confirm_of(self.budget)
 
-    @property
-    def search_runs(self):
-        return self.budget - self.confirm * FINALISTS_AND_PRESENT
+    def search_runs(self, finalists=search.FINALISTS):
+        """What is left of the budget, if so many are confirmed beside the present setting."""
+        return search_runs(self.budget, self.confirm, finalists)
 
     def given(self, name):
         """What the file sets for all runs: the text of an option in force in the simulator, or of a key of the switch; None: nothing."""
@@ -73,8 +73,8 @@ def is_key_of_switch(name):
 
 
 def read(path, budget=None, of_run=None):
-    """`budget`: as text, in the place of the file's; `of_run`: ([run], [simulation]) of a run that was made, in the place of the file's [run], and below
-    its [simulation]. Raises ReportError with file and key."""
+    """`budget`: as text, in the place of the file's; `of_run`: ([run], [simulation]) of a run that was made, in the place of the file's [run], and
+    below its [simulation]. Raises ReportError with file and key."""
     path = Path(path)
     text = read_text(path, "a sweep file in TOML with a table [tune]", SWEEP_BYTES_MAX)
     document = toml_file.parse(path, text, "a file of weir-sweep tune")
@@ -99,7 +99,7 @@ def read(path, budget=None, of_run=None):
     axes = _axes(path, table.table("axes").content)
     confirm = table.integer("confirm", None, CONFIRM_LEAST, CONFIRM_MAX)
     least = SEARCH_LEAST + (confirm or CONFIRM_LEAST) * FINALISTS_AND_PRESENT
-    of_file = table.read("budget", DEFAULT_SEARCH + DEFAULT_OF_AXIS * len(axes) + (confirm or CONFIRM_LEAST) * FINALISTS_AND_PRESENT, (int, str), BUDGET)
+    of_file = table.read("budget", least - SEARCH_LEAST + DEFAULT_SEARCH + DEFAULT_OF_AXIS * len(axes), (int, str), BUDGET)
     runs, seconds = _budget(table.where("budget"), of_file, least) if budget is None else _budget("--budget", budget, least)
     made = TuneFile(
         path=base.path, name=base.name, text=text, document=document,
@@ -125,6 +125,10 @@ def _budget(where, given, least):
         raise ReportError(f"{where}: {given} is not a number of runs from {least} ({SEARCH_LEAST} to search, {least - SEARCH_LEAST} to "
                           f"confirm) to {BUDGET_MAX}, nor a time, such as \"2h\"")
     return int(given), None
+
+
+def search_runs(budget, confirm, finalists):
+    return budget - confirm * (finalists + 1)
 
 
 def confirm_of(budget):

@@ -100,7 +100,7 @@ class Tuning:
             if budget is None:
                 return made
             tune = dataclasses.replace(tune, budget=budget)
-        return dataclasses.replace(made, run_s=run_s, runs={"search": tune.search_runs, "confirmation": tune.budget - tune.search_runs,
+        return dataclasses.replace(made, run_s=run_s, runs={"search": tune.search_runs(), "confirmation": tune.budget - tune.search_runs(),
                                                             "afterwards": self._afterwards(tune, made.answer)})
 
     def _afterwards(self, tune, answer):
@@ -139,8 +139,7 @@ class Tuning:
         if self.tune.budget_s:
             self._measure(found, answer)
         self._search(found)
-        best = search.finalists(found.history, axes, self.tune.seed, search.FINALISTS + 1)
-        found.finalists = [one for one in best if one != present][:search.FINALISTS]
+        found.finalists = search.finalists(found.history, axes, present, self.tune.seed)
         confirmed = self._confirm(found)
         self._around(found, confirmed)
         self._loads(found, answer)
@@ -185,8 +184,11 @@ class Tuning:
     def _trial(self, candidate, seed, result):
         return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess, bool(result.died))
 
+    def _search_runs(self, found):
+        return self.tune.search_runs(search.finalists_wanted(found.history))
+
     def _propose(self, found):
-        return search.propose(found.history, found.axes, found.present, self.tune.search_runs, self.tune.seed,
+        return search.propose(found.history, found.axes, found.present, self._search_runs(found), self.tune.seed,
                               lambda candidate: self.campaigns.is_possible(self.options(found, candidate)))
 
     def _try(self, found, name, candidates, seed):
@@ -218,7 +220,7 @@ class Tuning:
             for seed, candidates in sorted(rung.items()):
                 self._try(found, f"search-{number:02d}-seed-{seed}", candidates, seed)
             best = min(search.standings(found.history), key=lambda one: one.score)
-            self.say(f"search, rung {number}: {len(found.history)} of {self.tune.search_runs} runs; best so far: "
+            self.say(f"search, rung {number}: {len(found.history)} of {self._search_runs(found)} runs; best so far: "
                      + tune_axes.words(found.axes, best.candidate))
         found.runs["search"] = len(found.history)
 
