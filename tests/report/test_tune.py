@@ -239,8 +239,8 @@ def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkey
 
 def test_a_time_is_as_many_runs_as_fit_into_it():
     total = lambda budget: 3 * budget  # noqa: E731
-    assert budget.runs_in(7200.0, total, 36, 2.0, 4) == int((7200.0 - 20 * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
-    assert budget.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.BUDGET_MAX
+    assert budget.runs_in(720.0, total, 36, 2.0, 4) == int((720.0 - budget.CAMPAIGNS * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
+    assert budget.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.IN_TIME_MAX
     assert budget.runs_in(60.0, total, 36, 2.0, 1) is None
 
 
@@ -264,7 +264,7 @@ def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(wei
 
     said = []
     runs = measured(said)
-    assert 36 < runs <= tune_file.BUDGET_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
+    assert 36 < runs <= tune_file.IN_TIME_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
     lines = "\n".join(text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
     assert "budget      2 h 0 min on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
     with pytest.raises(ReportError, match="10 s is too short: the fewest runs that give an answer are .*, and take about"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..sweep.continued import CAMPAIGN_S
-from .tune_file import BUDGET_MAX
+from .tune_file import IN_TIME_MAX
 
 # Campaigns of a tuning: the present setting, the rungs, two confirmations, the neighbours, the other loads.
 CAMPAIGNS = 20
@@ -15,14 +15,14 @@ def seconds(runs, run_s, processes):
 
 
 def runs_in(budget_s, total_of, least, run_s, processes):
-    """The largest budget in runs with which all is expected to take `budget_s` seconds at most; None: not even `least` runs are. `total_of(budget)`:
-    how many runs there are in all, which grows with the budget."""
+    """The largest budget in runs, up to IN_TIME_MAX, with which all is expected to take `budget_s` seconds at most; None: not even `least` runs do.
+    `total_of(budget)`: how many runs there are in all, which grows with the budget."""
     def fits(budget):
         return seconds(total_of(budget), run_s, processes) <= budget_s
 
     if not fits(least):
         return None
-    low, high = least, BUDGET_MAX + 1  # it fits, it is one too many
+    low, high = least, IN_TIME_MAX + 1  # it fits, it is one too many
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

@@ -66,9 +66,9 @@ def _write(made, found):
     if found.chosen is not None:
         path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory, confirm_file.text(
             tune, found, lambda candidate: made.options(found, candidate), confirm_file.only_simulated(made.campaigns.weir)))
-        lines += text.next_lines(path)
+        lines += text.next_lines(path, confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
         if changed:
-            lines += text.kept_lines(path)
+            lines += text.unchanged_lines(path)
         else:
             written.append(path)
     print("\n" + "\n".join(lines))

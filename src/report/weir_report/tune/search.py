@@ -2,8 +2,8 @@
 
 1. The present setting and a sample that covers all axes evenly (Halton), a run each, all with the same seed.
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
-   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected: half of them by trees
-   (trees.py), which find what lies behind a step, the others by the model.
+   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as runs of equal
+   settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for steps.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
    (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
    only finalist, and the runs that would confirm others go into the search.
@@ -241,8 +241,10 @@ def _new(found, tried, axes, count, generator, is_possible, spread):
                 return place
         return None
 
-    gain = _improvement_by_trees(found, axes, points, generator)
-    believed = [place for _ in range(count // 2) if (place := choose(gain)) is not None]
+    believed = []
+    if spread is None or _do_not_differ(spread):
+        gain = _improvement_by_trees(found, axes, points, generator)
+        believed = [place for _ in range(count // 2) if (place := choose(gain)) is not None]
     model = _model(found, axes, generator, spread)
     best = float(model.predict(model.points)[0].min())
     while len(chosen) < count and possible.any():

@@ -9,6 +9,7 @@ from ..basics.units import counted
 from ..sweep import continued
 from . import decide, objective
 from .found import FLAT
+from .tune_file import IN_TIME_MAX
 
 WIDTH, INDENT = 110, 12
 DIED_SHOWN = 5
@@ -30,7 +31,7 @@ def plan_lines(tune, forecast):
                        "The others are searched; ranges without what is refused are covered better")
     if tune.budget_s:
         lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many runs as the first {forecast.first} "
-                       "let expect" + ("" if forecast.runs else "; how long one takes is not known before"))
+                       f"let expect, {IN_TIME_MAX} at most" + ("" if forecast.runs else "; how long one takes is not known before"))
     return lines + (_cost(tune, forecast) if forecast.runs else [])
 
 
@@ -60,13 +61,14 @@ def parts(found):
     return [(heading, texts) for heading, texts in made if texts]
 
 
-def next_lines(confirm):
-    """What to do with the sweep file that confirms."""
-    return _part("next", f"weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; --simulate predicts that")
+def next_lines(confirm, to_fill_in):
+    """What to do with the sweep file that confirms. `to_fill_in`: the command that sets the switch is missing in it."""
+    first = f"fill in on-change of {confirm.name}, the command that sets the switch; then " if to_fill_in else ""
+    return _part("next", f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; --simulate predicts that")
 
 
-def kept_lines(confirm):
-    return _part("kept", f"{confirm.name}, which was changed since it was written: the proposal is the same")
+def unchanged_lines(confirm):
+    return _part("unchanged", f"{confirm.name}: it was edited since it was written, and the proposal is the same")
 
 
 def headline(tune, found):

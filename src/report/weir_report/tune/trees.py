@@ -3,7 +3,7 @@ Wehenkel, Machine Learning 63, 2006). Pure; numpy only.
 
 A switch has steps and plateaus: below a threshold nothing is marked, and all settings there are equal; beyond it everything may be lost. A Gaussian
 process draws a smooth surface through that, and expects little behind a step. Trees cut the settings into parts instead, at places drawn by
-chance; where they disagree, little is known."""
+chance; where they disagree, little is known. They take every difference for real, so that noise misleads them."""
 
 from __future__ import annotations
 

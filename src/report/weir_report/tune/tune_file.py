@@ -14,7 +14,8 @@ from ..sweep.file import OPTION, OWN_OPTIONS, SWEEP_BYTES_MAX, Table, parse_swee
 from . import axes as tune_axes, objective, search
 
 KEY_OF_SWITCH = re.compile(r"[a-z][a-z0-9-]{0,40}(\.[A-Za-z0-9_-]{1,40}){1,2}")
-BUDGET_MAX = 100_000
+# The model costs the cube of the runs: a minute for 1000 and ten for 2000, in all rungs together.
+BUDGET_MAX, IN_TIME_MAX = 2000, 1000
 BUDGET_S_LEAST, BUDGET_S_MAX = 10.0, 30 * 86400.0
 BUDGET = 'a number of runs, such as 120, or a time from 10s to 720h, such as "2h"'
 CONFIRM_LEAST, CONFIRM_MAX = 5, 100
