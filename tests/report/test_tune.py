@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from conftest import ROOT
@@ -143,6 +144,18 @@ def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
     other, kept = confirm_file.write(path, tmp_path, "third")
     assert other.name == "plan-confirm-2.toml" and not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
     assert confirm_file.write(path, tmp_path, "fourth") == (other, False) and other.read_text() == "fourth"
+
+
+def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):
+    tune = tune_file.read(file_of(PLAN + '[tune.axes]\nslots = [1, 8]\n"ecn.none-below" = ["5kB", "50kB"]\n'))
+
+    def tags(axes):
+        made = found.Found(axes, tuple(axis.values[0] for axis in axes), [], {}, finalists=[tuple(axis.values[1] for axis in axes)], chosen=0)
+        document = tomllib.loads(confirm_file.text(tune, made, lambda candidate: tune_axes.texts_of(axes, candidate), {"switch-set"}))
+        assert [setting["name"] for setting in document["switch"]["settings"]] == ["present", "proposed"]
+        return document.get("tags")
+
+    assert tags(tune.axes) == {"plan": "of the setting"} and tags(tune.axes[1:]) is None
 
 
 def found_of(**given):

@@ -7,6 +7,7 @@ import subprocess
 
 from ..basics import toml_file, whole_file
 from ..basics.errors import ReportError
+from ..compare.doubts import PLAN_OF_THE_SETTING
 from . import axes as tune_axes, objective
 from .tune_file import is_key_of_switch
 
@@ -37,6 +38,8 @@ def text(tune, found, options_of, only_simulated):
              "# proposed: " + tune_axes.words(found.axes, found.best)]
     of_switch = any(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes)
     if of_switch:
+        if not all(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes):
+            document["tags"] = dict([PLAN_OF_THE_SETTING]) | document.get("tags", {})
         document["switch"] = {"settings": settings, "on-change": tune.on_change or PLACEHOLDER, "hold": 1}
         lines += ["# Measured, on-change is called with the name of the setting, present or proposed, behind it, and sets the switch and the network",
                   "# cards to the values above. Simulated, it is not called."]
