@@ -96,16 +96,19 @@ def finalists_wanted(history):
 
 
 def finalists(history, axes, present, seed):
-    """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first. Where
-    runs of equal settings do not differ, that which was seen to be best."""
+    """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first: fewer
+    if the present one is among the best, for each one more makes it harder to tell any of them apart. Where runs of equal settings do not
+    differ, that which was seen to be best."""
     found = standings(history)
     broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
-    kept = [standing for standing in found if standing.candidate not in broke and standing.candidate != present]
+    kept = [standing for standing in found if standing.candidate not in broke]
     if not kept:
         return []
     expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
     kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
-    return [standing.candidate for standing in kept[:finalists_wanted(history)]]
+    wanted = finalists_wanted(history)
+    best = [standing.candidate for standing in kept[:max(wanted, 2)]]
+    return [candidate for candidate in best if candidate != present][:wanted]
 
 
 # --- What the runs say.

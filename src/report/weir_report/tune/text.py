@@ -201,5 +201,5 @@ def _how(found):
 
 
 def _part(heading, text):
-    return textwrap.wrap(text, WIDTH, initial_indent=f"{heading:<{INDENT}}", subsequent_indent=" " * (INDENT + 2))
+    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, initial_indent=f"{heading:<{INDENT}}", subsequent_indent=" " * (INDENT + 2))
 
