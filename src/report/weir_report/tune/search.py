@@ -2,8 +2,9 @@
 
 1. The present setting and a sample that covers all axes evenly (Halton), a run each, all with the same seed.
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
-   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as runs of equal
-   settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for steps.
+   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as
+   runs of equal settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for
+   steps.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
    (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
    only finalist, and the runs that would confirm others go into the search.
@@ -34,6 +35,9 @@ FIRST_PART, RUNG_PART = 0.4, 0.12
 FIRST_LEAST, RUNG_LEAST = 6, 4
 # Of a rung, runs with further seeds: half at most. So many seeds a setting gets at most, and so many settings in the first rung.
 SEEDS_MAX, REPEATED_FIRST = 4, 3
+# So many settings whose runs are the same show that seeds make no difference. Their scores differ by PLATEAU at least: where nothing is marked or
+# paused, runs are the same, and elsewhere they need not be.
+SAME_LEAST, PLATEAU = 3, 1e-3
 FINALISTS = 3
 # Runs of equal settings that differ by less than this share do not differ.
 NO_NOISE = 1e-4
@@ -92,7 +96,7 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
 
 def finalists_wanted(history):
     """How many candidates are to be confirmed: one where runs of equal settings do not differ."""
-    return 1 if _do_not_differ(noise(history)) else FINALISTS
+    return 1 if noise(history) == 0.0 else FINALISTS
 
 
 def finalists(history, axes, present, seed):
@@ -159,18 +163,25 @@ def _grouped(trials, key):
 
 
 def noise(history):
-    """Standard deviation between runs of equal settings, without what seeds do to all; None: no setting has two runs yet."""
+    """Standard deviation between runs of equal settings, without what seeds do to all; 0: they do not differ; None: it is not known yet."""
     means, effects = _fitted(history)
     trials = [trial for trial in history if trial.score is not None]
     freedom = len(trials) - len(means) - (len(effects) - 1)
     if freedom <= 0:
         return None
-    return math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    found = math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    if found >= NO_NOISE:
+        return found
+    return 0.0 if len(_unlike(one for one in standings(history) if one.runs > 1)) >= SAME_LEAST else None
 
 
-def _do_not_differ(spread):
-    """`spread`: of `noise`."""
-    return spread is not None and spread < NO_NOISE
+def _unlike(found, known=()):
+    """Of these Standings those whose scores differ from the ones before them, and from `known`, by more than a plateau's do."""
+    chosen = []
+    for one in found:
+        if all(abs(one.score - other.score) > PLATEAU for other in (*known, *chosen)):
+            chosen.append(one)
+    return chosen
 
 
 # --- What is tried.
@@ -207,14 +218,18 @@ def _radical_inverse(index, base):
 
 
 def _repeated(history, found, most):
-    """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best."""
+    """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best. If the
+    first of them do not differ, others farther from the best are asked, too."""
     spread = noise(history)
     ordered = sorted(found, key=lambda standing: standing.score)
-    if _do_not_differ(spread):
-        # They may differ where the search has come to since.
+    repeated = [one for one in ordered if one.runs > 1]
+    if spread is None and not repeated:
+        chosen = _unlike(ordered)[:REPEATED_FIRST]
+    elif not spread:
+        # They may differ where the search has come to since, and in the middle of all.
         chosen = [one for one in ordered[:1] if one.runs == 1]
-    elif spread is None:
-        chosen = ordered[:REPEATED_FIRST]
+        if spread is None:
+            chosen += _unlike(ordered[len(ordered) // 2:], (*repeated, *chosen))[:1]
     else:
         best = ordered[0]
         chosen = [one for one in ordered if one.runs < SEEDS_MAX
@@ -245,7 +260,7 @@ def _new(found, tried, axes, count, generator, is_possible, spread):
         return None
 
     believed = []
-    if spread is None or _do_not_differ(spread):
+    if not spread:
         gain = _improvement_by_trees(found, axes, points, generator)
         believed = [place for _ in range(count // 2) if (place := choose(gain)) is not None]
     model = _model(found, axes, generator, spread)
@@ -312,7 +327,7 @@ def _model(found, axes, generator, spread):
     # By how much scores near the best are stretched, so is their noise.
     stretch = 1.0 / _knee(values)
     return Model([point_of(axes, standing.candidate) for standing in found], squeezed, [standing.runs for standing in found], axis_of, generator,
-                 (min(spread or 0.0, 10.0) * stretch) ** 2, not _do_not_differ(spread))
+                 (min(spread or 0.0, 10.0) * stretch) ** 2, spread != 0.0)
 
 
 def _knee(values):
@@ -327,7 +342,7 @@ def _squeezed(values):
 
 def _expected(found, axes, generator, spread):
     """{candidate: what the model expects of it}; with few runs, and where runs of equal settings do not differ, what was seen."""
-    if len(found) < FIRST_LEAST or _do_not_differ(spread):
+    if len(found) < FIRST_LEAST or spread == 0.0:
         return {standing.candidate: standing.score for standing in found}
     model = _model(found, axes, generator, spread)
     return dict(zip((standing.candidate for standing in found), model.predict(model.points)[0]))
