@@ -15,8 +15,6 @@ COMPARISONS = [
     Comparison("costs", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify header` / `none`", "goodput", "weir header", "weir none", 0.98,
                unit="b/s"),
     Comparison("costs", "verify", "goodput, memory 1x1x1, 16 MiB: `--verify full` / `none`", "goodput", "weir full", "weir none", unit="b/s"),
-    Comparison("costs", "verify", "bytes that `--verify full` stamps and checks per second, a core on each side", "checked", "weir full",
-               bound=12e9, unit="B/s"),
     *(Comparison("costs", "verify", f"payload of a chunk of 1 MiB out of 64 MiB that a {role} handles with `--verify full`, per second of a core",
                  f"payload {role}", "weir", bound=12e9, unit="B/s") for role in ("producer", "consumer")),
     Comparison("costs", "verify", "speed of XXH3 on this machine, by xxhsum", "speed", "xxhsum", unit="B/s"),
@@ -28,16 +26,18 @@ def measure(options, samples):
     for number in range(options.rounds):
         for level in LEVELS:
             for engine, words in running.ENGINES.items():
-                run = running.run_weir(local, 1, 1, ["--generation", "saturate", "--event-size", "16MiB", "--buffer", "256MiB", "--verify", level,
-                                                     "--duration", f"{options.seconds}s", "--warmup", "1s", *words])
-                samples.add("costs", "verify", f"weir {level}{engine}", "goodput", number, running.goodput(run))
-                if level == "full":
-                    samples.add("costs", "verify", f"weir full{engine}", "checked", number, running.goodput(run) / 8)
+                samples.add("costs", "verify", f"weir {level}{engine}", "goodput", number, verified(local, level, options.seconds, words))
         if shutil.which("xxhsum"):
             samples.add("costs", "verify", "xxhsum", "speed", number, hash_speed())
         for role, speed in payload_speeds(options.bare).items():
             samples.add("costs", "verify", "weir", f"payload {role}", number, speed)
         samples.add("costs", "rows", "weir", "share of a core", number, row_share(options.bare))
+
+
+def verified(local, level, seconds, words):
+    """Goodput with this `--verify`."""
+    return running.goodput(running.run_weir(local, 1, 1, ["--generation", "saturate", "--event-size", "16MiB", "--buffer", "256MiB", "--verify", level,
+                                                          "--duration", f"{seconds}s", "--warmup", "1s", *words]))
 
 
 def hash_speed():

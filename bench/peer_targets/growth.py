@@ -23,7 +23,7 @@ def comparisons():
     for size in SIZES:
         case = f"events of {size_text(size)}"
         yield Comparison("growth", case, f"memory 1x1x1, {case}, 4 streams / bare MPI stream", "goodput", "weir", "bare stream",
-                         0.9 if size == SIZES[0] else None, unit="b/s")
+                         unit="b/s")
     for producers, consumers in LAYOUTS:
         yield Comparison("growth", f"{producers}x{consumers}", f"memory 1x{producers}x{consumers}, events of 1MiB, 4 streams / bare MPI stream",
                          "goodput", "weir", "bare stream", unit="b/s")
@@ -32,29 +32,31 @@ def comparisons():
 COMPARISONS = list(comparisons())
 
 
+def weir(local, producers, consumers, size, streams, options, words, slots=SLOTS):
+    """Goodput with the scheduler."""
+    return running.goodput(running.run_weir(local, producers, consumers,
+                                            goodput.weir_options("balanced", size_text(size), options.seconds)
+                                            + ["--streams", streams, "--slots", slots, *words]))
+
+
+def bare(local, producers, consumers, size, options, slots=SLOTS):
+    """That of a bare stream of the same messages. With more ranks than cores both nap."""
+    return goodput.bare(local, producers, consumers, options, max(size // MIB, 1), goodput.BUFFER, slots * size,
+                        message=min(size, MIB) + 64, nap_us=0 if producers + consumers <= 2 else 20)
+
+
 def measure(options, samples):
     local = running.Local(options.weir, options.bare)
 
-    def weir(case, number, producers, consumers, size, streams):
+    def pair(case, number, producers, consumers, size, streams):
         for engine, words in running.ENGINES.items():
-            run = running.run_weir(local, producers, consumers, goodput.weir_options("balanced", size_text(size), options.seconds)
-                                   + ["--streams", streams, "--slots", SLOTS, *words])
-            samples.add("growth", case, f"weir{engine}", "goodput", number, running.goodput(run))
-
-    def bare(case, number, producers, consumers, size):
-        message = min(size, MIB)
-        # With more ranks than cores both nap.
-        rate = goodput.bare(local, producers, consumers, options, max(size // MIB, 1), goodput.BUFFER, SLOTS * size, message=message + 64,
-                            nap_us=0 if producers + consumers <= 2 else 20)
-        samples.add("growth", case, "bare stream", "goodput", number, rate)
+            samples.add("growth", case, f"weir{engine}", "goodput", number, weir(local, producers, consumers, size, streams, options, words))
+        samples.add("growth", case, "bare stream", "goodput", number, bare(local, producers, consumers, size, options))
 
     for number in range(options.rounds):
         for streams in STREAMS:
-            weir(f"{streams} streams", number, 1, 1, 16 * MIB, streams)
-            bare(f"{streams} streams", number, 1, 1, 16 * MIB)
+            pair(f"{streams} streams", number, 1, 1, 16 * MIB, streams)
         for size in SIZES:
-            weir(f"events of {size_text(size)}", number, 1, 1, size, 4)
-            bare(f"events of {size_text(size)}", number, 1, 1, size)
+            pair(f"events of {size_text(size)}", number, 1, 1, size, 4)
         for producers, consumers in LAYOUTS:
-            weir(f"{producers}x{consumers}", number, producers, consumers, MIB, 4)
-            bare(f"{producers}x{consumers}", number, producers, consumers, MIB)
+            pair(f"{producers}x{consumers}", number, producers, consumers, MIB, 4)

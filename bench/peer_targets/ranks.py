@@ -16,10 +16,9 @@ CASE = f"memory 1x{PRODUCERS}x{CONSUMERS}"
 IDLE = ["--scenario", "lhcb2021-1", "--scale", "1/20000", "--warmup", "1s"]
 
 COMPARISONS = [
-    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: mean of all", "share of a core, mean", "weir", bound=0.01,
-               at_least=False),
+    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: mean of all", "share of a core, mean", "weir"),
     Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: the busiest", "share of a core, most", "weir"),
-    Comparison("ranks", CASE, f"goodput, {CASE}, events of {EVENT}, saturated / bare MPI loop that naps", "goodput", "weir", "bare stream", 0.9,
+    Comparison("ranks", CASE, f"goodput, {CASE}, events of {EVENT}, saturated / bare MPI loop that naps", "goodput", "weir", "bare stream",
                unit="b/s"),
 ]
 
@@ -31,15 +30,23 @@ def measure(options, samples):
             shares = idle_shares(local, 4 * options.seconds, words)
             samples.add("ranks", CASE, f"weir{engine}", "share of a core, mean", number, sum(shares) / len(shares))
             samples.add("ranks", CASE, f"weir{engine}", "share of a core, most", number, max(shares))
-        found = running.run_bare(local, "stream", PRODUCERS, CONSUMERS,
-                                 ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes", 4 << 20, "--window", 4,
-                                  "--nap-us", nap_us(), "--warmup", 2, "--seconds", 2 * options.seconds])
-        samples.add("ranks", CASE, "bare stream", "goodput", number, 8 * found["bytes_per_s"])
+        samples.add("ranks", CASE, "bare stream", "goodput", number, bare(local, 2 * options.seconds))
         for engine, words in running.ENGINES.items():
-            run = running.run_weir(local, PRODUCERS, CONSUMERS,
-                                   ["--generation", "saturate", "--event-size", EVENT, "--buffer", "64MiB", "--duration",
-                                    f"{2 * options.seconds}s", "--warmup", "2s", *words])
-            samples.add("ranks", CASE, f"weir{engine}", "goodput", number, running.goodput(run))
+            samples.add("ranks", CASE, f"weir{engine}", "goodput", number, saturated(local, 2 * options.seconds, words))
+
+
+def bare(local, seconds):
+    """Goodput of a bare loop that naps."""
+    return 8 * running.run_bare(local, "stream", PRODUCERS, CONSUMERS,
+                                ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes", 4 << 20, "--window", 4,
+                                 "--nap-us", nap_us(), "--warmup", 2, "--seconds", seconds])["bytes_per_s"]
+
+
+def saturated(local, seconds, words):
+    """Goodput of weir."""
+    return running.goodput(running.run_weir(local, PRODUCERS, CONSUMERS,
+                                            ["--generation", "saturate", "--event-size", EVENT, "--buffer", "64MiB", "--duration", f"{seconds}s",
+                                             "--warmup", "2s", *words]))
 
 
 def nap_us():

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import json
 import os
 import pathlib
@@ -62,13 +63,21 @@ def started(words, **more):
 
 
 class Local:
-    """Ranks on this machine, which communicate through its memory."""
+    """Ranks on this machine, which communicate through its memory, or along another path."""
 
-    def __init__(self, weir, bare):
-        self.weir, self.bare = weir, bare
+    @dataclasses.dataclass(frozen=True)
+    class Path:
+        launcher: tuple = ()  # words for mpirun
+        variables: dict = dataclasses.field(default_factory=dict)
+
+    def __init__(self, weir, bare, path=Path()):
+        self.weir, self.bare, self.path = weir, bare, path
 
     def ranks(self, producers, consumers, words):
-        return [TOP / "bench/mpirun-local", "-np", 1 + producers + consumers, *words]
+        return [TOP / "bench/mpirun-local", *self.path.launcher, "-np", 1 + producers + consumers, *words]
+
+    def environment(self):
+        return {**os.environ, **self.path.variables}
 
     def weir_line(self, producers, consumers, options):
         return self.ranks(producers, consumers, [self.weir, "run", "--producers", producers, "--consumers", consumers, *options])
@@ -88,6 +97,9 @@ class Lab:
     def weir_line(self, producers, consumers, options):
         return self.ranks(producers, consumers, ["weir", "run", *options])
 
+    def environment(self):
+        return {**os.environ, "WEIR": str(self.weir)}
+
     def on(self, host, words):
         return [str(TOP / "bench/lab"), "exec", "--name", LAB, host, "--", *(str(word) for word in words)]
 
@@ -106,7 +118,7 @@ def run_weir(world, producers, consumers, options, look=None, start=program):
     the command."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
-        start(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env={**os.environ, "WEIR": str(world.weir)})
+        start(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env=world.environment())
         if look:
             look(out)
         return record(out)
@@ -131,7 +143,7 @@ def measured_sum(directory, role, column):
     total = 0
     for file in (directory / "ranks").glob(f"*-{role}.csv"):
         with open(file, newline="") as rows:
-            total += sum(int(row[column]) for row in csv.DictReader(rows) if row["phase"] == "measure")
+            total += sum(float(row[column]) for row in csv.DictReader(rows) if row["phase"] == "measure")
     return total
 
 

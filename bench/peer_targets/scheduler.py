@@ -14,7 +14,7 @@ LINK_MBPS = 200
 
 def comparisons():
     for nodes in NODES:
-        bound = {86: 250, 4500: 500}.get(nodes)
+        bound = 250 if nodes == 86 else None
         yield Comparison("scheduler", f"{nodes} ranks", f"offer, ready, decision with grant, done: {nodes} ranks", "time per event", "weir",
                          bound=bound, at_least=False, unit="ns")
     yield Comparison("scheduler", "4500 ranks", "allocations per event in the steady state", "allocations", "weir", bound=0, at_least=False)
@@ -32,21 +32,19 @@ COMPARISONS = list(comparisons())
 
 
 def measure(options, samples):
-    benchmark = options.bare.parent / "micro/scheduler_benchmark"
     local = running.Local(options.weir, options.bare)
     for number in range(options.rounds):
-        decisions(benchmark, samples, number)
+        for nodes, (time_ns, allocations) in decisions(options.bare, NODES).items():
+            samples.add("scheduler", f"{nodes} ranks", "weir", "time per event", number, time_ns)
+            samples.add("scheduler", f"{nodes} ranks", "weir", "allocations", number, allocations)
         for producers, consumers, slots in LAYOUTS:
             case = f"memory 1x{producers}x{consumers}, {slots} slots"
-            # Both only yield while they wait: with more ranks than cores, naps would be measured.
-            found = running.run_bare(local, "control", producers, consumers,
-                                     ["--event-bytes", EVENT_BYTES + 64, "--slots", slots, "--nap-us", 0, "--seconds", options.seconds])
-            samples.add("scheduler", case, "bare control", "grants", number, found["events_per_s"])
+            samples.add("scheduler", case, "bare control", "grants", number, bare_grants(local, producers, consumers, slots, options.seconds))
             for engine, words in running.ENGINES.items():
-                run = running.run_weir(local, producers, consumers, saturating(slots, options.seconds) + words)
-                samples.add("scheduler", case, f"weir{engine}", "grants", number, running.goodput(run) / 8 / EVENT_BYTES)
-                grants = next(rank for rank in run["ranks"] if rank["role"] == "scheduler")["grants"]
-                samples.add("scheduler", case, f"weir{engine}", "packets per grant", number, run["totals"]["control_packets"] / grants)
+                run = granting(local, producers, consumers, slots, options.seconds, words)
+                samples.add("scheduler", case, f"weir{engine}", "grants", number, grants(run))
+                samples.add("scheduler", case, f"weir{engine}", "packets per grant", number,
+                            run["totals"]["control_packets"] / scheduler_of(run)["grants"])
     with running.lab(options.weir, options.bare, 4, 6, f"{LINK_MBPS}Mb/s") as lab:
         for number in range(options.rounds):
             # The same number of events, 800/s, so that only their size differs: 1 % and 92 % of the producers' links.
@@ -61,19 +59,42 @@ def measure(options, samples):
                                     run["latency"]["offer_to_grant"][key])
 
 
-def saturating(slots, seconds):
-    return ["--generation", "saturate", "--event-size", f"{EVENT_BYTES}B", "--slots", slots, "--streams", slots, "--buffer", "1MiB",
-            "--idle", "yield", "--duration", f"{seconds}s", "--warmup", "1s"]
+# Both only yield while they wait: with more ranks than cores, naps would be measured.
 
 
-def decisions(benchmark, samples, number):
-    """The balanced policy, the dearer of the two shortages."""
-    output = running.program([benchmark, "--benchmark_filter=balanced", "--benchmark_format=json", "--benchmark_min_time=0.2"])
+def bare_grants(local, producers, consumers, slots, seconds):
+    """Events per second of the same messages without weir."""
+    return running.run_bare(local, "control", producers, consumers,
+                            ["--event-bytes", EVENT_BYTES + 64, "--slots", slots, "--nap-us", 0, "--seconds", seconds])["events_per_s"]
+
+
+def granting(local, producers, consumers, slots, seconds, words, look=None):
+    """run.json of a run of as many small events as possible."""
+    return running.run_weir(local, producers, consumers,
+                            ["--generation", "saturate", "--event-size", f"{EVENT_BYTES}B", "--slots", slots, "--streams", slots, "--buffer", "1MiB",
+                             "--idle", "yield", "--duration", f"{seconds}s", "--warmup", "1s", *words], look)
+
+
+def grants(run):
+    """Per second, of granting()."""
+    return running.goodput(run) / 8 / EVENT_BYTES
+
+
+def scheduler_of(run):
+    return next(rank for rank in run["ranks"] if rank["role"] == "scheduler")
+
+
+def handling_s(directory):
+    """For a grant, the scheduler's turns in which messages came."""
+    return running.measured_sum(directory, "scheduler", "handling_s") / running.measured_sum(directory, "scheduler", "grants")
+
+
+def decisions(bare, nodes):
+    """{nodes: (ns, allocations)} of an event. The balanced policy, the dearer of the two shortages."""
+    output = running.program([bare.parent / "micro/scheduler_benchmark", f"--benchmark_filter=balanced.*/({'|'.join(map(str, nodes))})$",
+                              "--benchmark_format=json", "--benchmark_min_time=0.2"])
     worst = {}
     for line in json.loads(output)["benchmarks"]:
-        nodes = int(line["name"].rsplit("/", 1)[1])
-        worst[nodes] = max(worst.get(nodes, (0, 0)), (line["cpu_time"], line["allocations"]))
-    for nodes in NODES:
-        time, allocations = worst[nodes]
-        samples.add("scheduler", f"{nodes} ranks", "weir", "time per event", number, time)
-        samples.add("scheduler", f"{nodes} ranks", "weir", "allocations", number, allocations)
+        found = int(line["name"].rsplit("/", 1)[1])
+        worst[found] = max(worst.get(found, (0, 0)), (line["cpu_time"], line["allocations"]))
+    return worst

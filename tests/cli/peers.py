@@ -1,5 +1,7 @@
 """bench/peers: what is made of samples, without measuring anything."""
 
+import argparse
+import contextlib
 import dataclasses
 import os
 import subprocess
@@ -7,11 +9,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 SOURCE = Path(os.environ["WEIR_SOURCE_DIR"])
 sys.path.insert(0, str(SOURCE / "bench"))
 sys.dont_write_bytecode = True
-from peer_targets import samples, tables  # noqa: E402
+from peer_targets import overview, running, samples, tables  # noqa: E402
 
 RATE = samples.Comparison("goodput", "memory", "goodput", "goodput", "weir", "bare", 0.9, unit="b/s")
 
@@ -83,23 +86,56 @@ class Outcomes(unittest.TestCase):
         self.assertIsNone(again.outcome(RATE))
 
 
+class Overview(unittest.TestCase):
+    def test_a_line_has_the_figures_of_one_question(self):
+        line = overview.Line("How fast?", (overview.part("few", "1 rank", "grants", "/s", at_least=10e6), overview.ratio("many", "87 ranks", "bare", 0.9),
+                                           overview.part("few", "added", "added", "ns")))
+        outcomes = {each: samples.Outcome(each, ours, theirs, median, median, median, 1)
+                    for each, ours, theirs, median in ((line.parts[0], 2e6, None, 2e6), (line.parts[1], 9e9, 1e10, 0.9))}
+        table = tables.overview([line], outcomes.get, {"overview/few/grants/weir": "because"})
+        self.assertIn("| How fast? | 1 rank<br>87 ranks<br>added | 2 M/s<br>0.9 of 10 Gb/s<br>not measured |  | >= 10 M/s<br>>= 0.9<br> | "
+                      "**missed** (1)<br>met<br> |", table)
+        self.assertIn("\n1. By a factor of 5: because", table)
+
+    def test_each_figure_has_samples_and_each_sample_a_figure(self):
+        def look(*_words):
+            return {"ranks": [{"role": "consumer", "mean_bits_per_second": 8e9}]}
+
+        lines = [{"million_per_cpu_s": "10", "cpu_s_per_simulated_s": "3"}]
+        with contextlib.ExitStack() as stack:
+            for where, name, value in ((running, "run_weir", look), (running, "run_bare", lambda *_: {"bytes_per_s": 1e9, "events_per_s": 1e6}),
+                                       (overview.ranks, "idle_shares", lambda *_: [0.01]), (overview.packets, "costs", lambda *_: lines),
+                                       (overview.scheduler, "decisions", lambda _, nodes: {each: (100, 0) for each in nodes}),
+                                       (overview.scheduler, "handling_s", lambda _: 1e-6)):
+                stack.enter_context(mock.patch.object(where, name, value))
+            stack.enter_context(mock.patch.object(overview.scheduler, "granting", lambda *words: words[-1](None) or look()))
+            found = []
+            options = argparse.Namespace(weir=Path("weir"), bare=Path("bare/x"), seconds=1, rounds=1)
+            overview.measure_round(options, lambda case, peer, quantity, value: found.append((case, peer, quantity)))
+        self.assertEqual(len(found), len(set(found)))
+        asked = {(each.case, peer, each.quantity) for each in overview.COMPARISONS for peer in (each.ours, each.theirs) if peer}
+        self.assertEqual(asked, {each for each in found if not each[1].endswith(samples.UCX)})
+        self.assertEqual(len(overview.LINES), 10)
+
+
 class Page(unittest.TestCase):
     def test_exit_status_says_whether_something_was_missed(self):
-        rows = ("weir,\"share of a core, mean\",0,{share}", "weir,goodput,0,95", "bare stream,goodput,0,100")
+        rows = ("rows,weir,share of a core,0,{share}", "verify,weir,payload producer,0,2e10", "verify,weir,payload consumer,0,2e10",
+                "verify,weir header,goodput,0,99", "verify,weir none,goodput,0,100")
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "samples.csv"
-            for share, kept, status in (("0.5", 3, 3), ("0.01", 3, 0), ("0.01", 2, 3)):
-                lines = [f"ranks,memory 1x14x72,{row.format(share=share)}" for row in rows[:kept]]
+            for share, kept, status in (("0.5", 5, 3), ("0.001", 5, 0), ("0.001", 4, 3)):
+                lines = [f"costs,{row.format(share=share)}" for row in rows[:kept]]
                 file.write_text("\n".join(["target,case,peer,quantity,round,value", *lines]) + "\n")
                 done = peers("--table", "--out", directory)
                 self.assertEqual(done.returncode, status, done.stderr)
-                self.assertIn(f"## ranks\n\n{done.stdout.split('ranks:')[1].split('scale:')[0].strip()}\n", (Path(directory) / "README.md").read_text())
-            self.assertIn("not measured: goodput, memory 1x14x72", done.stderr)
+                self.assertIn(f"## costs\n\n{done.stdout.split('costs:')[1].split('simulator:')[0].strip()}\n", (Path(directory) / "README.md").read_text())
+            self.assertIn("not measured: goodput, memory 1x1x1, 16 MiB: `--verify header`", done.stderr)
 
     def test_refusals(self):
         done = peers("speed")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no such target: speed; there are goodput, ", done.stderr)
+        self.assertIn("no such target: speed; there are overview, goodput, ", done.stderr)
 
     def test_check_finds_a_page_that_was_edited(self):
         with tempfile.TemporaryDirectory() as directory:
