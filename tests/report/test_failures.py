@@ -107,6 +107,11 @@ def test_plans_that_load_ports_differently_are_not_certain_if_the_switch_differs
         (tmp_path / directory / "run.json").write_text(json.dumps(record))
     answer = answer_of(capsys, *a, *b, "--allow-different-plans")
     assert answer["winner"] is None and "4 MB at most under way into a port with a, 9 MB with b" in answer["headline"]
+    for directory in (*a, *b):  # the plan belongs to what is compared
+        record = json.loads((tmp_path / directory / "run.json").read_text())
+        record["labels"]["plan"] = "of the setting"
+        (tmp_path / directory / "run.json").write_text(json.dumps(record))
+    assert answer_of(capsys, *a, *b, "--allow-different-plans")["winner"] == "b"
     # One option that differs, and nothing else, is what is compared.
     status, out, _ = run(capsys, *b, "--against", *a, "--allow-different-plans")
     assert status == 0 and "Plans differ (allowed): slots: " in out

@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from conftest import ROOT
 
 from weir_report.basics.errors import ReportError
+from weir_report.sweep import continued
 from weir_report.sweep.file import read_sweep_file
 from weir_report.tune import axes as tune_axes
-from weir_report.tune import campaigns, decide, from_run, objective, tune_file, tuning
+from weir_report.tune import budget, campaigns, confirm_file, decide, found, from_run, objective, page, record, search, text, tune_file, tuning
 
 # Four senders to one port of 10 Gb/s that is nearly full: few bytes under way leave it idle, many pause the switch.
 PLAN = """repetitions = 2
@@ -67,10 +69,10 @@ policy = ["balanced", "token"]
 ecn.none-below = "5kB"
 """))
     assert [(axis.name, axis.unit) for axis in tune.axes] == [("ecn.none-below", "B"), ("class.storage.weight", ""), ("policy", None)]
-    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs == 100 - 4 * 6
+    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs() == 100 - 4 * 6 and tune.search_runs(1) == 100 - 2 * 6
     assert tune.constraints == objective.Constraints(True, 0.05, pytest.approx(50e-6))
     assert tune.given("producer-link") == "10Gb/s" and tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
-    assert tune_file.read(tune.path, budget=60).budget == 60
+    assert tune_file.read(tune.path, budget="60").budget == 60
 
 
 @pytest.mark.parametrize("content, message", [
@@ -83,11 +85,14 @@ ecn.none-below = "5kB"
     (PLAN + '[tune.axes]\nslots = { from = 1, to = 4, scale = "square" }\n', "scale: 'square' is neither log nor linear"),
     (PLAN + "[tune.axes]\nseed = [1, 2]\n", "tune.axes.seed: weir-sweep sets it itself"),
     (PLAN + '[tune.axes]\nSlots = [1, 2]\n', "'Slots' is neither an option of weir"),
-    (PLAN + "[tune]\nbudget = 5\n[tune.axes]\nslots = [1, 2]\n", "tune.budget: 5 is not a whole number from 36"),
+    (PLAN + "[tune]\nbudget = 5\n[tune.axes]\nslots = [1, 2]\n", "tune.budget: 5 is not a number of runs from 36"),
     (PLAN + '[tune]\nfigure = "speed"\n[tune.axes]\nslots = [1, 2]\n', "tune.figure: 'speed' is not one of margin, capacity"),
     (PLAN + '[tune]\npaused-at-most = "a lot"\n[tune.axes]\nslots = [1, 2]\n', "'a lot' is not a share"),
     (PLAN + "[tune]\nlossless = 1\n[tune.axes]\nslots = [1, 2]\n", "tune.lossless: 1 is neither true nor false"),
-    (PLAN + '[tune]\nfigure = "capacity"\nlossless = true\n[tune.axes]\nslots = [1, 2]\n', "go with runs at one rate"),
+    (PLAN + '[tune]\nbudget = "soon"\n[tune.axes]\nslots = [1, 2]\n', "tune.budget: 'soon' is not a number of runs.*or a time from 10s"),
+    (PLAN + "seed = 5\n[tune.axes]\nslots = [1, 2]\n", "simulation.seed: each run of a setting has a seed of its own"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = "1kB"\n', "tune.present.slots: '1kB' is not a number without a unit"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = true\n', "tune.present.slots: True is not a text or a number"),
     (PLAN + "[tune.axes]\nslots = [1, 2]\n[tune.present]\nstreams = 1\n", "tune.present.streams: there is no such axis"),
     (PLAN + "[tune]\nbudgets = 50\n[tune.axes]\nslots = [1, 2]\n", "did you mean budget?"),
 ])
@@ -112,6 +117,13 @@ def test_constraints_are_judged_by_what_a_run_counted():
     assert objective.Constraints(True).unseen({}) == "lossless" and objective.Constraints(True).unseen(record) is None
 
 
+def test_what_a_run_did_that_was_not_asked_for_is_said_in_words():
+    asked = objective.Constraints(True, 0.05, 50e-6)
+    record = {"switch": {"dropped_packets": 3, "producers_paused_share": {"mean": 0.1}}, "latency": {"offer_to_grant": {"count": 5, "p99_us": 100.0}}}
+    assert asked.broken(record) == ("lost packets", "paused producers for more than 5 % of the time", "had a scheduling latency (p99) above 50 us")
+    assert asked.broken({"totals": {"lost_events": 1}}) == ("lost events",) and asked.broken({}) == ()
+
+
 def test_a_setting_whose_run_died_keeps_nothing():
     lived, died = campaigns.Result(1.0, 0.0), campaigns.Result(None)
     assert tuning._kept([lived, lived]) and not tuning._kept([lived, died]) and not tuning._kept([campaigns.Result(1.0, 0.5)])
@@ -129,6 +141,60 @@ def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales
     plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
     assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
     assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
+
+
+def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
+    path = tmp_path / "plan-confirm.toml"
+    assert confirm_file.write(path, tmp_path, "first") == (path, False)
+    assert confirm_file.write(path, tmp_path, "second") == (path, False) and path.read_text() == "second"
+    path.write_text("second, and the command that sets my switch")
+    assert confirm_file.write(path, tmp_path, "second") == (path, True)
+    other, kept = confirm_file.write(path, tmp_path, "third")
+    assert other.name == "plan-confirm-2.toml" and not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
+    assert confirm_file.write(path, tmp_path, "fourth") == (other, False) and other.read_text() == "fourth"
+
+
+def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):
+    tune = tune_file.read(file_of(PLAN + '[tune.axes]\nslots = [1, 8]\n"ecn.none-below" = ["5kB", "50kB"]\n'))
+
+    def tags(axes):
+        made = found.Found(axes, tuple(axis.values[0] for axis in axes), [], {}, finalists=[tuple(axis.values[1] for axis in axes)], chosen=0)
+        document = tomllib.loads(confirm_file.text(tune, made, lambda candidate: tune_axes.texts_of(axes, candidate), {"switch-set"}))
+        assert [setting["name"] for setting in document["switch"]["settings"]] == ["present", "proposed"]
+        return document.get("tags")
+
+    assert tags(tune.axes) == {"plan": "of the setting"} and tags(tune.axes[1:]) is None
+
+
+def found_of(**given):
+    """Of one axis: slots 1 now, 4 proposed, and what else is `given`."""
+    axes = (tune_axes.of_list("slots", [1, 4, 8]),)
+    made = {"finalists": [(4.0,)], "changes": [decide.Change(0.5, 0.4, 0.6, decide.BETTER, relevant=True)], "keeps": [True], "chosen": 0,
+            "values": [[2e-3] * 5, [1e-3] * 5], "pairs": 5, **given}
+    return found.Found(axes, (1.0,), [search.Trial((1.0,), 1, 0.0), search.Trial((4.0,), 1, -0.7)], {}, **made)
+
+
+def test_the_figures_shown_are_those_of_the_confirmation_that_decided(file_of):
+    tune = tune_file.read(file_of(TUNE))
+    assert "slowest delivery 1 ms instead of 2 ms" in text.headline(tune, found_of())
+    twice = found_of(again=(0, [4e-3] * 9, [3e-3] * 9), pairs=9, sustained=(0, 9))
+    assert "slowest delivery 3 ms instead of 4 ms" in text.headline(tune, twice) and "in 9 of 9 runs instead of 0" in text.headline(tune, twice)
+    shown = page.page_text(tune, twice, "")
+    assert "proposed, other seeds" in shown and "present, other seeds" in shown
+    assert record.make(tune, twice)["confirmed_again"] == {"finalist": 1, "present_values": [4e-3] * 9, "values": [3e-3] * 9}
+
+
+def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_certain():
+    same = decide.Change(0.0, -0.001, 0.001, decide.NO_DIFFERENCE)
+
+    def near(broke):
+        more_often, = decide.breaks(0, 5, [(broke, 5)])
+        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same, 5, broke, ("lost packets",), 0, more_often)])
+
+    assert near(0).judged("slots") == decide.DOES_NOT_MATTER
+    assert near(1).judged("slots") == decide.NOT_TOLD and near(5).judged("slots") == decide.MATTERS
+    assert dict(text.parts(near(1)))["axes"][0].endswith("8 no difference, but 1 of 5 runs lost packets, which is not certain")
+    assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
 # --- In the simulator.
@@ -167,7 +233,7 @@ def test_the_same_command_reads_what_is_there_and_another_file_is_refused(weir, 
     before = [one.stat().st_mtime_ns for one in runs]
     assert call(weir, path) == printed
     assert [one.stat().st_mtime_ns for one in runs] == before
-    tune = tune_file.read(path, budget=41)
+    tune = tune_file.read(path, budget="41")
     with pytest.raises(ReportError, match="was begun with another budget"):
         tuning.Tuning(tune, path.with_suffix(""), print).begin()
 
@@ -183,10 +249,93 @@ def test_the_file_that_confirms_is_an_ordinary_sweep_file(weir, tuned):
 
 def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
-    tune = tune_file.read(file_of(PLAN + '[tune]\nfigure = "capacity"\n[tune.axes]\nslots = [1, 8]\n'))
+    tune = tune_file.read(file_of(PLAN + '[tune]\nfigure = "capacity"\ncontrol-latency-at-most = "1ns"\n[tune.axes]\nslots = [1, 8]\n'))
     found = campaigns.Campaigns(tune, tune.path.with_suffix(""), print, jobs=1).run("limits", {"one": {"slots": "1"}, "eight": {"slots": "8"}}, 1)
     assert {name: len(results) for name, results in found.items()} == {"one": 1, "eight": 1}
     assert 1.5e9 < found["one"][0].value < found["eight"][0].value < 2.6e9  # a quarter of the port of 10 Gb/s
+    held = found["eight"][0].record["plan"]["resolved"]["rate_bits_per_second"]  # constraints look at a run of the largest rate that held
+    assert held == pytest.approx(found["eight"][0].value, rel=0.03) and found["eight"][0].excess > 0.0
+    assert found["eight"][0].broken == ("had a scheduling latency (p99) above 0.001 us",)
+
+
+def test_a_time_is_as_many_runs_as_fit_into_it():
+    total = lambda budget: 3 * budget  # noqa: E731
+    assert budget.runs_in(720.0, total, 36, 2.0, 4) == int((720.0 - budget.CAMPAIGNS * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
+    assert budget.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.IN_TIME_MAX
+    assert budget.runs_in(60.0, total, 36, 2.0, 1) is None
+
+
+def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    path = file_of(TUNE.replace("budget = 40", 'budget = "2h"'))
+    tune = tune_file.read(path)
+    assert tune.budget == 36 and tune.budget_s == 7200.0
+
+    def stop(found):
+        raise InterruptedError(len(found.history))
+
+    def measured(message):
+        made = tuning.Tuning(tune, path.with_suffix(""), message.append, jobs=2)
+        made.begin()
+        monkeypatch.setattr(made, "_search", stop)
+        with pytest.raises(InterruptedError) as stopped:
+            made.run()
+        assert stopped.value.args[0] == search.FIRST_LEAST
+        return made.tune.budget
+
+    said = []
+    runs = measured(said)
+    assert 36 < runs <= tune_file.IN_TIME_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
+    lines = "\n".join(text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
+    assert "budget      2 h 0 min on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
+    with pytest.raises(ReportError, match="10 s is too short: the fewest runs that give an answer are .*, and take about"):
+        tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
+
+
+# Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.
+KILLER = """#!/bin/sh
+case "$*" in *--dry-run*|*--help*) ;; *"--slots 8"*) [ -e "$SPARED" ] || {{ : > "{touched}"; kill -9 $$; }} ;; esac
+exec {weir} "$@"
+"""
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_setting(weir, file_of, tmp_path, monkeypatch, once):
+    killer = tmp_path / "weir"
+    killer.write_text(KILLER.format(weir=weir, touched=tmp_path / "killed"))
+    killer.chmod(0o755)
+    monkeypatch.setenv("WEIR", str(killer))
+    monkeypatch.setenv("SPARED", str(tmp_path / ("killed" if once else "never")))
+    tune = tune_file.read(file_of(TUNE))
+    settings = {"one": {"slots": "1"}, "eight": {"slots": "8"}}
+
+    def run(needed=None):
+        made = campaigns.Campaigns(tune, tmp_path / "plan", print, jobs=1)
+        return made.run("killed", settings, 1, needed=needed), made.died
+
+    if not once:
+        with pytest.raises(ReportError, match="a run of the eight setting did not end by itself, nor when it was repeated"):
+            run(needed="eight")
+    found, died = run()
+    assert (tmp_path / "killed").exists() and found["one"][0].value > 0.0
+    assert bool(died) == bool(found["eight"][0].died) != once
+    if not once:
+        assert list(died) == ["killed, eight slots=8, seed 1"] and found["eight"][0].value is None
+        monkeypatch.setenv("WEIR", weir)
+        assert run()[1] == died  # what followed from the other runs still does
+
+
+def test_a_present_value_that_weir_refuses_and_ranges_that_it_mostly_refuses_are_named(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    ecn = PLAN.replace('network = "packet"', 'network = "packet"\necn = "on"')
+    axes = '[tune.axes]\n"ecn.none-below" = { from = "50kB", to = "900kB" }\n"ecn.all-above" = { from = "60kB", to = "300kB" }\n'
+    path = file_of(ecn + axes + '[tune.present]\n"ecn.none-below" = "1GB"\n')
+    with pytest.raises(ReportError, match=r"tune.present.ecn.none-below: the present setting cannot be run"):
+        tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
+    path = file_of(ecn + axes)
+    forecast = tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
+    assert forecast.drawn > forecast.refused > forecast.drawn / 2
+    assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(text.plan_lines(tune_file.read(path), forecast))
 
 
 def test_settings_of_a_switch_that_cannot_act_end_it_before_it_starts(weir, file_of):
@@ -208,8 +357,8 @@ def test_a_run_that_was_made_is_tuned_by_its_twin_if_that_reproduces_it(weir, si
     path = file_of("[tune]\nbudget = 36\n[tune.axes]\nslots = [1, 2, 4, 8]\n")
     tune = tune_file.read(path, of_run=from_run.tables(run, weir))
     assert tune.document["run"] == {"busy": "exponential:30ms"} and tune.document["simulation"]["network"] == "fluid"
-    _, answer, runs = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
-    assert answer.plan["slots"] == "1" and answer.plan["rate"] == "600Mb/s" and runs["search"] == 16
+    forecast = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
+    assert forecast.answer.plan["slots"] == "1" and forecast.answer.plan["rate"] == "600Mb/s" and forecast.runs["search"] == 16
     found = json.loads((run / "explain.json").read_text())
     (run / "explain.json").write_text(json.dumps(found | {"near": False, "differs_most": "goodput"}))
     with pytest.raises(ReportError, match="the twin does not reproduce this run.*goodput is"):

@@ -1,12 +1,14 @@
 """The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the whole."""
 
+import dataclasses
 import math
 
+import numpy as np
 import pytest
 import tune_calibration as calibration
 
 from weir_report.runs.key_figures import KeyFigure
-from weir_report.tune import acting, decide, search
+from weir_report.tune import acting, decide, search, trees
 from weir_report.tune.axes import of_list, of_range
 
 LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
@@ -74,7 +76,7 @@ def test_a_search_is_a_function_of_its_history_alone_and_keeps_its_budget():
 
 
 def test_what_a_seed_does_to_all_is_taken_off():
-    trials = [search.Trial((x,), seed, 0.1 * x + 0.5 * (seed == 2)) for seed, values in ((1, (1, 2, 3, 4)), (2, (3, 4))) for x in values]
+    trials = [search.Trial((x,), seed, 0.1 * x + 0.5 * (seed == 2)) for seed, values in ((1, (1, 2, 3, 4)), (2, (2, 3, 4))) for x in values]
     assert [round(one.score, 6) for one in search.standings(trials)] == [0.1, 0.2, 0.3, 0.4]
     assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
 
@@ -84,9 +86,39 @@ def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_fi
     order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]
     assert set(order[-2:]) == {1, 2} and order[0] == 3
     axes = (of_range("x", 1, 8, False),)
-    found = search.finalists(trials, axes, 1)
+    found = search.finalists(trials, axes, None, 1)
     assert (3,) in found and not {(1,), (2,)} & set(found)
-    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, 1) == []
+    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, None, 1) == []
+
+
+def test_a_run_that_died_says_nothing_of_its_setting_and_is_not_tried_again():
+    grid = calibration.grid_of(calibration.ridge, 0.0, 3)
+    sample = search.propose([], grid.axes, grid.present, 40, 3)[1]
+    history = [search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in sample]
+    died = [dataclasses.replace(trial, score=None, died=True) if place == 3 else trial for place, trial in enumerate(history)]
+    assert search.standings(died) == search.standings(history[:3] + history[4:])
+    assert history[3].candidate not in [one for of_seed in search.propose(died, grid.axes, grid.present, 40, 3).values() for one in of_seed]
+    assert history[3].candidate not in search.finalists(died, grid.axes, grid.present, 3)
+
+
+def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_and_run_once_more():
+    trials = [search.Trial((float(x),), seed, 0.1 * x) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (3, 4, 5)]
+    axes = (of_range("x", 1, 8, False),)
+    assert search.finalists_wanted(trials) == 1 and search.finalists(trials, axes, (1.0,), 1) == [(2.0,)]
+    assert search.propose(trials, axes, (1.0,), 16, 1)[2] == [(1.0,)]
+    plateau = [trial if trial.candidate in ((1.0,), (7.0,)) else dataclasses.replace(trial, score=0.3) for trial in trials]
+    assert search.noise(plateau) is None and search.finalists_wanted(plateau) == search.FINALISTS
+    assert search.propose(plateau, axes, (1.0,), 16, 1)[2] == [(1.0,), (7.0,)]
+    differ = [dataclasses.replace(trial, score=trial.score + 0.01 * (trial.seed == 2 and trial.candidate == (4.0,))) for trial in trials]
+    assert search.finalists_wanted(differ) == search.FINALISTS and search.finalists(differ, axes, (1.0,), 1) == [(2.0,), (3.0,)]
+
+
+def test_trees_find_a_step_and_are_unsure_near_it():
+    points = [[x / 10.0, y] for x in range(10) for y in (0.2, 0.8)]
+    values = [0.0 if x < 0.45 else 1.0 for x, _ in points]
+    mean, deviation = trees.predict(points, values, [[0.1, 0.5], [0.45, 0.5], [0.9, 0.5]], np.random.default_rng(1))
+    assert mean[0] == 0.0 and mean[2] == 1.0 and 0.0 < mean[1] < 1.0 and deviation[1] > 0.2
+    assert deviation[0] == deviation[2] == 0.0
 
 
 def test_settings_that_weir_refuses_are_not_proposed():
@@ -142,6 +174,7 @@ def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_ne
     index, seeds = decide.again(found, [True, True], 5)
     assert index == 0 and 5 < seeds <= 20
     assert decide.again(found, [False, True], 5) is None  # it breaks a constraint
+    assert decide.again(found, [True, True], 5, seeds - 1) is None  # no campaign has so many
     assert decide.confirmed_again(LATE, before * 4, noisy * 4).is_better
     certain = decide.confirmed(LATE, before, [[0.9 * value for value in before]])
     assert certain[0].is_better and decide.again(certain, [True], 5) is None

@@ -139,11 +139,10 @@ class Try:
 def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists):
     """One whole search with its confirmation."""
     history, seeds = [], tune_file.confirm_of(budget)
-    searching = budget - tune_file.FINALISTS_AND_PRESENT * seeds
-    while rung := propose(history, grid.axes, grid.present, searching, draw):
+    while rung := propose(history, grid.axes, grid.present, tune_file.search_runs(budget, seeds, search.finalists_wanted(history)), draw):
         history += [search.Trial(candidate, seed, math.log(grid.value(candidate, seed, draw)))
                     for seed, candidates in rung.items() for candidate in candidates]
-    chosen = [candidate for candidate in finalists(history, grid.axes, draw) if candidate != grid.present]
+    chosen = finalists(history, grid.axes, grid.present, draw)
     runs = {candidate: [grid.value(candidate, 1000 + number, draw) for number in range(seeds)] for candidate in (grid.present, *chosen)}
     changes, keeps = decide.confirmed(FIGURE, runs[grid.present], [runs[candidate] for candidate in chosen]), [True] * len(chosen)
     more = 0
@@ -159,13 +158,13 @@ def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists)
 
 def sample_only(history, axes, present, budget, seed):
     """The whole budget for an even sample, a run each."""
-    return {} if history else {1: search._first(axes, present, budget, seed, lambda candidate: True, False)}
+    return {} if history else {1: search._first([], axes, present, budget, seed, lambda candidate: True)}
 
 
 def halving(history, axes, present, budget, seed):
     """Successive halving: half of the candidates get a run with the next seed, until four are left."""
     if not history:
-        return {1: search._first(axes, present, budget // 2, seed, lambda candidate: True, False)}
+        return {1: search._first([], axes, present, budget // 2, seed, lambda candidate: True)}
     found = sorted(search.standings(history), key=lambda one: one.score)
     seeds = max(trial.seed for trial in history)
     survivors = [one.candidate for one in found if one.runs == seeds][:max(4, len([one for one in found if one.runs == seeds]) // 2)]
@@ -173,17 +172,17 @@ def halving(history, axes, present, budget, seed):
     return {seeds + 1: survivors[:left]} if left > 0 else {}
 
 
-def best_seen(history, axes, seed):
+def best_seen(history, axes, present, seed):
     found = sorted(search.standings(history), key=lambda one: (-one.runs, one.score))
-    return [one.candidate for one in found[:search.FINALISTS]]
+    return [one.candidate for one in found if one.candidate != present][:search.finalists_wanted(history)]
 
 
 SEARCHES = {"tune": (search.propose, search.finalists), "sample alone": (sample_only, best_seen), "successive halving": (halving, best_seen)}
 
 
-def tries(grid_for, budget, count, which="tune"):
-    """`grid_for(draw)`: the grid of a try."""
-    return [tune(grid_for(draw), budget, draw, *SEARCHES[which]) for draw in range(count)]
+def tries(grid_for, budget, count, which="tune", first=0):
+    """`grid_for(draw)`: the grid of a try; `first`: its number."""
+    return [tune(grid_for(draw), budget, draw, *SEARCHES[which]) for draw in range(first, first + count)]
 
 
 def made_up(name, noise):
@@ -195,12 +194,12 @@ def share(values):
     return sum(values) / len(values)
 
 
-def cells(grid_for, budgets, count):
+def cells(grid_for, budgets, count, first):
     """Of each budget of tune, then of the other searches with the last one: tries within 1 % of the best, and the loss of 19 in 20."""
     found = []
     for which in SEARCHES:
         for budget in budgets if which == "tune" else budgets[-1:]:
-            losses = sorted(one.loss for one in tries(grid_for, budget, count, which))
+            losses = sorted(one.loss for one in tries(grid_for, budget, count, which, first))
             found.append(f"{100 * share(loss <= WITHIN for loss in losses):.0f} % / {100 * losses[math.ceil(0.95 * count) - 1]:.1f} %")
     return found
 
@@ -214,6 +213,8 @@ def head(first, budgets):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0, help="number of the first try: the search was chosen by tries from 1000 on, "
+                        "the page has those from 0")
     parser.add_argument("--budgets", default="60,90,120")
     parser.add_argument("--tables", default="simulated,made-up,flat")
     options = parser.parse_args()
@@ -224,18 +225,20 @@ def main():
         for name in tune_grids.LAYOUTS:
             for fixed in (True, False):
                 grid = recorded(name, fixed)
-                found = cells(lambda draw, grid=grid: grid, budgets, options.tries)
+                found = cells(lambda draw, grid=grid: grid, budgets, options.tries, options.first)
                 print(f"| {name} | {'one' if fixed else 'others in each try'} | " + " | ".join(found) + " |", flush=True)
     if "made-up" in wanted:
         head("made-up table | noise", budgets)
         for name in [name for name in SURFACES if name != "flat"]:
             for noise in (0.0, 0.005, 0.02):
-                print(f"| {name} | {100 * noise:g} % | " + " | ".join(cells(made_up(name, noise), budgets, options.tries)) + " |", flush=True)
+                found = cells(made_up(name, noise), budgets, options.tries, options.first)
+                print(f"| {name} | {100 * noise:g} % | " + " | ".join(found) + " |", flush=True)
     if "flat" in wanted:
         print("| all settings are equal, noise | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
         print("|---|" + "---|" * len(budgets))
         for noise in (0.0, 0.005, 0.02, 0.1):
-            claims = [share(one.claimed for one in tries(made_up("flat", noise), budget, 4 * options.tries)) for budget in budgets]
+            claims = [share(one.claimed for one in tries(made_up("flat", noise), budget, 4 * options.tries, first=options.first))
+                      for budget in budgets]
             print(f"| {100 * noise:g} % | " + " | ".join(f"{100 * one:.1f} %" for one in claims) + " |", flush=True)
 
 

@@ -11,6 +11,10 @@ from . import run_order
 from .answer_text import listed
 from .run_groups import OF_THE_NETWORK
 
+# The tag of runs whose plan belongs to the setting that is compared: slots that are set together with thresholds, as a proposal of weir-sweep tune.
+PLAN_OF_THE_SETTING = ("plan", "of the setting")
+
+
 class Doubt(typing.NamedTuple):
     """`reason`: a clause, without a full stop. `remedy`: what to do, a sentence; None: said elsewhere."""
 
@@ -63,6 +67,9 @@ def _version(two, names):
 
 def _pressure(two, names, differences):
     """Where something else is compared as well, a plan that puts another load on the ports is another question."""
+    key, value = PLAN_OF_THE_SETTING
+    if all(run.labels.get(key) == value for group in two for run in group.runs):
+        return None
     under_way = [{(plan_pressure.of_run(run) or {}).get("under_way_bytes") for run in group.runs} for group in two]
     if not all(under_way) or under_way[0] == under_way[1] or None in under_way[0] | under_way[1] or not _compares_more(two, differences):
         return None

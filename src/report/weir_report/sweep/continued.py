@@ -49,15 +49,24 @@ def states(campaign, world):
     return campaign.world(world).states(slurm_jobs.Jobs().is_running)
 
 
-def complete(sweep, world, directory):
-    """The campaign of this sweep file, if all its runs are there: nothing is prepared then. Else None."""
+def complete(sweep, world, directory, settled=False):
+    """The campaign of this sweep file, if all its runs are there: nothing is prepared then. Else None. `settled`: what is missing in it
+    stays missing."""
     campaign = Campaign(directory)
     campaign.plan = campaign.read_plan()
-    if campaign.plan is None or campaign.plan.find or not (directory / world / "settings.json").exists():
+    if campaign.plan is None or not (directory / world / "settings.json").exists():
         return None
     if (directory / "sweep.toml").read_text(encoding="utf-8") != sweep.text:
         return None
+    if settled or campaign.plan.find:
+        return campaign if settled else None
     return campaign if all(state.state == "complete" for state in states(campaign, world)) else None
+
+
+def seconds_of_runs(campaign, world):
+    """How long each run of a campaign took that is complete, by the files of its last claim, which one file system has dated."""
+    claims = [state.last for state in states(campaign, world) if state.state == "complete" and state.last.end is not None]
+    return [claim.path.with_suffix(".end.json").stat().st_mtime - claim.path.stat().st_mtime for claim in claims]
 
 
 def make(prepared, say, jobs=None, as_array=False):

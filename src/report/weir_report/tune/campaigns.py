@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 
-from ..basics import programs, toml_file
+from ..basics import programs, toml_file, whole_file
+from ..basics.errors import ReportError
 from ..compare import capacity_estimates
 from ..runs.run import read_run
 from ..sweep import continued, dry_runs, find_collect, run_plan, slurm_jobs, submission
+from ..sweep.campaign import Campaign
 from ..sweep.file import parse_sweep
 from . import axes as tune_axes, objective
 from .tune_file import is_key_of_switch
@@ -16,6 +18,10 @@ from .tune_file import is_key_of_switch
 WORLD = "simulation"
 # Seeds of the confirmation begin so far behind those of the search, which never gets there.
 FRESH_SEEDS = 1000
+# In a campaign's directory: runs that did not end by themselves, and were repeated once in vain.
+DIED = "died.json"
+# Exit status of a simulation that weir does not take.
+REFUSED = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +37,16 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One run of a setting, or with a capacity one search. `value`: of the figure; `excess`: of the constraints; `run`: None of a search."""
+    """One run of a setting, or with a capacity one search. `value`: of the figure; `excess`, `broken`: as of objective.Constraints;
+    `run`: None of a search; `record`: what constraints looked at, of a search the run at its limit; `died`: why there is nothing, though the
+    setting is not to blame for it."""
 
     value: float | None
     excess: float = 0.0
+    broken: tuple = ()
     run: object = None
+    record: dict | None = None
+    died: str = ""
 
 
 class Campaigns:
@@ -43,20 +54,21 @@ class Campaigns:
         self.tune, self.directory, self.say = tune, directory, say
         self.jobs, self.as_array = jobs, as_array
         self.weir = programs.find_weir()
-        self.made = 0  # runs of this call and of those before
+        self.died = {}  # {run: why it did not end by itself}
         self._asked = {}
 
     # --- Settings as options.
 
     def of_candidate(self, axes, candidate, more=()):
         """{option of weir simulate: text or texts} of a candidate. `more`: (option, text) pairs besides."""
-        return self._options(tune_axes.texts_of(axes, candidate), more)
+        return self.of_texts(tune_axes.texts_of(axes, candidate), more)
 
     def of_present(self, more=()):
         """The same of the present setting: what the file says, and no more, for a value that is given may change what follows from its default."""
-        return self._options(self.tune.present, more)
+        return self.of_texts(self.tune.present, more)
 
-    def _options(self, texts, more):
+    def of_texts(self, texts, more=()):
+        """The same of {option or key of the switch: text}."""
         options = {name: text for name, text in texts.items() if not is_key_of_switch(name)} | dict(more)
         keys = {name: text for name, text in texts.items() if is_key_of_switch(name)}
         if keys:
@@ -98,15 +110,38 @@ class Campaigns:
     def first_seed(self):
         return int(self.tune.document.get("run", {}).get("seed", 1))
 
-    def run(self, name, settings, first_seed, repetitions=1):
-        """Makes the runs of a campaign that are missing: {setting: [Result of each repetition]}. `settings`: {name: options}. Raises ReportError,
-        Interrupted."""
-        sweep = self._sweep(name, settings, first_seed, repetitions)
-        directory = self.directory / name
-        campaign = continued.complete(sweep, WORLD, directory)
-        if campaign is None:
-            campaign = continued.make(submission.prepare(sweep, WORLD, directory), self.say, self.jobs, self.as_array)
-        self.made += len(settings) * repetitions
+    def run(self, name, settings, first_seed, repetitions=1, needed=None):
+        """Makes the runs of a campaign that are missing: {setting: [Result of each repetition]}. `settings`: {name: options}. Runs that do not end by
+        themselves are repeated once; then they stay as they are, so that what follows from the others stays, too. `needed`: the setting
+        without whose runs nothing can follow. Raises ReportError, Interrupted."""
+        sweep, directory = self._sweep(name, settings, first_seed, repetitions), self.directory / name
+
+        def made():
+            return continued.make(submission.prepare(sweep, WORLD, directory), self.say, self.jobs, self.as_array)
+
+        campaign = continued.complete(sweep, WORLD, directory, settled=(directory / DIED).exists())
+        results = self._results(campaign or made(), settings, repetitions)
+        if campaign is None and _died(results):
+            results = self._results(made(), settings, repetitions)
+            self._settle(directory, _died(results), needed)
+        self.died |= {f"{name}, {_words(key, settings[key])}, seed {first_seed + number - 1}": why for key, number, why in _died(results)}
+        return results
+
+    @staticmethod
+    def _settle(directory, died, needed):
+        if why := next((why for key, _, why in died if key == needed), None):
+            raise ReportError(f"{directory}: a run of the {needed} setting did not end by itself, nor when it was repeated: {why}")
+        if died:
+            whole_file.replace(directory / DIED, whole_file.json_text(died))
+
+    def seconds_of(self, names, count):
+        """How long each of `count` runs of these campaigns took, or with a capacity each search."""
+        campaigns = [Campaign(self.directory / name) for name in names]
+        for campaign in campaigns:
+            campaign.plan = campaign.read_plan()
+        return sum(sum(continued.seconds_of_runs(campaign, WORLD)) for campaign in campaigns) / count
+
+    def _results(self, campaign, settings, repetitions):
         return (self._limits if campaign.plan.find else self._runs)(campaign, settings, repetitions)
 
     def _runs(self, campaign, settings, repetitions):
@@ -114,20 +149,53 @@ class Campaigns:
         stands_for = run_plan.simulated_points(campaign.plan)[1]
         found = {key: [Result(None)] * repetitions for key in settings}
         for point in campaign.plan.points:
-            state = states[stands_for[point.number]]
-            if state.state == "complete":
-                run = read_run(state.directory)
-                key = dict(campaign.plan.setting_of(point).values)["setting"]
-                found[key][point.repetition - 1] = Result(objective.value_of(self.tune.figure, run), self.tune.constraints.excess(run.record), run)
+            key = dict(campaign.plan.setting_of(point).values)["setting"]
+            found[key][point.repetition - 1] = self._of_run(states[stands_for[point.number]])
         return found
 
+    def _of_run(self, state):
+        if state.state != "complete":
+            return Result(None, died=_why_died(state))
+        run = read_run(state.directory)
+        return Result(objective.value_of(self.tune.figure, run), **self._kept(run.record), run=run)
+
+    def _kept(self, record):
+        constraints = self.tune.constraints
+        return {"excess": constraints.excess(record), "broken": constraints.broken(record), "record": record}
+
     def _limits(self, campaign, settings, repetitions):
-        """The rates that half of the runs of each round hold; at an end of the range, that end."""
+        """The rates that half of the runs of each round hold; at an end of the range, that end. Constraints look at the runs with the largest rate
+        that a round found to be sustained."""
         capacity = find_collect.capacity_of(campaign.world(WORLD), slurm_jobs.Jobs().is_running)
         by_name = {setting.values.get("setting", next(iter(settings))): setting for setting in capacity.settings}
         found = {}
         for key in settings:
             searches = {one.round: one for one in by_name[key].searches if one.complete} if key in by_name else {}
-            found[key] = [Result(capacity_estimates.value_of(capacity, searches[number])) if number in searches else Result(None)
+            missing = Result(None, died=by_name[key].stopped or "the search is not complete") if key in by_name else Result(None)
+            found[key] = [self._of_limit(campaign, capacity, searches[number]) if number in searches else missing
                           for number in range(1, repetitions + 1)]
         return found
+
+    def _of_limit(self, campaign, capacity, search):
+        held = [read_run(campaign.directory / trial.directory).record for trial in search.runs
+                if trial.held and trial.value == search.low and trial.directory]
+        worst = max(held, key=self.tune.constraints.excess, default=None)
+        return Result(capacity_estimates.value_of(capacity, search), **(self._kept(worst) if worst is not None else {}))
+
+
+def _died(results):
+    """[(setting, repetition, why it has no result, which is not the setting's fault)]"""
+    return [(key, number, result.died) for key, of_setting in results.items() for number, result in enumerate(of_setting, start=1) if result.died]
+
+
+def _words(key, options):
+    """003 slots=4 ecn.none-below=50kB"""
+    pairs = [(name, text) for name, given in options.items() for text in ([given] if isinstance(given, str) else given)]
+    return " ".join([key, *(text if name == "switch-set" else f"{name}={text}" for name, text in pairs)])
+
+
+def _why_died(state):
+    """Why a run is not complete, which says nothing of its setting; empty if weir refused it, which does."""
+    if state.last is not None and (state.last.end or {}).get("exit_status") == REFUSED:
+        return ""
+    return state.reason or state.state

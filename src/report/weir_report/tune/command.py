@@ -21,7 +21,8 @@ def add_parser(commands):
     added.add_argument("--from", dest="of_run", metavar="RUN", type=Path,
                        help="directory of a run that was made: its twin (weir explain) takes the place of [run]; the file needs [tune] only")
     added.add_argument("--plan", action="store_true", help="what would be run, and how long it takes; starts nothing")
-    added.add_argument("--budget", metavar="RUNS", type=int, help="runs of search and confirmation (replaces budget of [tune])")
+    added.add_argument("--budget", metavar="RUNS|TIME", help="runs of search and confirmation, such as 120, or for how long all may run on this "
+                       "machine, such as 2h (replaces budget of [tune])")
     added.add_argument("--jobs", metavar="N", type=int, help="simulations at a time (default: all cores, as far as memory allows)")
     added.add_argument("--slurm", action="store_true", help="simulations as arrays of SLURM jobs with one core each")
     added.add_argument("--out", metavar="DIRECTORY", type=Path, help="where all is kept (default: FILE beside FILE.toml)")
@@ -37,10 +38,11 @@ def run(options):
     from ..basics import programs
     from . import from_run, text, tune_file, tuning
     tune = tune_file.read(options.file, options.budget, options.of_run and from_run.tables(options.of_run, programs.find_weir()))
+    if options.slurm and tune.budget_s:
+        raise ReportError("--slurm: how many jobs go on at a time is not known before, so the budget is a number of runs there, and not a time")
     made = tuning.Tuning(tune, options.out or tune.path.with_suffix(""), lambda line: print(line, flush=True), options.jobs, options.slurm)
     try:
-        idle, answer, runs = made.forecast()
-        print("\n".join(text.plan_lines(tune, idle, answer, runs)) + ("" if options.plan else "\n"), flush=True)
+        print("\n".join(text.plan_lines(tune, made.forecast())) + ("" if options.plan else "\n"), flush=True)
         if options.plan:
             return 0
         made.begin()
@@ -51,20 +53,23 @@ def run(options):
     except continued.Interrupted as interrupted:
         print("interrupted; the same command continues", flush=True)
         return int(interrupted.args[0])
-    _write(tune, made, found)
+    _write(made, found)
     return 0
 
 
-def _write(tune, made, found):
+def _write(made, found):
     from . import confirm_file, page, record, text
-    written = [made.directory / record.FILE, made.directory / record.PAGE]
+    tune = made.tune
+    written, lines = [made.directory / record.FILE, made.directory / record.PAGE], text.answer_lines(made.tune, found)
     whole_file.replace(written[0], whole_file.json_text(record.make(tune, found)))
     whole_file.replace(written[1], page.page_text(tune, found, f"Written by weir-sweep {VERSION}."))
-    lines = text.answer_lines(tune, found)
     if found.chosen is not None:
-        written.append(tune.path.with_name(f"{tune.path.stem}-confirm.toml"))
-        whole_file.replace(written[-1], confirm_file.text(tune, found, lambda candidate: made.options(found, candidate),
-                                                          confirm_file.only_simulated(made.campaigns.weir)))
-        lines += text.next_lines(written[-1])
+        path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory, confirm_file.text(
+            tune, found, lambda candidate: made.options(found, candidate), confirm_file.only_simulated(made.campaigns.weir)))
+        lines += text.next_lines(path, confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
+        if changed:
+            lines += text.unchanged_lines(path)
+        else:
+            written.append(path)
     print("\n" + "\n".join(lines))
     print("\n" + "\n".join(f"written  {path}" for path in written))

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 
-from ..basics import toml_file
+from ..basics import toml_file, whole_file
+from ..basics.errors import ReportError
+from ..compare.doubts import PLAN_OF_THE_SETTING
 from . import axes as tune_axes, objective
 from .tune_file import is_key_of_switch
 
 REPETITIONS = 6
 # What weir-sweep refuses to call until it is filled in.
 PLACEHOLDER = "/path/to/set-switch"
+# In the tuning's directory: the file as it was written.
+COPY = "confirm.toml"
+NAMES_MAX = 99
 
 
 def text(tune, found, options_of, only_simulated):
@@ -33,12 +38,29 @@ def text(tune, found, options_of, only_simulated):
              "# proposed: " + tune_axes.words(found.axes, found.best)]
     of_switch = any(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes)
     if of_switch:
+        if not all(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes):
+            document["tags"] = dict([PLAN_OF_THE_SETTING]) | document.get("tags", {})
         document["switch"] = {"settings": settings, "on-change": tune.on_change or PLACEHOLDER, "hold": 1}
         lines += ["# Measured, on-change is called with the name of the setting, present or proposed, behind it, and sets the switch and the network",
                   "# cards to the values above. Simulated, it is not called."]
     else:
         document["axes"] = {"setting": settings}
     return "\n".join(lines) + "\n\n" + toml_file.text(document)
+
+
+def write(path, directory, content):
+    """Writes the sweep file as `path`, and a copy of it into the tuning's `directory`. A file that was changed since stays: it is taken for this one
+    if the copy says the same, and else the next name is taken, with -2. (the path, whether it was left as it is). Raises ReportError."""
+    copy = directory / COPY
+    before = copy.read_text(encoding="utf-8") if copy.exists() else None
+    if path.exists() and before == content:
+        return path, path.read_text(encoding="utf-8") != content
+    for named in (path, *(path.with_name(f"{path.stem}-{number}{path.suffix}") for number in range(2, NAMES_MAX + 1))):
+        if not named.exists() or named.read_text(encoding="utf-8") in (content, before):
+            whole_file.replace(named, content)
+            whole_file.replace(copy, content)
+            return named, False
+    raise ReportError(f"{path} and {NAMES_MAX - 1} others after it were changed since weir-sweep tune wrote them; remove those that are not needed")
 
 
 def only_simulated(weir):

@@ -5,7 +5,8 @@ otherwise hide with its spread that it is slower with all.
 
 The settings that are confirmed share 5 %, for the best of several looks better than it is. If none of them is told apart from the present one
 though the best seems to gain enough, that one is run again, alone and with other seeds: the first confirmation has FIRST_ALPHA of the 5 %, the
-second one the rest. The neighbours of the chosen one, whose runs say what each axis is worth there, share 5 % of their own."""
+second one the rest. The neighbours of the chosen one, whose runs say what each axis is worth there, share 5 % of their own, and so do the shares
+of their runs that break a constraint: one run of five that does is seen by chance, too."""
 
 from __future__ import annotations
 
@@ -86,15 +87,15 @@ def confirmed(figure, present, finalists):
     return changes([(figure, present, values) for values in finalists], FIRST_ALPHA)
 
 
-def again(found, keeps, seeds):
+def again(found, keeps, seeds, most=None):
     """(index of the finalist that is run again, with so many other seeds); None: one is chosen already, or none would be found better.
-    `found`: of `confirmed`; `seeds`: of the first confirmation."""
+    `found`: of `confirmed`; `seeds`: of the first confirmation; `most`: seeds that one campaign can have, None: any number."""
     if choose(found, keeps) is not None:
         return None
     possible = [index for index, change in enumerate(found)
                 if keeps[index] and change.gain is not None and change.gain > 0.0 and change.relevant and change.needed is not None]
     best = max(possible, key=lambda index: found[index].gain, default=None)
-    if best is None or found[best].needed > AGAIN_MOST * seeds:
+    if best is None or found[best].needed > min(AGAIN_MOST * seeds, most or math.inf):
         return None
     return best, max(found[best].needed, FEWEST_PAIRS)
 
@@ -110,6 +111,17 @@ def choose(found, keeps, present_keeps=True):
     keep all constraints."""
     possible = [index for index, change in enumerate(found) if keeps[index] and change.gain is not None and (change.is_better or not present_keeps)]
     return max(possible, key=lambda index: found[index].gain, default=None)
+
+
+def breaks(broke, runs, others):
+    """Whether each of `others`, (runs that broke a constraint, runs), certainly breaks it more often than a setting of which `broke` of
+    `runs` did, by Boschloo's test. All share 5 %."""
+    def chance(count, size):
+        known = min(runs, size) >= statistics.FEWEST_RUNS and count * runs > broke * size
+        return statistics.share_p_values(broke, runs, size)[count] if known else math.nan
+
+    chances = np.array([chance(*one) for one in others], float)
+    return [bool(found) for found in chances <= statistics.holm_levels(chances)] if len(chances) else []
 
 
 def judged(neighbours):

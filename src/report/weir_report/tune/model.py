@@ -24,13 +24,13 @@ class Model:
     """`points`: candidates x coordinates; `values`: one each; `runs`: behind each value, whose noise falls with them; `axis_of`: the axis of
     each coordinate (a choice has several). `known_noise`: least variance of one run."""
 
-    def __init__(self, points, values, runs, axis_of, generator, known_noise=0.0):
+    def __init__(self, points, values, runs, axis_of, generator, known_noise=0.0, is_noisy=True):
         self.points, self.runs, self.axis_of = np.asarray(points, float), np.asarray(runs, float), np.asarray(axis_of)
         values = np.asarray(values, float)
         self._mean, self._scale = float(values.mean()), float(values.std()) or 1.0
         self._values = (values - self._mean) / self._scale
         self._least_noise = min(known_noise / self._scale ** 2, 4.0)
-        self.lengths, self.noise = self._fitted(generator)
+        self.lengths, self.noise = self._fitted(generator, NOISES if is_noisy else NOISES[:1])
         self._decompose()
 
     def predict(self, points):
@@ -83,13 +83,13 @@ class Model:
         return (0.5 * size * math.log(variance) + float(np.log(np.diag(root)).sum())
                 + float((np.log(lengths / USUAL_LENGTH) ** 2).sum()) / (2.0 * LENGTH_SPREAD ** 2))
 
-    def _fitted(self, generator):
+    def _fitted(self, generator, noises):
         count = int(self.axis_of.max()) + 1
-        best = (np.full(count, USUAL_LENGTH), NOISES[-1])
+        best = (np.full(count, USUAL_LENGTH), noises[-1])
         loss = self._loss(*best)
         for _ in range(DRAWS):
             lengths = np.clip(USUAL_LENGTH * np.exp(1.5 * generator.standard_normal(count)), SHORTEST, LONGEST)
-            tried = (lengths, NOISES[int(generator.integers(len(NOISES)))])
+            tried = (lengths, noises[int(generator.integers(len(noises)))])
             if (found := self._loss(*tried)) < loss:
                 best, loss = tried, found
         for _ in range(PASSES):
@@ -99,7 +99,7 @@ class Model:
                     lengths[axis] = min(max(lengths[axis] * factor, SHORTEST), LONGEST)
                     if (found := self._loss(lengths, best[1])) < loss:
                         best, loss = (lengths, best[1]), found
-            for noise in NOISES:
+            for noise in noises:
                 if (found := self._loss(best[0], noise)) < loss:
                     best, loss = (best[0], noise), found
         return best

@@ -34,6 +34,20 @@ class Constraints:
                 total += math.log(value / limit) if limit > 0.0 else 1.0 + value
         return total
 
+    def broken(self, record):
+        """What a run did that was not asked for, in words that go on from "1 of 5 runs": empty if it keeps all."""
+        found = observed(record)
+        said = []
+        if self.lossless and found["lost_packets"]:
+            said.append("lost packets")
+        elif self.lossless and found["lost_events"]:
+            said.append("lost events")
+        if self.paused_at_most is not None and (found["paused_share"] or 0.0) > self.paused_at_most:
+            said.append(f"paused producers for more than {100 * self.paused_at_most:g} % of the time")
+        if self.control_latency_at_most_s is not None and (found["control_latency_s"] or 0.0) > self.control_latency_at_most_s:
+            said.append(f"had a scheduling latency (p99) above {1e6 * self.control_latency_at_most_s:g} us")
+        return tuple(said)
+
     def unseen(self, record):
         """The key of a constraint that no run of this network can break or keep, because nothing counts there; or None."""
         if "switch" in record:

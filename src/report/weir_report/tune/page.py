@@ -16,9 +16,14 @@ TICKS = 6
 
 def page_text(tune, found, footer):
     figure = objective.FIGURES[tune.figure]
+    names = ["proposed" if place == found.chosen else f"finalist {place + 1}" for place in range(len(found.finalists))]
+    index = None if found.again is None else found.again[0]
     sides = [("present", found.present, found.values[0], None)]
-    sides += [("proposed" if place == found.chosen else f"finalist {place + 1}", candidate, found.values[place + 1], found.changes[place])
-              for place, candidate in enumerate(found.finalists)]
+    sides += [(name, candidate, found.values[place + 1], None if place == index else found.changes[place])
+              for place, (name, candidate) in enumerate(zip(names, found.finalists))]
+    if index is not None:
+        sides += [("present, other seeds", found.present, found.again[1], None),
+                  (f"{names[index]}, other seeds", found.finalists[index], found.again[2], found.changes[index])]
     return page_parts.render(
         "tune.html.j2", title=tune.name, footer=footer, answer=text.headline(tune, found), parts=text.parts(found), figure=figure,
         axes=[(axis.name, _plot(found, place, figure, tune.figure)) for place, axis in enumerate(found.axes)],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from ..version import VERSION
-from . import axes as tune_axes, objective, text, tuning
+from . import axes as tune_axes, objective, text
+from .found import FLAT
 
 SCHEMA = "weir-tune/1"
 FILE, PAGE = "tune.json", "tune.html"
@@ -13,7 +14,7 @@ FILE, PAGE = "tune.json", "tune.html"
 
 def make(tune, found):
     figure = objective.FIGURES[tune.figure]
-    good, tried, ranges = tuning.settings_within(found)
+    good, tried, ranges = found.settings_within()
 
     def setting(candidate):
         return tune_axes.texts_of(found.axes, candidate)
@@ -25,17 +26,24 @@ def make(tune, found):
         "axes": [_axis(found, axis) for axis in found.axes],
         "answer": text.headline(tune, found), "lines": text.answer_lines(tune, found),
         "present": setting(found.present), "present_values": found.values[0], "present_keeps": found.present_keeps,
+        "confirmed_again": _again(found),
         "proposed": None if found.chosen is None else setting(found.best), "change": _change(found.change),
         "finalists": [{"setting": setting(candidate), "values": values, "keeps": keeps, "change": _change(change)}
                       for candidate, values, keeps, change in zip(found.finalists, found.values[1:], found.keeps, found.changes)],
         "beside": [{"key_figure": one.name, **_change(change)} for one, change in found.beside],
         "sustained": found.sustained and dict(zip(("present", "proposed"), found.sustained)),
         "observed": dict(zip(("present", "proposed"), found.observed)),
-        "flat": {"within": tuning.FLAT, "settings": good, "tried": tried, "ranges": ranges},
+        "flat": {"within": FLAT, "settings": good, "tried": tried, "ranges": ranges},
         "loads": [{"load": one.words, "sustained": one.sustained and dict(zip(("present", "proposed"), one.sustained)), **_change(one.change)}
                   for one in found.loads],
         "trials": [{"setting": setting(trial.candidate), "seed": trial.seed, "value": objective.value_of_score(tune.figure, trial.score),
-                    "excess": trial.excess} for trial in found.history]}
+                    "excess": trial.excess, "died": trial.died} for trial in found.history],
+        "died": found.died}
+
+
+def _again(found):
+    """The second confirmation, of one finalist; None: there was none."""
+    return None if found.again is None else dict(zip(("finalist", "present_values", "values"), (found.again[0] + 1, *found.again[1:])))
 
 
 def _axis(found, axis):
@@ -45,6 +53,7 @@ def _axis(found, axis):
             "scale": None if axis.values else "log" if axis.log else "linear", "cannot_act": found.idle.get(axis.name),
             "judged": found.judged(axis.name),
             "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.keeps,
+                            "runs": one.runs, "broke": one.broke, "broken": list(one.broken), "died": one.died, "breaks": one.breaks,
                             **_change(one.change)}
                            for one in found.of_axis(axis.name)]}
 

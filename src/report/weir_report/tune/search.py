@@ -2,17 +2,22 @@
 
 1. The present setting and a sample that covers all axes evenly (Halton), a run each, all with the same seed.
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
-   runs of equal settings differ at all; the rest of the rung are new settings where the model expects most improvement.
+   runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as
+   runs of equal settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for
+   steps.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
-   (decide.py): what a search has chosen looks better than it is.
+   (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
+   only finalist, and the runs that would confirm others go into the search.
 
 Seeds are common random numbers: a seed is the same traffic for all settings, and what it does to all of them alike is taken off before
 they are compared. So one run of each suffices in the beginning.
 
 Settings that break a constraint rank behind all that keep it, by how far they are from it.
 
-Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone: tests/report/tune_calibration.py
-measures them."""
+Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone, which tests/report/tune_calibration.py
+measures; and, on the grid ecn with other seeds of the search, improvement averaged over several fits of the model, kernels that are less smooth
+(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, and trees alone: none found the
+best more often."""
 
 from __future__ import annotations
 
@@ -22,6 +27,7 @@ import math
 
 import numpy as np
 
+from . import trees
 from .model import Model
 
 # Parts of the budget: of the first sample, and of a rung.
@@ -29,6 +35,9 @@ FIRST_PART, RUNG_PART = 0.4, 0.12
 FIRST_LEAST, RUNG_LEAST = 6, 4
 # Of a rung, runs with further seeds: half at most. So many seeds a setting gets at most, and so many settings in the first rung.
 SEEDS_MAX, REPEATED_FIRST = 4, 3
+# So many settings whose runs are the same show that seeds make no difference. Their scores differ by PLATEAU at least: where nothing is marked or
+# paused, runs are the same, and elsewhere they need not be.
+SAME_LEAST, PLATEAU = 3, 1e-3
 FINALISTS = 3
 # Runs of equal settings that differ by less than this share do not differ.
 NO_NOISE = 1e-4
@@ -37,6 +46,7 @@ CONVERGED, STEPS_MAX = 1e-9, 1000
 # Candidates that the model looks at.
 POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
 NEAR_OF = 5
+TIE = 1e-9
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 AXES_MAX = len(PRIMES)
 
@@ -44,12 +54,14 @@ AXES_MAX = len(PRIMES)
 @dataclasses.dataclass(frozen=True)
 class Trial:
     """A run of the search. `score`: of its figure, smaller is better, as a logarithm, so that differences are shares; None: the run has
-    none. `excess`: how far it is from what is allowed, 0: it keeps all constraints."""
+    none. `excess`: how far it is from what is allowed, 0: it keeps all constraints. `died`: it did not end by itself, which says nothing of the
+    candidate."""
 
     candidate: tuple
     seed: int  # 1, 2, ...
     score: float | None
     excess: float = 0.0
+    died: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,36 +80,48 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
     if left <= 0:
         return {}
     generator = np.random.default_rng([seed, len(history)])
-    if all(trial.candidate == present for trial in history):
-        return {1: _first(axes, present, min(left, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible, bool(history))}
+    if first := _first(history, axes, present, min(budget, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible):
+        return {1: first}
     size = min(left, max(RUNG_LEAST, round(RUNG_PART * budget)))
     found = standings(history)
     rung = {}
     for candidate, next_seed in _repeated(history, found, size // 2):
         rung.setdefault(next_seed, []).append(candidate)
-    new = _new(found, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
+    tried = {trial.candidate for trial in history}
+    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
     if new:
         rung[1] = new
     return rung
 
 
-def finalists(history, axes, seed, count=FINALISTS):
-    """The candidates that the model expects to be best, of those that were run and broke no constraint, the best first."""
+def finalists_wanted(history):
+    """How many candidates are to be confirmed: one where runs of equal settings do not differ."""
+    return 1 if noise(history) == 0.0 else FINALISTS
+
+
+def finalists(history, axes, present, seed):
+    """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first: fewer
+    if the present one is among the best, for each one more makes it harder to tell any of them apart. Where runs of equal settings do not
+    differ, that which was seen to be best."""
     found = standings(history)
-    broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None}
+    broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
     kept = [standing for standing in found if standing.candidate not in broke]
     if not kept:
         return []
     expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
     kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
-    return [standing.candidate for standing in kept[:count]]
+    wanted = finalists_wanted(history)
+    best = [standing.candidate for standing in kept[:max(wanted, 2)]]
+    return [candidate for candidate in best if candidate != present][:wanted]
 
 
 # --- What the runs say.
 
 
 def standings(history):
-    """[Standing] of all candidates, in the order of their first run. Those that broke a constraint or have no score follow behind all others."""
+    """[Standing] of all candidates that have a run which did not die, in the order of their first run. Those that broke a constraint or have no
+    score follow behind all others."""
+    history = [trial for trial in history if not trial.died]
     scores, effects = _fitted(history)
     known = [trial.score for trial in history if trial.score is not None and trial.excess <= 0.0] or \
         [trial.score for trial in history if trial.score is not None] or [0.0]
@@ -139,27 +163,42 @@ def _grouped(trials, key):
 
 
 def noise(history):
-    """Standard deviation between runs of equal settings, without what seeds do to all; None: no setting has two runs yet."""
+    """Standard deviation between runs of equal settings, without what seeds do to all; 0: they do not differ; None: it is not known yet."""
     means, effects = _fitted(history)
     trials = [trial for trial in history if trial.score is not None]
     freedom = len(trials) - len(means) - (len(effects) - 1)
     if freedom <= 0:
         return None
-    return math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    found = math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    if found >= NO_NOISE:
+        return found
+    return 0.0 if len(_unlike(one for one in standings(history) if one.runs > 1)) >= SAME_LEAST else None
+
+
+def _unlike(found, known=()):
+    """Of these Standings those whose scores differ from the ones before them, and from `known`, by more than a plateau's do."""
+    chosen = []
+    for one in found:
+        if all(abs(one.score - other.score) > PLATEAU for other in (*known, *chosen)):
+            chosen.append(one)
+    return chosen
 
 
 # --- What is tried.
 
 
-def _first(axes, present, count, seed, is_possible, is_run):
-    """`is_run`: the present setting has a run already."""
-    chosen = [] if is_run else [present]
+def _first(history, axes, present, count, seed, is_possible):
+    """What is left to run of the sample, which is the present setting and `count` - 1 others."""
+    tried = dict.fromkeys(trial.candidate for trial in history)
+    if len(tried) >= count:
+        return []
+    chosen = dict.fromkeys((present, *tried))
     for candidate in halton(axes, seed, 50 * count):
         if len(chosen) >= count:
             break
-        if candidate != present and candidate not in chosen and is_possible(candidate):
-            chosen.append(candidate)
-    return chosen
+        if candidate not in chosen and is_possible(candidate):
+            chosen[candidate] = None
+    return [candidate for candidate in chosen if candidate not in tried]
 
 
 def halton(axes, seed, count):
@@ -179,13 +218,18 @@ def _radical_inverse(index, base):
 
 
 def _repeated(history, found, most):
-    """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best."""
+    """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best. If the
+    first of them do not differ, others farther from the best are asked, too."""
     spread = noise(history)
-    if spread is not None and spread < NO_NOISE:
-        return []
     ordered = sorted(found, key=lambda standing: standing.score)
-    if spread is None:
-        chosen = ordered[:REPEATED_FIRST]
+    repeated = [one for one in ordered if one.runs > 1]
+    if spread is None and not repeated:
+        chosen = _unlike(ordered)[:REPEATED_FIRST]
+    elif not spread:
+        # They may differ where the search has come to since, and in the middle of all.
+        chosen = [one for one in ordered[:1] if one.runs == 1]
+        if spread is None:
+            chosen += _unlike(ordered[len(ordered) // 2:], (*repeated, *chosen))[:1]
     else:
         best = ordered[0]
         chosen = [one for one in ordered if one.runs < SEEDS_MAX
@@ -195,27 +239,45 @@ def _repeated(history, found, most):
     return [(one.candidate, max(seeds[one.candidate]) + 1) for one in chosen[:most]]
 
 
-def _new(found, axes, count, generator, is_possible, spread):
+def _new(found, tried, axes, count, generator, is_possible, spread):
     """Candidates that were not run, one after the other where most improvement is expected of them."""
     if count <= 0:
         return []
-    known = {standing.candidate for standing in found}
-    pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in known]
+    pool = [candidate for candidate in _pool(found, axes, generator) if candidate not in tried]
     if not pool:
         return []
-    model = _model(found, axes, generator, spread)
     points = np.array([point_of(axes, candidate) for candidate in pool])
-    best = float(model.predict(model.points)[0].min())
     chosen, possible = [], np.ones(len(pool), bool)
+
+    def choose(gain):
+        """Takes the candidate with the greatest gain that weir takes. Its place in the pool; None: there is none."""
+        while possible.any():
+            place = int(np.where(possible, gain, -1.0).argmax())
+            possible[place] = False
+            if is_possible(pool[place]):
+                chosen.append(pool[place])
+                return place
+        return None
+
+    believed = []
+    if not spread:
+        gain = _improvement_by_trees(found, axes, points, generator)
+        believed = [place for _ in range(count // 2) if (place := choose(gain)) is not None]
+    model = _model(found, axes, generator, spread)
+    best = float(model.predict(model.points)[0].min())
     while len(chosen) < count and possible.any():
-        mean, deviation = model.predict(points)
-        gain = np.where(possible, _improvement(mean, deviation, best), -1.0)
-        place = int(gain.argmax())
-        possible[place] = False
-        if is_possible(pool[place]):
-            chosen.append(pool[place])
-            model = model.with_believed(points[place:place + 1])
+        if believed:
+            model, believed = model.with_believed(points[believed]), []
+        place = choose(_improvement(*model.predict(points), best))
+        believed = [] if place is None else [place]
     return chosen
+
+
+def _improvement_by_trees(found, axes, points, generator):
+    """What trees expect at each of `points`; of equal ones, as on a plateau, any is the first."""
+    values = _squeezed(np.array([standing.score for standing in found]))
+    known = [point_of(axes, standing.candidate) for standing in found]
+    return _improvement(*trees.predict(known, values, points, generator), float(values.min())) + TIE * generator.random(len(points))
 
 
 def _improvement(mean, deviation, best):
@@ -265,7 +327,7 @@ def _model(found, axes, generator, spread):
     # By how much scores near the best are stretched, so is their noise.
     stretch = 1.0 / _knee(values)
     return Model([point_of(axes, standing.candidate) for standing in found], squeezed, [standing.runs for standing in found], axis_of, generator,
-                 (min(spread or 0.0, 10.0) * stretch) ** 2)
+                 (min(spread or 0.0, 10.0) * stretch) ** 2, spread != 0.0)
 
 
 def _knee(values):
@@ -279,8 +341,8 @@ def _squeezed(values):
 
 
 def _expected(found, axes, generator, spread):
-    """{candidate: what the model expects of it}; with few runs, what was seen."""
-    if len(found) < FIRST_LEAST:
+    """{candidate: what the model expects of it}; with few runs, and where runs of equal settings do not differ, what was seen."""
+    if len(found) < FIRST_LEAST or spread == 0.0:
         return {standing.candidate: standing.score for standing in found}
     model = _model(found, axes, generator, spread)
     return dict(zip((standing.candidate for standing in found), model.predict(model.points)[0]))

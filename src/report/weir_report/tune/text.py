@@ -7,28 +7,41 @@ import textwrap
 from ..basics import units
 from ..basics.units import counted
 from ..sweep import continued
-from . import decide, objective, tuning
+from . import decide, objective
+from .found import FLAT
+from .tune_file import IN_TIME_MAX
 
 WIDTH, INDENT = 110, 12
+DIED_SHOWN = 5
 JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
 
 
-def plan_lines(tune, idle, answer, runs):
-    """Before anything is run."""
+def plan_lines(tune, forecast):
+    """Before anything is run. `forecast`: of Tuning.forecast."""
     figure = objective.FIGURES[tune.figure]
     lines = [f"{tune.name}: {figure.title}, by {len(tune.axes)} {'axis' if len(tune.axes) == 1 else 'axes'}; simulated"]
     for axis in tune.axes:
         scale = "logarithmic" if axis.log else "linear"
         shown = ", ".join(axis.texts) if axis.values else f"{axis.text(axis.low)} to {axis.text(axis.high)}, {scale}"
-        lines += _part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {idle[axis.name]}" if axis.name in idle else ""))
+        lines += _part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}" if axis.name in forecast.idle else ""))
     for words in tune.constraints.words():
         lines += _part("kept", words)
-    total = sum(runs.values())
+    if 2 * forecast.refused > forecast.drawn:
+        lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be run: {forecast.why_refused}. "
+                       "The others are searched; ranges without what is refused are covered better")
+    if tune.budget_s:
+        lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many runs as the first {forecast.first} "
+                       f"let expect, {IN_TIME_MAX} at most" + ("" if forecast.runs else "; how long one takes is not known before"))
+    return lines + (_cost(tune, forecast) if forecast.runs else [])
+
+
+def _cost(tune, forecast):
+    total = sum(forecast.runs.values())
     each, time = "searches of some ten runs each" if tune.figure == objective.CAPACITY else "runs", ""
-    if answer.cpu_s is not None and tune.figure != objective.CAPACITY:
-        time = f"; about {units.duration(total * (answer.cpu_s + continued.RUN_S))} of processor time"
-    lines += _part("cost", f"{', '.join(f'{number} {part}' for part, number in runs.items())}: at most {total} {each}{time}")
-    return lines
+    if forecast.run_s is not None:
+        time = f"; about {units.duration(total * forecast.run_s)} of processor time"
+    return _part("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
+                         f"{'about' if tune.budget_s else 'at most'} {total} {each}{time}")
 
 
 def answer_lines(tune, found):
@@ -44,13 +57,18 @@ def answer_lines(tune, found):
 def parts(found):
     """What the answer rests on: [(heading, texts)]"""
     made = (("costs", _costs(found)), ("beside", _observed(found)), ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
-            ("loads", _loads(found)), ("found", [_how(found)]))
+            ("loads", _loads(found)), ("died", _died(found)), ("found", [_how(found)]))
     return [(heading, texts) for heading, texts in made if texts]
 
 
-def next_lines(confirm):
-    """What to do with the sweep file that confirms."""
-    return _part("next", f"weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; --simulate predicts that")
+def next_lines(confirm, to_fill_in):
+    """What to do with the sweep file that confirms. `to_fill_in`: the command that sets the switch is missing in it."""
+    first = f"fill in on-change of {confirm.name}, the command that sets the switch; then " if to_fill_in else ""
+    return _part("next", f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; --simulate predicts that")
+
+
+def unchanged_lines(confirm):
+    return _part("unchanged", f"{confirm.name}: it was edited since it was written, and the proposal is the same")
 
 
 def headline(tune, found):
@@ -58,13 +76,13 @@ def headline(tune, found):
     figure = objective.FIGURES[tune.figure]
     if found.chosen is None:
         return _nothing_better(tune, found, figure)
-    before, after = (decide.median(found.values[place]) for place in (0, 1 + found.chosen))
+    before, after = map(decide.median, found.behind)
     said = (f"{proposal(found)}: {figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}, "
             f"{change(found.change)}")
     if not found.present_keeps:
         return f"{said}. The present setting breaks what was asked for ({'; '.join(tune.constraints.words())}), the proposed one keeps it."
     if found.sustained and found.sustained[0] != found.sustained[1]:
-        said += f"; sustained in {found.sustained[1]} of {counted(tune.confirm, 'run')} instead of {found.sustained[0]}"
+        said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
     return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen."
 
 
@@ -84,7 +102,7 @@ def _nothing_better(tune, found, figure):
     seen = [change.detectable for change in kept]
     would = ""
     if seen and None not in seen:
-        would = f" (of the {len(kept)} that were confirmed, {_percent(max(*seen, tuning.FLAT))} or more would have been found)"
+        would = f" (of the {len(kept)} that were confirmed, {_percent(max(*seen, FLAT))} or more would have been found)"
     said = f"No setting was found that has a better {figure.title} than the present one{would}"
     judged = {axis.name: found.judged(axis.name) for axis in found.axes}
     if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
@@ -137,16 +155,22 @@ def _axis(found, axis):
         value = axis.text(one.candidate[place])
         name = value if value == one.words else f"{value} ({one.words})"
         told = "" if one.change.is_better or one.change.is_worse else ", not told apart"
-        breaks = "" if one.keeps else ", but breaks what was asked for"
-        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{breaks}")
+        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{_not_kept(one)}")
     at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
     return f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: {'; '.join(said) or 'no other value can be run'}"
 
 
+def _not_kept(one):
+    """, but 1 of 5 runs lost packets"""
+    seen = [f"{number} of {counted(one.runs, 'run')} {words}" for number, words in (
+        (one.broke, " and ".join(one.broken)), (one.died, "did not end by themselves" if one.died > 1 else "did not end by itself")) if number]
+    return f", but {' and '.join(seen)}{'' if one.breaks or not one.broke else ', which is not certain'}" if seen else ""
+
+
 def _flat(found):
-    good, tried, ranges = tuning.settings_within(found)
+    good, tried, ranges = found.settings_within()
     shown = ", ".join(f"{name} {' to '.join(texts) if not _is_choice(found, name) else ' or '.join(texts)}" for name, texts in ranges.items())
-    return (f"{good} of {counted(tried, 'setting')} that were tried {'is' if good == 1 else 'are'} within {units.exact_percent(tuning.FLAT)} of the "
+    return (f"{good} of {counted(tried, 'setting')} that were tried {'is' if good == 1 else 'are'} within {units.exact_percent(FLAT)} of the "
             f"best, a run or a few each: {shown}")
 
 
@@ -158,17 +182,24 @@ def _loads(found):
     lines = []
     for one in found.loads:
         told = "" if one.change.is_better or one.change.is_worse else ", no difference that matters" if one.change.is_same else ", not told apart"
-        runs = len(found.values[0])
+        runs = one.runs
         sustained = "" if one.sustained in ((runs, runs), None) else (f"; sustained in {one.sustained[1]} of {counted(runs, 'run')}, "
                                                               f"present setting {one.sustained[0]}")
         lines.append(f"{one.words}: {change(one.change)}{told}{sustained}")
     return lines
 
 
+def _died(found):
+    """Runs that did not end by themselves, by name."""
+    more = [f"and {len(found.died) - DIED_SHOWN} more: died in tune.json"] if len(found.died) > DIED_SHOWN else []
+    return [*(f"{run}: {why}; repeated once in vain, taken for nothing that its setting does"
+              for run, why in list(found.died.items())[:DIED_SHOWN]), *more]
+
+
 def _how(found):
-    return f"{tuning.counts(found)}; by simulation, for this traffic. Which setting is best for other traffic, or on hardware, was not asked"
+    return f"{found.runs_text()}; by simulation, for this traffic. Which setting is best for other traffic, or on hardware, was not asked"
 
 
 def _part(heading, text):
-    return textwrap.wrap(text, WIDTH, initial_indent=f"{heading:<{INDENT}}", subsequent_indent=" " * (INDENT + 2))
+    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, initial_indent=f"{heading:<{INDENT}}", subsequent_indent=" " * (INDENT + 2))
 

@@ -10,11 +10,14 @@ from pathlib import Path
 from ..basics import toml_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..sweep.file import OPTION, OWN_OPTIONS, SWEEP_BYTES_MAX, Table, parse_sweep
+from ..sweep.file import OPTION, OWN_OPTIONS, SWEEP_BYTES_MAX, Table, parse_sweep, seconds_of
 from . import axes as tune_axes, objective, search
 
 KEY_OF_SWITCH = re.compile(r"[a-z][a-z0-9-]{0,40}(\.[A-Za-z0-9_-]{1,40}){1,2}")
-BUDGET_MAX = 100_000
+# The model costs the cube of the runs: a minute for 1000 and ten for 2000, in all rungs together.
+BUDGET_MAX, IN_TIME_MAX = 2000, 1000
+BUDGET_S_LEAST, BUDGET_S_MAX = 10.0, 30 * 86400.0
+BUDGET = 'a number of runs, such as 120, or a time from 10s to 720h, such as "2h"'
 CONFIRM_LEAST, CONFIRM_MAX = 5, 100
 # Of the budget, runs of a setting in the confirmation: with more runs, the search comes nearer to settings that only many seeds tell apart.
 CONFIRM_PART = 1 / 20
@@ -36,14 +39,20 @@ class TuneFile:
     axes: tuple  # of Axis
     present: dict  # {axis: text}: as [tune.present] has it; else the file's value or weir's default
     constraints: objective.Constraints
-    budget: int  # runs of search and confirmation
-    confirm: int  # seeds of the confirmation
+    budget: int  # runs of search and confirmation; of a budget in time the least that there can be, until the first runs tell how long one takes
+    budget_s: float | None  # of wall time, for all that is run
+    confirm_given: int | None  # seeds of the confirmation, if the file has them
     seed: int  # of the search
     on_change: str | None  # for the confirming sweep file
 
     @property
-    def search_runs(self):
-        return self.budget - self.confirm * FINALISTS_AND_PRESENT
+    def confirm(self):
+        """Seeds of the confirmation."""
+        return self.confirm_given or confirm_of(self.budget)
+
+    def search_runs(self, finalists=search.FINALISTS):
+        """What is left of the budget, if so many are confirmed beside the present setting."""
+        return search_runs(self.budget, self.confirm, finalists)
 
     def given(self, name):
         """What the file sets for all runs: the text of an option in force in the simulator, or of a key of the switch; None: nothing."""
@@ -65,8 +74,8 @@ def is_key_of_switch(name):
 
 
 def read(path, budget=None, of_run=None):
-    """`budget`: runs, in the place of the file's; `of_run`: ([run], [simulation]) of a run that was made, in the place of the file's [run], and below
-    its [simulation]. Raises ReportError with file and key."""
+    """`budget`: as text, in the place of the file's; `of_run`: ([run], [simulation]) of a run that was made, in the place of the file's [run], and
+    below its [simulation]. Raises ReportError with file and key."""
     path = Path(path)
     text = read_text(path, "a sweep file in TOML with a table [tune]", SWEEP_BYTES_MAX)
     document = toml_file.parse(path, text, "a file of weir-sweep tune")
@@ -82,33 +91,45 @@ def read(path, budget=None, of_run=None):
         if "run" in document:
             raise ReportError(f"{path}: run: with --from, its options are those of the run; leave it out")
         document |= {"run": of_run[0], "simulation": {**of_run[1], **document.get("simulation", {})}}
+    for name in ("simulation", "local"):
+        if "seed" in document.get(name, {}):
+            raise ReportError(f"{path}: {name}.seed: each run of a setting has a seed of its own; leave it out. The first one is seed in [run]")
     document.pop("repetitions", None)
     base = parse_sweep(path, toml_file.text(document) or "repetitions = 1\n")
     table = Table(path, "tune", given)
     axes = _axes(path, table.table("axes").content)
-    default = DEFAULT_SEARCH + DEFAULT_OF_AXIS * len(axes) + CONFIRM_LEAST * FINALISTS_AND_PRESENT
-    of_file = table.integer("budget", default, SEARCH_LEAST + CONFIRM_LEAST * FINALISTS_AND_PRESENT, BUDGET_MAX)
-    confirm = table.integer("confirm", confirm_of(of_file if budget is None else budget), CONFIRM_LEAST, CONFIRM_MAX)
+    confirm = table.integer("confirm", None, CONFIRM_LEAST, CONFIRM_MAX)
+    least = SEARCH_LEAST + (confirm or CONFIRM_LEAST) * FINALISTS_AND_PRESENT
+    of_file = table.read("budget", least - SEARCH_LEAST + DEFAULT_SEARCH + DEFAULT_OF_AXIS * len(axes), (int, str), BUDGET)
+    runs, seconds = _budget(table.where("budget"), of_file, least) if budget is None else _budget("--budget", budget, least)
     made = TuneFile(
         path=base.path, name=base.name, text=text, document=document,
         figure=table.choice("figure", tuple(objective.FIGURES)) or objective.MARGIN,
         axes=axes,
         present=_present(path, axes, table.table("present").content),
         constraints=_constraints(table),
-        budget=of_file if budget is None else budget,
-        confirm=confirm,
+        budget=runs, budget_s=seconds, confirm_given=confirm,
         seed=table.integer("seed", 1, 0, 2**31 - 1),
         on_change=table.text("on-change", None))
     table.no_others()
-    if made.figure == objective.CAPACITY and made.constraints.is_any:
-        raise ReportError(f"{table.where('figure')}: capacity is looked for with runs at many rates, and constraints go with runs at one rate; leave "
-                          "one of them out")
-    least = SEARCH_LEAST + confirm * FINALISTS_AND_PRESENT
-    if not least <= made.budget <= BUDGET_MAX:
-        where = table.where("budget") if budget is None else "--budget"
-        raise ReportError(f"{where}: {made.budget} is not a number of runs from {least} ({SEARCH_LEAST} to search, {least - SEARCH_LEAST} to "
-                          f"confirm) to {BUDGET_MAX}")
     return made
+
+
+def _budget(where, given, least):
+    """(runs, seconds or None): a number of runs, or a time, for which the runs are the least that there can be."""
+    if isinstance(given, str) and not re.fullmatch(r"-?\d{1,9}", given):
+        seconds = seconds_of(given)
+        if seconds is None or not BUDGET_S_LEAST <= seconds <= BUDGET_S_MAX:
+            raise ReportError(f"{where}: '{given}' is not {BUDGET}")
+        return least, seconds
+    if not least <= int(given) <= BUDGET_MAX:
+        raise ReportError(f"{where}: {given} is not a number of runs from {least} ({SEARCH_LEAST} to search, {least - SEARCH_LEAST} to "
+                          f"confirm) to {BUDGET_MAX}, nor a time, such as \"2h\"")
+    return int(given), None
+
+
+def search_runs(budget, confirm, finalists):
+    return budget - confirm * (finalists + 1)
 
 
 def confirm_of(budget):
@@ -167,9 +188,16 @@ def _axis(where, name, value):
 
 
 def _present(path, axes, content):
-    names = [axis.name for axis in axes]
+    by_name = {axis.name: axis for axis in axes}
     flat = _flat(content, lambda value: not isinstance(value, dict))
-    for name in flat:
-        if name not in names:
-            raise ReportError(f"{path}: tune.present.{name}: there is no such axis; axes are: {', '.join(names)}")
+    for name, value in flat.items():
+        where = f"{path}: tune.present.{name}"
+        if name not in by_name:
+            raise ReportError(f"{where}: there is no such axis; axes are: {', '.join(by_name)}")
+        if isinstance(value, (bool, list)):
+            raise ReportError(f"{where}: {value!r} is not a text or a number")
+        try:
+            by_name[name].with_text(str(value))
+        except ValueError as error:
+            raise ReportError(f"{where}: {error}") from error
     return {name: str(value) for name, value in flat.items()}

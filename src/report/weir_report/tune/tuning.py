@@ -3,30 +3,35 @@ depends on their runs alone; so the same command continues."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import hashlib
 import math
 from pathlib import Path
 
-from ..basics import toml_file, whole_file
+from ..basics import programs, toml_file, whole_file
 from ..basics.errors import ReportError
+from ..basics.input_file import read_json, read_text
 from ..basics.quantities import size_text
-from ..basics.units import counted
+from ..basics.units import duration, text
 from ..runs.capacity import QUANTITIES
 from ..runs.key_figures import key_figures
 from ..sweep import continued, find_values
-from . import acting, axes as tune_axes, decide, objective, search
+from . import acting, axes as tune_axes, budget as tune_budget, decide, objective, search
 from .campaigns import FRESH_SEEDS, Campaigns
+from .found import Found, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 1
+RULES = 2
 PRESENT = "present"
 # Values of an axis besides the chosen one: of numbers below and above, of choices so many others.
 CHOICES_MAX = 3
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
-# Within this share of the best, a setting is as good.
-FLAT = decide.SETTINGS.relevant
+
+
+# In the directory: what a budget in time came to, so that a continued tuning has the same.
+BUDGET_FILE = "budget.json"
 
 
 class NothingCanAct(Exception):
@@ -34,69 +39,24 @@ class NothingCanAct(Exception):
 
 
 @dataclasses.dataclass(frozen=True)
-class Neighbour:
-    """A setting that differs from the chosen one in one axis. `words`: half, twice, present, or the value."""
+class Forecast:
+    """What is known before anything is run. `runs`: {part: number}; none of a budget in time, where it is not known how long a run takes."""
 
-    axis: str
-    words: str
-    candidate: tuple
-    value: float | None  # median of the figure
-    change: decide.Change  # against the chosen one
-    keeps: bool  # all constraints, in all its runs
-
-
-@dataclasses.dataclass(frozen=True)
-class Load:
-    """The chosen setting against the present one with another load. `sustained`: so many runs, of the present and of the chosen one."""
-
-    words: str
-    change: decide.Change
-    sustained: tuple | None  # None: each is a search for the largest rate
-
-
-@dataclasses.dataclass
-class Found:
-    """All that a tuning found. `values`: {name: figures of the confirming runs} of `present` and each finalist, in their order."""
-
-    axes: tuple
-    present: tuple
-    history: list  # Trials of the search
     idle: dict  # {axis: why it cannot act}
-    finalists: list = dataclasses.field(default_factory=list)
-    changes: list = dataclasses.field(default_factory=list)  # of each against the present one
-    keeps: list = dataclasses.field(default_factory=list)  # whether it keeps all constraints
-    values: list = dataclasses.field(default_factory=list)
-    present_keeps: bool = True
-    pairs: int = 0  # of runs behind the chosen one's change
-    chosen: int | None = None  # of finalists; None: none is better than the present one
-    beside: list = dataclasses.field(default_factory=list)  # (KeyFigure, Change) of others than the figure
-    observed: list = dataclasses.field(default_factory=list)  # means of what constraints look at: of the present one, of the chosen one
-    sustained: tuple | None = None  # so many runs of the first confirmation, of the present setting and of the chosen one
-    neighbours: list = dataclasses.field(default_factory=list)
-    loads: list = dataclasses.field(default_factory=list)
-    runs: dict = dataclasses.field(default_factory=dict)  # {part: number}
-
-    @property
-    def best(self):
-        """The candidate that is proposed: the chosen one, or the present one."""
-        return self.present if self.chosen is None else self.finalists[self.chosen]
-
-    @property
-    def change(self):
-        return None if self.chosen is None else self.changes[self.chosen]
-
-    def of_axis(self, name):
-        return [neighbour for neighbour in self.neighbours if neighbour.axis == name]
-
-    def judged(self, name):
-        if any(not neighbour.keeps for neighbour in self.of_axis(name)) and (self.present_keeps or self.chosen is not None):
-            return decide.MATTERS
-        return decide.judged([neighbour.change for neighbour in self.of_axis(name)])
+    answer: object  # of campaigns.Answer, on the present setting
+    drawn: int  # settings of the axes
+    refused: int  # of these, by weir
+    why_refused: str
+    runs: dict = dataclasses.field(default_factory=dict)
+    run_s: float | None = None  # processor time of each; None: not known
+    processes: int = 1
+    first: int = search.FIRST_LEAST  # runs that tell how long one takes
 
 
 class Tuning:
     def __init__(self, tune, directory, say, jobs=None, as_array=False):
         self.tune, self.say = tune, say
+        self.processes = jobs or programs.cores()
         self.directory = Path(directory).resolve()
         self.campaigns = Campaigns(tune, self.directory, say, jobs, as_array)
         self.figure = objective.FIGURES[tune.figure]
@@ -104,46 +64,87 @@ class Tuning:
     def begin(self):
         """Writes what is tuned, or checks that it continues what is there. Raises ReportError."""
         whole = self.tune.text + toml_file.text(self.tune.document)
-        record = {"schema": SCHEMA, "rules": RULES, "file_sha256": hashlib.sha256(whole.encode()).hexdigest(), "budget": self.tune.budget}
+        record = {"schema": SCHEMA, "rules": RULES, "file_sha256": hashlib.sha256(whole.encode()).hexdigest(),
+                  "budget": self.tune.budget_s or self.tune.budget}
         continued.begin(self.directory, "begun.json", record, {"rules": "by another version of weir-sweep", "file_sha256": "with another file",
                                                                "budget": "with another budget"})
         whole_file.replace(self.directory / "tune.toml", self.tune.text)
 
     def rehearsed(self):
-        """({axis: why it cannot act}, the Answer on the present setting), without a run. Raises ReportError, NothingCanAct."""
-        answer = self.campaigns.ask(self.campaigns.of_present())
+        """Forecast without the runs. Raises ReportError, NothingCanAct."""
+        tune, campaigns = self.tune, self.campaigns
+        answer = campaigns.ask(campaigns.of_present())
         if answer.refused:
-            raise ReportError(f"{self.tune.path}: the present setting cannot be run: {answer.refused}")
-        sample = [self.campaigns.ask(self.campaigns.of_candidate(self.tune.axes, candidate))
-                  for candidate in (*search.halton(self.tune.axes, self.tune.seed, 4 * search.FIRST_LEAST), *_corners(self.tune.axes))]
-        possible = [one for one in sample if not one.refused]
+            blamed = [f"tune.present.{name}: " for name, text in tune.present.items() if campaigns.ask(campaigns.of_texts({name: text})).refused]
+            raise ReportError(f"{tune.path}: {''.join(blamed)}the present setting cannot be run: {answer.refused}")
+        drawn, corners = ([campaigns.ask(campaigns.of_candidate(tune.axes, candidate)) for candidate in candidates] for candidates in (
+            search.halton(tune.axes, tune.seed, 4 * search.FIRST_LEAST), _corners(tune.axes)))
+        possible = [one for one in (*drawn, *corners) if not one.refused]
+        refused = [one.refused for one in drawn if one.refused]
         if not possible:
-            raise ReportError(f"{self.tune.path}: tune.axes: none of {len(sample)} settings drawn from these axes can be run: {sample[0].refused}")
-        idle = acting.idle(self.tune.axes, [one.pressure for one in possible])
-        if len(idle) == len(self.tune.axes):
+            raise ReportError(f"{tune.path}: tune.axes: none of {len(drawn) + len(corners)} settings drawn from these axes can be run: {refused[0]}")
+        idle = acting.idle(tune.axes, [one.pressure for one in possible])
+        if len(idle) == len(tune.axes):
             raise NothingCanAct("None of these axes can act in this plan, so no setting of them is better than the present one: "
                                 + "; ".join(dict.fromkeys(idle.values())) + ".")
-        return idle, answer
+        return Forecast(idle, answer, len(drawn), len(refused), collections.Counter(refused).most_common(1)[0][0] if refused else "",
+                        processes=self.processes)
+
+    def forecast(self):
+        """What it will take, without a run. Raises ReportError, NothingCanAct."""
+        made = self.rehearsed()
+        searches = self.tune.figure == objective.CAPACITY
+        run_s = None if made.answer.cpu_s is None or searches else made.answer.cpu_s + continued.RUN_S
+        tune = self.tune
+        if tune.budget_s:
+            budget = run_s and self._runs_in_time(run_s, made.answer)
+            if budget is None:
+                return made
+            tune = dataclasses.replace(tune, budget=budget)
+        return dataclasses.replace(made, run_s=run_s, runs={"search": tune.search_runs(), "confirmation": tune.budget - tune.search_runs(),
+                                                            "afterwards": self._afterwards(tune, made.answer)})
+
+    def _afterwards(self, tune, answer):
+        """Runs besides those of the budget, at most."""
+        near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
+        return (near + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
+
+    def _runs_in_time(self, run_s, answer):
+        """The budget in runs of one in time, if each takes so long. Raises ReportError."""
+        def total(budget):
+            tune = dataclasses.replace(self.tune, budget=budget)
+            return budget + self._afterwards(tune, answer)
+
+        least = self.tune.budget
+        found = tune_budget.runs_in(self.tune.budget_s, total, least, run_s, self.processes)
+        if found is None:
+            raise ReportError(f"{self.tune.path}: tune.budget: {duration(self.tune.budget_s)} is too short: the fewest runs that give an answer are "
+                              f"{total(least)}, and take about {duration(tune_budget.seconds(total(least), run_s, self.processes))} on "
+                              f"{self.processes} cores")
+        return found
 
     def run(self):
         """Found. Raises ReportError, NothingCanAct, continued.Interrupted."""
-        idle, answer = self.rehearsed()
-        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.campaigns.first_seed)[PRESENT][0]
+        forecast = self.rehearsed()
+        idle, answer = forecast.idle, forecast.answer
+        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.campaigns.first_seed, needed=PRESENT)[PRESENT][0]
         if first.value is None:
             raise ReportError(f"{self.tune.path}: tune.figure: a run of the present setting has no {self.figure.title}"
                               + ("; with generation steady or saturate, tune for goodput" if self.tune.figure == objective.MARGIN else ""))
-        unseen = self.tune.constraints.unseen(first.run.record) if first.run is not None else None
+        unseen = self.tune.constraints.unseen(first.record) if first.record is not None else None
         if unseen:
             raise ReportError(f"{self.tune.path}: tune.{unseen}: runs of this network do not count packets; write network = \"packet\" into "
                               "[simulation], or leave it out")
         axes, present = self._with_present(answer, first)
         found = Found(axes, present, [self._trial(present, 1, first)], idle)
+        if self.tune.budget_s:
+            self._measure(found, answer)
         self._search(found)
-        best = search.finalists(found.history, axes, self.tune.seed, search.FINALISTS + 1)
-        found.finalists = [one for one in best if one != present][:search.FINALISTS]
+        found.finalists = search.finalists(found.history, axes, present, self.tune.seed)
         confirmed = self._confirm(found)
         self._around(found, confirmed)
         self._loads(found, answer)
+        found.died = dict(self.campaigns.died)
         return found
 
     # --- The present setting.
@@ -171,8 +172,7 @@ class Tuning:
         section, _, key = name.rpartition(".")
         if not section:
             return answer.plan.get(name)
-        record = first.run.record if first.run else {}
-        return ((record.get("environment") or {}).get("packet_network") or {}).get(section, {}).get(key)
+        return (((first.record or {}).get("environment") or {}).get("packet_network") or {}).get(section, {}).get(key)
 
     # --- The search.
 
@@ -183,20 +183,45 @@ class Tuning:
         return self.campaigns.of_candidate(found.axes, candidate, more)
 
     def _trial(self, candidate, seed, result):
-        return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess)
+        return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess, bool(result.died))
+
+    def _search_runs(self, found):
+        return self.tune.search_runs(search.finalists_wanted(found.history))
+
+    def _propose(self, found):
+        return search.propose(found.history, found.axes, found.present, self._search_runs(found), self.tune.seed,
+                              lambda candidate: self.campaigns.is_possible(self.options(found, candidate)))
+
+    def _try(self, found, name, candidates, seed):
+        """Runs candidates of the search, and adds them to its history."""
+        names = {f"{place:03d}": candidate for place, candidate in enumerate(candidates, start=1)}
+        results = self.campaigns.run(name, {key: self.options(found, one) for key, one in names.items()}, self.campaigns.first_seed + seed - 1)
+        found.history += [self._trial(candidate, seed, results[key][0]) for key, candidate in names.items()]
+
+    def _measure(self, found, answer):
+        """A budget in time becomes one in runs, by how long the first ones take: those with which a search of the fewest runs begins."""
+        for seed, candidates in self._propose(found).items():
+            self._try(found, "first", candidates, seed)
+        path = self.directory / BUDGET_FILE
+        if not path.exists():
+            run_s = self.campaigns.seconds_of(("present", "first"), len(found.history)) + continued.RUN_S
+            whole_file.replace(path, whole_file.json_text({"runs": self._runs_in_time(run_s, answer), "run_s": run_s}))
+        try:
+            known = read_json(read_text(path, "a record of weir-sweep"))
+            self.tune = dataclasses.replace(self.tune, budget=int(known["runs"]))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise ReportError(f"{path}: damaged ({error}); remove it") from error
+        self.say(f"budget: {self.tune.budget} runs of search and confirmation, for each of the first {len(found.history)} took "
+                 f"{text(known['run_s'], 's')}, {self.processes} at a time")
 
     def _search(self, found):
         number = 0
-        while rung := search.propose(found.history, found.axes, found.present, self.tune.search_runs, self.tune.seed,
-                                     lambda candidate: self.campaigns.is_possible(self.options(found, candidate))):
+        while rung := self._propose(found):
             number += 1
             for seed, candidates in sorted(rung.items()):
-                names = {f"{place:03d}": candidate for place, candidate in enumerate(candidates, start=1)}
-                results = self.campaigns.run(f"search-{number:02d}-seed-{seed}", {name: self.options(found, one) for name, one in names.items()},
-                                             self.campaigns.first_seed + seed - 1)
-                found.history += [self._trial(candidate, seed, results[name][0]) for name, candidate in names.items()]
+                self._try(found, f"search-{number:02d}-seed-{seed}", candidates, seed)
             best = min(search.standings(found.history), key=lambda one: one.score)
-            self.say(f"search, rung {number}: {len(found.history)} of {self.tune.search_runs} runs; best so far: "
+            self.say(f"search, rung {number}: {len(found.history)} of {self._search_runs(found)} runs; best so far: "
                      + tune_axes.words(found.axes, best.candidate))
         found.runs["search"] = len(found.history)
 
@@ -216,42 +241,53 @@ class Tuning:
         found.values = [[result.value for result in by_candidate[one]] for one in candidates]
         found.changes = decide.confirmed(self.figure, found.values[0], found.values[1:])
         found.keeps = [_kept(by_candidate[one]) for one in found.finalists]
-        found.present_keeps = all(result.excess == 0.0 for result in by_candidate[found.present])
+        found.present_keeps = _keeps(by_candidate[found.present])
         found.runs["confirmation"] = len(candidates) * self.tune.confirm
         found.pairs = self.tune.confirm
-        if found.present_keeps and (again := decide.again(found.changes, found.keeps, self.tune.confirm)):
-            self._confirm_again(found, *again)
+        behind = by_candidate
+        if found.present_keeps and (again := decide.again(found.changes, found.keeps, self.tune.confirm, self._most_seeds)):
+            behind = by_candidate | self._confirm_again(found, *again)
         found.chosen = decide.choose(found.changes, found.keeps, found.present_keeps)
-        self._costs(found, by_candidate)
+        self._costs(found, behind)
         self.say(f"confirmed with {found.pairs} fresh seeds: " + (
             "no finalist is better than the present setting" if found.chosen is None else f"proposed is {tune_axes.words(found.axes, found.best)}"))
         return by_candidate
 
+    @property
+    def _most_seeds(self):
+        """Of one campaign; None: any number."""
+        return find_values.ROUNDS_MAX if self.tune.figure == objective.CAPACITY else None
+
     def _confirm_again(self, found, index, seeds):
-        """Replaces the change of a finalist by that of other seeds, and more of them."""
+        """Replaces the change of a finalist by that of other seeds, and more of them. {candidate: [Result]} of it and of the present setting."""
         candidates = {PRESENT: found.present, f"finalist-{index + 1}": found.finalists[index]}
         results = self.campaigns.run("confirm-again", {name: self.options(found, one) for name, one in candidates.items()},
                                      self._fresh + FRESH_SEEDS, seeds)
         present, other = results.values()
-        found.changes[index] = decide.confirmed_again(self.figure, *([result.value for result in side] for side in (present, other)))
+        found.again = (index, *([result.value for result in side] for side in (present, other)))
+        found.changes[index] = decide.confirmed_again(self.figure, *found.again[1:])
         found.keeps[index] &= _kept(other)
-        found.present_keeps = all(result.excess == 0.0 for result in present)
+        found.present_keeps = _keeps(present)
         found.pairs = seeds
         found.runs["confirmation"] += 2 * seeds
+        return {found.present: present, found.finalists[index]: other}
 
-    def _costs(self, found, by_candidate):
-        """What other figures say of the chosen setting, and what constraints look at."""
-        runs = [[result.run for result in by_candidate[one]] for one in dict.fromkeys((found.present, found.best))]
-        if any(run is None for side in runs for run in side):  # searches of a capacity, or runs that failed
+    def _costs(self, found, behind):
+        """What other figures say of the chosen setting, and what constraints look at. `behind`: [Result] of the confirmation that decided."""
+        sides = [behind[one] for one in dict.fromkeys((found.present, found.best))]
+        records = [[result.record for result in side] for side in sides]
+        if any(record is None for side in records for record in side):
             return
-        found.observed = [{key: decide.mean([objective.observed(run.record)[key] for run in side]) for key in objective.observed({})}
-                          for side in runs]
-        if found.chosen is not None:
-            found.sustained = tuple(_sustained(side) for side in runs)
-            figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
-                       for figure in objective.beside(self.tune.figure)]
-            figures = [one for one in figures if None not in one[1] and None not in one[2]]
-            found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
+        found.observed = [{key: decide.mean([objective.observed(record)[key] for record in side]) for key in objective.observed({})}
+                          for side in records]
+        runs = [[result.run for result in side] for side in sides]
+        if found.chosen is None or any(run is None for side in runs for run in side):  # or searches of a capacity
+            return
+        found.sustained = tuple(_sustained(side) for side in runs)
+        figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
+                   for figure in objective.beside(self.tune.figure)]
+        figures = [one for one in figures if None not in one[1] and None not in one[2]]
+        found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
 
     # --- Around the proposal, and with other loads.
 
@@ -272,9 +308,12 @@ class Tuning:
             confirmed |= {candidate: results[name] for name, candidate in new.items()}
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
-        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change,
-                                      _kept(confirmed[candidate]))
-                            for (axis, words, candidate), change in zip(near, changes)]
+        counts = {candidate: (sum(result.excess > 0.0 for result in results), len(results)) for candidate, results in confirmed.items()}
+        breaks = decide.breaks(*counts[found.best], [counts[candidate] for _, _, candidate in near])
+        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change, counts[candidate][1],
+                                      counts[candidate][0], _broken(confirmed[candidate]),
+                                      sum(bool(result.died) for result in confirmed[candidate]), more_often)
+                            for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
         found.runs["neighbours"] = len(new) * self.tune.confirm
 
     def _loads(self, found, answer):
@@ -291,7 +330,7 @@ class Tuning:
             compared.append((words, values, sustained))
             found.runs["other loads"] = found.runs.get("other loads", 0) + 2 * self.tune.confirm
         changes = decide.changes([(self.figure, *values) for _, values, _ in compared])
-        found.loads = [Load(words, change, sustained) for (words, _, sustained), change in zip(compared, changes)]
+        found.loads = [Load(words, change, sustained, self.tune.confirm) for (words, _, sustained), change in zip(compared, changes)]
 
     def _other_loads(self, answer):
         """[(words, (option, text) pairs)]: other rates, but of a rate that is looked for and of full load, and events of other sizes."""
@@ -306,13 +345,6 @@ class Tuning:
             loads += [(words, (("event-size", size_text(round(whole * factor))),)) for words, factor in EVENTS]
         return loads
 
-    def forecast(self):
-        """What it will take: lines, without a run. Raises ReportError, NothingCanAct."""
-        idle, answer = self.rehearsed()
-        near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in self.tune.axes)
-        more = (near + 2 * decide.AGAIN_MOST) * self.tune.confirm + len(self._other_loads(answer)) * 2 * self.tune.confirm
-        return idle, answer, {"search": self.tune.search_runs, "confirmation": self.tune.budget - self.tune.search_runs, "afterwards": more}
-
 
 def _corners(axes):
     """Each axis at its ends, with the others at their ends and in their middles: what can act at all may act there only."""
@@ -326,30 +358,18 @@ def _corners(axes):
 
 def _kept(results):
     """Whether all runs of a setting ended with the figure, and kept what was asked for: a run that died says nothing good of it."""
-    return all(result.value is not None and result.excess == 0.0 for result in results)
+    return _keeps(results) and all(result.value is not None for result in results)
+
+
+def _keeps(results):
+    """Whether no run of a setting broke a constraint."""
+    return all(result.excess == 0.0 for result in results)
+
+
+def _broken(results):
+    """What its runs did that was not asked for, in words, each once."""
+    return tuple(dict.fromkeys(words for result in results for words in result.broken))
 
 
 def _sustained(runs):
     return sum(bool(run and run.verdict.get("sustained")) for run in runs)
-
-
-def settings_within(found):
-    """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and greatest value, or of
-    their choices})."""
-    tried = [one for one in search.standings(found.history)]
-    best = min(one.score for one in tried)
-    good = [one.candidate for one in tried if one.score <= best + FLAT]
-    ranges = {}
-    for place, axis in enumerate(found.axes):
-        values = [candidate[place] for candidate in good]
-        if axis.is_choice:
-            ranges[axis.name] = [axis.text(value) for value in dict.fromkeys(values)]
-        else:
-            ranges[axis.name] = list(dict.fromkeys((axis.text(min(values)), axis.text(max(values)))))
-    return len(good), len(tried), ranges
-
-
-def counts(found):
-    """120 runs of the search, 20 of the confirmation, ..."""
-    return ", ".join(f"{counted(number, 'run') if place == 0 else number} of the {part}"
-                     for place, (part, number) in enumerate(found.runs.items()) if number)

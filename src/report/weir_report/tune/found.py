@@ -1,0 +1,112 @@
+"""What a tuning found: settings, changes and runs, from which text, page and record are made. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..basics.units import counted
+from . import decide, search
+
+# Within this share of the best, a setting is as good.
+FLAT = decide.SETTINGS.relevant
+
+
+@dataclasses.dataclass(frozen=True)
+class Neighbour:
+    """A setting that differs from the chosen one in one axis. `words`: half, twice, present, or the value."""
+
+    axis: str
+    words: str
+    candidate: tuple
+    value: float | None  # median of the figure
+    change: decide.Change  # against the chosen one
+    runs: int = 0
+    broke: int = 0  # of its runs: those that broke a constraint
+    broken: tuple = ()  # how, in words
+    died: int = 0  # of its runs: those that did not end by themselves
+    breaks: bool = False  # certainly more often than the chosen one
+
+    @property
+    def keeps(self):
+        """Whether all its runs ended, and kept all constraints."""
+        return not self.broke and not self.died
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    """The chosen setting against the present one with another load. `sustained`: so many of its runs, of the present and of the chosen one."""
+
+    words: str
+    change: decide.Change
+    sustained: tuple | None  # None: each is a search for the largest rate
+    runs: int = 0  # of each
+
+
+@dataclasses.dataclass
+class Found:
+    """All that a tuning found. `values`: figures of the first confirmation, of `present` and of each finalist, in their order."""
+
+    axes: tuple
+    present: tuple
+    history: list  # Trials of the search
+    idle: dict  # {axis: why it cannot act}
+    finalists: list = dataclasses.field(default_factory=list)
+    changes: list = dataclasses.field(default_factory=list)  # of each against the present one
+    keeps: list = dataclasses.field(default_factory=list)  # whether it keeps all constraints
+    values: list = dataclasses.field(default_factory=list)
+    again: tuple | None = None  # (index of the finalist that was confirmed again, figures of the present one, its figures)
+    present_keeps: bool = True
+    pairs: int = 0  # of runs behind the changes that decided
+    chosen: int | None = None  # of finalists; None: none is better than the present one
+    beside: list = dataclasses.field(default_factory=list)  # (KeyFigure, Change) of others than the figure
+    observed: list = dataclasses.field(default_factory=list)  # means of what constraints look at: of the present one, of the chosen one
+    sustained: tuple | None = None  # so many of these runs, of the present setting and of the chosen one
+    neighbours: list = dataclasses.field(default_factory=list)
+    loads: list = dataclasses.field(default_factory=list)
+    runs: dict = dataclasses.field(default_factory=dict)  # {part: number}
+    died: dict = dataclasses.field(default_factory=dict)  # {run: why it did not end by itself}
+
+    @property
+    def best(self):
+        """The candidate that is proposed: the chosen one, or the present one."""
+        return self.present if self.chosen is None else self.finalists[self.chosen]
+
+    @property
+    def change(self):
+        return None if self.chosen is None else self.changes[self.chosen]
+
+    @property
+    def behind(self):
+        """(figures of the present setting, of the best one) of the confirmation that decided."""
+        if self.again is not None and self.again[0] == self.chosen:
+            return self.again[1:]
+        return self.values[0], self.values[0 if self.chosen is None else 1 + self.chosen]
+
+    def of_axis(self, name):
+        return [neighbour for neighbour in self.neighbours if neighbour.axis == name]
+
+    def judged(self, name):
+        """Whether the axis matters at the best setting: by the figure, or because a neighbour certainly breaks a constraint more often."""
+        near = self.of_axis(name)
+        if any(neighbour.breaks for neighbour in near):
+            return decide.MATTERS
+        found = decide.judged([neighbour.change for neighbour in near])
+        return found if found != decide.DOES_NOT_MATTER or all(neighbour.keeps for neighbour in near) else decide.NOT_TOLD
+
+    def settings_within(self):
+        """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and
+        greatest value, or of their choices})."""
+        tried = search.standings(self.history)
+        best = min(one.score for one in tried)
+        good = [one.candidate for one in tried if one.score <= best + FLAT]
+        ranges = {}
+        for place, axis in enumerate(self.axes):
+            values = [candidate[place] for candidate in good]
+            shown = values if axis.is_choice else (min(values), max(values))
+            ranges[axis.name] = list(dict.fromkeys(axis.text(value) for value in shown))
+        return len(good), len(tried), ranges
+
+    def runs_text(self):
+        """120 runs of the search, 20 of the confirmation, ..."""
+        return ", ".join(f"{counted(number, 'run') if place == 0 else number} of the {part}"
+                         for place, (part, number) in enumerate(self.runs.items()) if number)
