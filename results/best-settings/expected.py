@@ -45,13 +45,13 @@ def counted(group, column):
 
 def tunings(reduce):
     """A figure of each tuning that ran."""
-    return lambda data: [reduce(data, case, group) for case, group in cases.pairs() if data.tuning(case, group).get("present_values")]
+    return lambda data: [reduce(data, case, group) for case, group in cases.pairs() if data.of(case, group, "pair", "present")]
 
 
 def replayed(data, case, group):
     """The largest difference between tune's figures of the present setting and those of the commands here, in percent."""
     mine = data.values(case, group, "pair", "present")
-    return max(abs(100 * (own / (1000 * tuned) - 1)) for own, tuned in zip(mine, data.tuning(case, group)["present_values"], strict=True))
+    return max(abs(100 * (own / (1000 * tuned) - 1)) for own, tuned in zip(mine, data.tuning(case, group)["present_values"], strict=False))
 
 
 def worse_loads(data, case, group):

@@ -91,15 +91,17 @@ def points(case, group, found):
     changed = {axis: text for axis, text in (proposed or {}).items() if text != found["present"][axis]}
     if len(changed) > 1:
         wanted += [("alone", axis, {axis: text}, None) for axis, text in changed.items()]
-    if proposed:
+    if proposed and cases.GROUPS[group].ecn == "on":
         wanted += [("longer", which, setting, cases.LONGER_OPTIONS) for which, setting in both.items()]
     return [point(case, group, part, axis, setting, seed, more) for part, axis, setting, more in wanted
             for seed in range(cases.FIRST_FRESH, cases.FIRST_FRESH + cases.PAIRS)]
 
 
 def all_points(options):
+    """What costs most comes last."""
     found = page.found_in(options.out)
-    return [one for case, group in chosen(options) if cases.name(case, group) in found for one in points(case, group, found[cases.name(case, group)])]
+    made = [one for case, group in chosen(options) if cases.name(case, group) in found for one in points(case, group, found[cases.name(case, group)])]
+    return sorted(made, key=lambda one: ("pair", "neither", "alone", "longer").index(one["part"]))
 
 
 def simulate(weir, one):
