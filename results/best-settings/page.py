@@ -10,7 +10,10 @@ import studies
 from cases import CASES, GROUPS
 
 sys.path.append(str(studies.TOP / "src/report"))
-from weir_report.tune import decide, objective  # noqa: E402
+try:
+    from weir_report.tune import decide, objective
+except ModuleNotFoundError as missing:
+    sys.exit(f"best-settings: this Python has no {missing.name}, which the page is judged with; try /usr/bin/python3 bench/study best-settings ...")
 
 FOUND, FILES = "found.json", "files"
 FIGURE = objective.FIGURES[objective.MARGIN]
