@@ -86,6 +86,7 @@ class Flow {
     /// its timer.
     void succeed(const Flow& before) {
         traffic = before.traffic;
+        timeouts = before.timeouts;
         packets_sent_again_ = before.packets_sent_again_;
         cuts_before_ = before.cuts();
         timer_at = before.timer_at;
@@ -99,7 +100,8 @@ class Flow {
         std::uint64_t dropped = 0;
         bool operator==(const WireBytes&) const = default;
     };
-    WireBytes traffic;  ///< counted by the network
+    WireBytes traffic;           ///< counted by the network
+    std::uint64_t timeouts = 0;  ///< the network's: of its acknowledgements
 
     bool queued = false;             ///< the host's: it stands in the row of those that have packets
     bool unnumbered = false;         ///< its packets have no numbers: which of them are missing is not known

@@ -34,7 +34,7 @@ void PacketNetwork::timed_out(FlowIndex index) {
     }
     flow.timer_at = Picoseconds::never();
     if (flow.timeout_at() <= now_) {
-        host_counts_[flow.ends().from.value].timeouts += flow.on_timeout(now_) ? 1 : 0;
+        flow.timeouts += flow.on_timeout(now_) ? 1 : 0;
         activate(index);
     }
     set_timer(flow);
