@@ -76,7 +76,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
       plan_(setup.plan),
       begin_(setup.begin),
       names_(device_names(setup.topology, setup.plan, setup.placement)),
-      failures_(setup.topology, setup.network, names_, setup.plan.fabric.switches.watchdog.on, setup.begin),
+      failures_(setup.topology, setup.network, names_, setup.plan, setup.begin),
       classes_(classes_of(setup.plan)),
       last_(topology_.links().size() * packet::priority_count) {
     std::uint32_t most_nics = 1;
