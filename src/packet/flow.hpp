@@ -103,14 +103,13 @@ class Flow {
     WireBytes traffic;           ///< counted by the network
     std::uint64_t timeouts = 0;  ///< the network's: of its acknowledgements
 
-    bool queued = false;             ///< the host's: it stands in the row of those that have packets
+    bool queued = false;             ///< it stands in a FlowRow
     bool unnumbered = false;         ///< its packets have no numbers: which of them are missing is not known
     CreditDemand* demand = nullptr;  ///< where its receiver gives credits
     bool in_credit_row = false;      ///< the receiving host's: it stands in the row of those that want some
     bool lacks_packets = false;      ///< the network's: a failure lost some that have not come since
     bool of_others = false;          ///< the network's: nobody is told of its messages
     std::uint32_t unanswered = 0;    ///< of others: messages that are not through
-    Flow* behind = nullptr;          ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:

@@ -55,9 +55,7 @@ void PacketNetwork::kick_host(Link& link, LinkIndex index) {
     begin(link, index, item);
     events_.push(link.free_at + link.delay, item);
     sent_by_host(link, items_[item].packet);
-    if (link.nonempty != 0 || nodes_[link.from].ready_mask != 0) {
-        wait_for(link);
-    }
+    follow_up(link);
 }
 
 /// The link's transmission of the packet has just begun.
