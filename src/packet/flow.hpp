@@ -53,6 +53,8 @@ class Flow {
     virtual void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) = 0;
     /// When on_timeout() is due; never() while nothing is awaited.
     [[nodiscard]] virtual Picoseconds timeout_at() const = 0;
+    /// Whether it has become due earlier by the last packet that was sent.
+    [[nodiscard]] bool starts_timer() const { return starts_timer_; }
     /// True: what it had sent was not acknowledged in time. False: it waited for something else.
     virtual bool on_timeout(Picoseconds now) = 0;
 
@@ -118,6 +120,7 @@ class Flow {
 
     // What the network reads for every packet, without a virtual call.
     bool has_packet_ = false;
+    bool starts_timer_ = true;
     Picoseconds next_send_;
     Ends ends_;
     std::uint32_t expected_ = 0;

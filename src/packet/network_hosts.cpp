@@ -193,7 +193,9 @@ ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picos
         // Made where it stays: a copy would have to wait for each of its fields to be stored.
         const Packet* const packet = new (&items_[item].packet) Packet(flow->send(now_));
         flow->traffic.sent += packet->wire_bytes;
-        set_timer(*flow);
+        if (flow->starts_timer()) {
+            set_timer(*flow);
+        }
         ready.sent();
     }
     if (ready.empty()) {

@@ -33,7 +33,7 @@ void PacketNetwork::kick_switch(Link& link, LinkIndex index) {
     if (!may_begin(link)) {
         return;
     }
-    const ItemIndex item = next_of_switch(link, index);
+    const ItemIndex item = next_of_switch(link);
     if (item == no_item) {
         return;
     }

@@ -228,8 +228,8 @@ class PacketNetwork {
     void wake_later(std::uint32_t node, Picoseconds at);
     void follow_up(Link& link);
     void begin(Link& link, LinkIndex index, ItemIndex transmitted);
-    ItemIndex next_of_switch(Link& link, LinkIndex index);
-    ItemIndex take(Link& link, LinkIndex index, Priority priority);
+    ItemIndex next_of_switch(Link& link);
+    ItemIndex take(Link& link, Priority priority);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
     /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.
