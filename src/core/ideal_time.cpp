@@ -16,6 +16,11 @@ WideInteger transmission(std::int64_t bytes, BitRate rate) {
            rate.bits_per_second;
 }
 
+/// Between packets that come one behind the other by a link whose clock is slow (IEEE 802.3: 100 ppm).
+Duration most_apart(std::int64_t packet_bytes, BitRate rate) {
+    return {static_cast<std::int64_t>(transmission(packet_bytes, rate) * 10'001 / 10'000'000) + 1};
+}
+
 /// A link, or several side by side over which packets are spread.
 struct WayStage {
     BitRate rate;
@@ -115,11 +120,16 @@ Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes byte
     const SwitchHops hops = hops_between(topology, first.leaf, last_port.leaf);
     std::array<WayStage, 6> way{WayStage{first.rate}};
     std::size_t length = 1;
-    const bool spreads = network_.fabric.switches.balancing.spreads_packets();
+    const BalancingPlan& balancing = network_.fabric.switches.balancing;
+    BitRate slowest = first.rate;
+    bool spreads = false;
     // Up and down again.
     const auto add = [&](std::uint32_t links, BitRate rate, std::uint32_t switches, std::uint32_t cables) {
         for (std::uint32_t link = 0; link < links; ++link) {
+            const Duration apart = most_apart(packet_.payload + packet_.overhead, slowest);
+            spreads = spreads || balancing.spreads_packets(apart);
             way[length++] = {rate, spreads ? std::int64_t{switches} * cables : 1};
+            slowest = std::min(slowest, rate);
         }
     };
     add(hops.uplinks / 2, topology.uplink_rate, topology.spines, topology.uplinks);

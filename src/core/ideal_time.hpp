@@ -5,8 +5,9 @@
 // of its links carries payload; where a fabric spreads it, all ways together count as one link. Packets:
 // every switch sends a packet on when it has the whole of it. A packet leaves a link when it is there and the
 // one before it has left, which is solved exactly for n full packets and a last one. Where switches spread
-// packets over several cables, these share them evenly, which chance may not bring about. Flowlets have no
-// gaps to change their way in, and of several queue pairs one counts. Clocks are exact and hosts take no
+// packets over several cables, these share them evenly, which chance may not bring about. Flowlets change
+// their way where a link before takes at least the gap for a packet; a sender that pauses makes gaps of its
+// own, which are not counted. Of several queue pairs one counts. Clocks are exact and hosts take no
 // time, so that a simulated transfer that is alone takes a little longer. Cables with a speed of their own
 // count like the others of their tier. Between ranks of one host: at memory's speed.
 #pragma once

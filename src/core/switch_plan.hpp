@@ -91,10 +91,10 @@ struct BalancingPlan {
     [[nodiscard]] constexpr bool spreads_fluid() const {
         return kind == BalancingKind::spray || kind == BalancingKind::adaptive;
     }
-    /// A flow takes another way with every packet, however dense they are.
-    [[nodiscard]] constexpr bool spreads_packets() const {
-        return kind == BalancingKind::spray || (kind == BalancingKind::flowlets && gap.ns == 0) ||
-               (kind == BalancingKind::adaptive && adaptive_gap.ns == 0);
+    /// A flow may take another way with every packet if they come so far apart.
+    [[nodiscard]] constexpr bool spreads_packets(Duration apart) const {
+        return kind == BalancingKind::spray || (kind == BalancingKind::flowlets && gap <= apart) ||
+               (kind == BalancingKind::adaptive && adaptive_gap <= apart);
     }
     bool operator==(const BalancingPlan&) const = default;
 

@@ -23,6 +23,7 @@ CreditedSender::CreditedSender(const core::CreditPlan& plan, core::BitRate line_
       line_rate_(static_cast<double>(line_rate.bits_per_second)),
       unasked_(unasked_bytes(plan, line_rate)),
       granted_(unasked_) {
+    tells_demand_ = true;
     choose_turn();
 }
 

@@ -30,7 +30,8 @@ class ReactionPoint final : public SenderControl {
 
     /// Bits per second at `now`, which must not go back.
     double rate(Picoseconds now) {
-        if (limited_ || cut_at_ <= now) {
+        if ((limited_ && rate_from_ + rate_period_ <= now) || cut_at_ <= now ||
+            (limited_ && now - alpha_from_ >= alpha_period_)) {
             catch_up(now);
         }
         return rate_;

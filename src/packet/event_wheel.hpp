@@ -29,7 +29,6 @@ class EventWheel {
         heads_.fill(no_item);
     }
 
-    [[nodiscard]] bool empty() const { return next_at_ == Picoseconds::never(); }
     /// When the next event is due; never() if there is none.
     [[nodiscard]] Picoseconds next_time() const { return next_at_; }
 
@@ -59,9 +58,11 @@ class EventWheel {
         }
     }
 
-    /// The next event, which is no longer in the wheel. Not on an empty wheel.
-    ItemIndex pop() {
-        WEIR_ASSERT(!empty());
+    /// The next event, if it is due until then, which is no longer in the wheel; else no_item.
+    ItemIndex pop(Picoseconds until) {
+        if (next_at_ > until || next_item_ == no_item) {
+            return no_item;
+        }
         popped_at_ = next_at_;
         const ItemIndex popped = next_item_;
         if (next_slot_ == far) {
@@ -123,9 +124,7 @@ class EventWheel {
     void clear_bit(std::size_t slot) {
         std::uint64_t& word = words_[slot / 64];
         word &= ~(std::uint64_t{1} << slot % 64);
-        if (word == 0) {
-            summary_ &= ~(std::uint64_t{1} << slot / 64);
-        }
+        summary_ &= ~(std::uint64_t{word == 0} << slot / 64);  // no branch: it could not be foretold
     }
 
     /// The first slot from that of popped_at_ on, all round, has what is next in the wheel. An event far
@@ -135,15 +134,17 @@ class EventWheel {
             return find_far();
         }
         const std::size_t from = turn_of(popped_at_) % slot_count;
+        // The next 64 slots, of two words: nearly always one of them has an event.
         std::size_t word = from / 64;
-        std::uint64_t bits = words_[word] >> from % 64 << from % 64;
-        if (bits == 0) {
+        const std::uint64_t bits = words_[word] >> from % 64 | words_[(word + 1) % word_count]
+                                                                   << 1 << (63 - from % 64);
+        std::size_t slot = (from + static_cast<std::size_t>(std::countr_zero(bits))) % slot_count;
+        if (bits == 0) [[unlikely]] {
             // The words behind this one, then those before it and the slots of this one before `from`.
             const std::uint64_t turned = std::rotr(summary_, static_cast<int>((word + 1) % word_count));
             word = (word + 1 + static_cast<std::size_t>(std::countr_zero(turned))) % word_count;
-            bits = words_[word];
+            slot = word * 64 + static_cast<std::size_t>(std::countr_zero(words_[word]));
         }
-        const std::size_t slot = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
         const ItemIndex item = heads_[slot];
         if (const Picoseconds at = (*items_)[item].at; at < far_at_) [[likely]] {
             set_next(at, slot, item);

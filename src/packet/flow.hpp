@@ -53,6 +53,8 @@ class Flow {
     virtual void on_reply(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) = 0;
     /// When on_timeout() is due; never() while nothing is awaited.
     [[nodiscard]] virtual Picoseconds timeout_at() const = 0;
+    /// Whether it has become due earlier by the last packet that was sent.
+    [[nodiscard]] bool starts_timer() const { return starts_timer_; }
     /// True: what it had sent was not acknowledged in time. False: it waited for something else.
     virtual bool on_timeout(Picoseconds now) = 0;
 
@@ -86,6 +88,7 @@ class Flow {
     /// its timer.
     void succeed(const Flow& before) {
         traffic = before.traffic;
+        timeouts = before.timeouts;
         packets_sent_again_ = before.packets_sent_again_;
         cuts_before_ = before.cuts();
         timer_at = before.timer_at;
@@ -99,16 +102,16 @@ class Flow {
         std::uint64_t dropped = 0;
         bool operator==(const WireBytes&) const = default;
     };
-    WireBytes traffic;  ///< counted by the network
+    WireBytes traffic;           ///< counted by the network
+    std::uint64_t timeouts = 0;  ///< the network's: of its acknowledgements
 
-    bool queued = false;             ///< the host's: it stands in the row of those that have packets
+    bool queued = false;             ///< it stands in a FlowRow
     bool unnumbered = false;         ///< its packets have no numbers: which of them are missing is not known
     CreditDemand* demand = nullptr;  ///< where its receiver gives credits
     bool in_credit_row = false;      ///< the receiving host's: it stands in the row of those that want some
     bool lacks_packets = false;      ///< the network's: a failure lost some that have not come since
     bool of_others = false;          ///< the network's: nobody is told of its messages
     std::uint32_t unanswered = 0;    ///< of others: messages that are not through
-    Flow* behind = nullptr;          ///< the host's: the next one in that row
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
   protected:
@@ -117,6 +120,7 @@ class Flow {
 
     // What the network reads for every packet, without a virtual call.
     bool has_packet_ = false;
+    bool starts_timer_ = true;
     Picoseconds next_send_;
     Ends ends_;
     std::uint32_t expected_ = 0;

@@ -72,7 +72,6 @@ struct HostCounts {
     // As a sender of data.
     std::uint64_t cnp_received = 0;
     std::uint64_t nak_received = 0;
-    std::uint64_t timeouts = 0;
 };
 
 /// Packets of one priority before a port of a switch that serves its ingress ports in turn: a queue for each,

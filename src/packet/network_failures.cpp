@@ -196,7 +196,7 @@ void PacketNetwork::end_pauses(LinkIndex index) {
 void PacketNetwork::lose_queue(LinkIndex index, Priority priority, Carried& sum, std::uint32_t failure) {
     Link& link = links_[index];
     while ((link.nonempty & core::mask_of(priority)) != 0) {
-        const ItemIndex item = link.from_switch ? take(link, index, priority) : dequeue(link, priority);
+        const ItemIndex item = link.from_switch ? take(link, priority) : dequeue(link, priority);
         const Packet packet = items_[item].packet;
         items_.remove(item);
         add(losses_[index].before_link, packet);

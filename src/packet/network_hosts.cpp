@@ -2,6 +2,7 @@
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 namespace weir::packet {
@@ -9,10 +10,12 @@ namespace weir::packet {
 void PacketNetwork::activate(FlowIndex index) {
     Flow& flow = *flows_[index.value];
     NodeState& host = nodes_[flow.ends().from.value];
+    FlowRow& ready = host.ready[flow.ends().priority];
     if (!flow.queued && flow.has_packet()) {
-        flow.queued = true;
-        host.ready[flow.ends().priority].push(flow);
+        ready.push(flow);
         host.ready_mask |= core::mask_of(flow.ends().priority);
+    } else if (flow.queued && !flow.has_packet()) {
+        ready.note_empty(flow);
     }
     if (flow.queued) {
         kick(host.uplink);
@@ -34,7 +37,7 @@ void PacketNetwork::timed_out(FlowIndex index) {
     }
     flow.timer_at = Picoseconds::never();
     if (flow.timeout_at() <= now_) {
-        host_counts_[flow.ends().from.value].timeouts += flow.on_timeout(now_) ? 1 : 0;
+        flow.timeouts += flow.on_timeout(now_) ? 1 : 0;
         activate(index);
     }
     set_timer(flow);
@@ -154,40 +157,48 @@ ItemIndex PacketNetwork::next_of_host(Link& link) {
         }
         candidates &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
-    if (earliest < host.wake_at) {
-        host.wake_at = earliest;
-        push(earliest, Item::Kind::wake, link.from);
-    }
+    wake_later(link.from, earliest);
     return no_item;
 }
 
-/// The next flow in turn that has a packet whose time has come. Else `earliest` is lowered to when there is
-/// one.
+void PacketNetwork::wake_later(std::uint32_t node, Picoseconds at) {
+    if (NodeState& host = nodes_[node]; at < host.wake_at) {
+        host.wake_at = at;
+        push(at, Item::Kind::wake, node);
+    }
+}
+
+/// After the packet that the link has just begun: an event for when the next one may follow.
+void PacketNetwork::follow_up(Link& link) {
+    NodeState& host = nodes_[link.from];
+    Picoseconds earliest = link.nonempty != 0 ? link.free_at : Picoseconds::never();
+    for (PriorityMask left = host.ready_mask; left != 0 && earliest > link.free_at;
+         left &= static_cast<PriorityMask>(left - 1)) {
+        FlowRow& ready = host.ready[static_cast<std::size_t>(std::countr_zero(left))];
+        earliest = std::min(earliest, ready.not_before(link.free_at));
+    }
+    if (earliest <= link.free_at) {
+        wait_for(link);
+    } else {
+        wake_later(link.from, earliest);
+    }
+}
+
+/// A packet of the next flow in turn whose time has come. Else `earliest` is lowered to when there is one.
 ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest) {
     FlowRow& ready = host.ready[priority];
-    const Flow* const last = ready.last;
     ItemIndex item = no_item;
-    for (bool more = true; more && item == no_item;) {
-        Flow& flow = ready.pop();
-        more = &flow != last;
-        if (flow.has_packet()) {
-            if (flow.next_send() <= now_) {
-                item = items_.add(Item::Kind::queued, host.uplink);
-                // Made where it stays: a copy would have to wait for each of its fields to be stored.
-                const Packet* const packet = new (&items_[item].packet) Packet(flow.send(now_));
-                flow.traffic.sent += packet->wire_bytes;
-                set_timer(flow);
-            } else {
-                earliest = std::min(earliest, flow.next_send());
-            }
+    if (Flow* const flow = ready.next(now_, earliest); flow != nullptr) {
+        item = items_.add(Item::Kind::queued, host.uplink);
+        // Made where it stays: a copy would have to wait for each of its fields to be stored.
+        const Packet* const packet = new (&items_[item].packet) Packet(flow->send(now_));
+        flow->traffic.sent += packet->wire_bytes;
+        if (flow->starts_timer()) {
+            set_timer(*flow);
         }
-        if (flow.has_packet()) {
-            ready.push(flow);
-        } else {
-            flow.queued = false;
-        }
+        ready.sent();
     }
-    if (ready.first == nullptr) {
+    if (ready.empty()) {
         host.ready_mask &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     return item;

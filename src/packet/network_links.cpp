@@ -33,7 +33,7 @@ void PacketNetwork::kick_switch(Link& link, LinkIndex index) {
     if (!may_begin(link)) {
         return;
     }
-    const ItemIndex item = next_of_switch(link, index);
+    const ItemIndex item = next_of_switch(link);
     if (item == no_item) {
         return;
     }
@@ -55,9 +55,7 @@ void PacketNetwork::kick_host(Link& link, LinkIndex index) {
     begin(link, index, item);
     events_.push(link.free_at + link.delay, item);
     sent_by_host(link, items_[item].packet);
-    if (link.nonempty != 0 || nodes_[link.from].ready_mask != 0) {
-        wait_for(link);
-    }
+    follow_up(link);
 }
 
 /// The link's transmission of the packet has just begun.

@@ -116,50 +116,52 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
         return;
     }
     Link& out = links_[out_index];
-    LinkCounts& counted = count(out_index, priority);
+    Link::Queue& queue = out.queues[priority];
+    SharedBuffer& buffer = *node.buffer;
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
-    if (!node.buffer->admit(link.to_port, priority, packet.wire_bytes, out.queues[priority].bytes)) {
+    if (!buffer.admit(link.to_port, priority, packet.wire_bytes, queue.bytes)) {
         refuse(link, out, item);
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
             packet.marked = true;
-            ++counted.marked;
+            ++queue.counts.marked;
         }
         items_[item].kind = Item::Kind::queued;
         items_[item].at = now_;
+        queue.counts.queue_integral -= packet.wire_bytes * queue_time();
         enqueue(out, item);
-        counted.peak_queue_bytes = std::max(counted.peak_queue_bytes, out.queues[priority].bytes);
-        counted.queue_integral -= packet.wire_bytes * queue_time();
+        queue.counts.peak_queue_bytes = std::max(queue.counts.peak_queue_bytes, queue.bytes);
         kick_switch(out, out_index);
     }
-    if (node.buffer->must_pause(link.to_port, priority)) {
-        node.buffer->set_paused(link.to_port, priority, true);
+    if (buffer.must_pause(link.to_port, priority)) {
+        buffer.set_paused(link.to_port, priority, true);
         send_pause(index ^ 1U, priority, true);
     }
 }
 
-ItemIndex PacketNetwork::next_of_switch(Link& link, LinkIndex index) {
+ItemIndex PacketNetwork::next_of_switch(Link& link) {
     const int chosen =
         choose_priority(link, static_cast<PriorityMask>(link.nonempty & ~link.paused), switches_.strict);
     if (chosen < 0) {
         return no_item;
     }
     const auto priority = static_cast<Priority>(chosen);
-    const ItemIndex item = take(link, index, priority);
+    const ItemIndex item = take(link, priority);
     Packet& packet = items_[item].packet;
-    link.queues[priority].deficit -= packet.wire_bytes;
+    Link::Queue& queue = link.queues[priority];
+    queue.deficit -= packet.wire_bytes;
     if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
-        ++count(index, priority).marked;
+        ++queue.counts.marked;
     }
     return item;
 }
 
 /// A packet out of a queue that is not empty, and out of the switch's memory.
-ItemIndex PacketNetwork::take(Link& link, LinkIndex index, Priority priority) {
+ItemIndex PacketNetwork::take(Link& link, Priority priority) {
     const ItemIndex item = dequeue(link, priority);
     const Packet& packet = items_[item].packet;
-    count(index, priority).queue_integral += packet.wire_bytes * queue_time();
+    link.queues[priority].counts.queue_integral += packet.wire_bytes * queue_time();
     const std::uint32_t port = packet.ingress_port;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
     buffer.release(port, priority, packet.wire_bytes);

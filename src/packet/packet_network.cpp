@@ -182,15 +182,6 @@ void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message,
     activate(flow);
 }
 
-const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds until) {
-    reports_.clear();
-    while (reports_.empty() && !events_.empty() && events_.next_time() <= until) {
-        now_ = events_.next_time();
-        handle(events_.pop());
-    }
-    return reports_;
-}
-
 void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority) {
     const ItemIndex item = items_.add(kind, index);
     items_[item].priority = priority;
@@ -199,15 +190,35 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
 
 /// All that happens with every packet is compiled in one piece here, and what is rare apart from it: GCC does
 /// not tell them apart.
-[[gnu::flatten]] void PacketNetwork::handle(ItemIndex handled) {
+[[gnu::flatten]] const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds until) {
+    reports_.clear();
+    while (reports_.empty()) {
+        const ItemIndex next = events_.pop(until);
+        if (next == no_item) {
+            break;
+        }
+        now_ = items_[next].at;
+        handle(next);
+    }
+    return reports_;
+}
+
+inline void PacketNetwork::handle(ItemIndex handled) {
     const Item& item = items_[handled];
-    const std::uint32_t index = item.index;
+    std::uint32_t index = item.index;
     // One jump for what happens with every packet: in which order is hard to foretell for a processor.
     switch (item.kind) {
         case Item::Kind::transmitted_by_host:
             links_[index].waiting = false;
-            kick_host(links_[index], index);
-            return;
+            break;
+        case Item::Kind::wake:
+            items_.remove(handled);
+            if (nodes_[index].wake_at > now_) {
+                return;  // a later one took its place
+            }
+            nodes_[index].wake_at = Picoseconds::never();
+            index = nodes_[index].uplink;
+            break;
         case Item::Kind::transmitted_by_switch:
             links_[index].waiting = false;
             kick_switch(links_[index], index);
@@ -223,7 +234,9 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
         }
         default:
             handle_rare(handled);
+            return;
     }
+    kick_host(links_[index], index);
 }
 
 void PacketNetwork::handle_rare(ItemIndex handled) {
@@ -245,12 +258,6 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
             return;
         case Item::Kind::read:
             read_by_program({index});
-            return;
-        case Item::Kind::wake:
-            if (nodes_[index].wake_at <= now_) {
-                nodes_[index].wake_at = Picoseconds::never();
-                kick(nodes_[index].uplink);
-            }
             return;
         case Item::Kind::timeout:
             timed_out({index});

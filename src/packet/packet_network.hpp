@@ -25,6 +25,7 @@
 #include "packet/credits.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/failure.hpp"
+#include "packet/flow_row.hpp"
 #include "packet/host_queue.hpp"
 #include "packet/items.hpp"
 #include "packet/link.hpp"
@@ -159,31 +160,16 @@ class PacketNetwork {
         std::uint32_t count = 0;
         std::uint32_t first = 0;  ///< if there is one: this link; else where they begin in ways_
     };
-    /// Flows in turn.
-    struct FlowRow {
-        Flow* first = nullptr;
-        Flow* last = nullptr;
-        void push(Flow& flow) {
-            flow.behind = nullptr;
-            (first == nullptr ? first : last->behind) = &flow;
-            last = &flow;
-        }
-        Flow& pop() {
-            Flow& popped = *first;
-            first = popped.behind;
-            return popped;
-        }
-    };
     struct NodeState {
-        std::uint32_t identity = 0;                   ///< Topology::identity()
-        LinkIndex uplink = 0;                         ///< hosts
-        std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
-        std::uint8_t ready_mask = 0;
-        bool flooded = false;  ///< hosts: set_flooded()
+        std::uint32_t identity = 0;   ///< Topology::identity()
+        LinkIndex uplink = 0;         ///< hosts
+        std::uint8_t ready_mask = 0;  ///< hosts: priorities with flows in `ready`
+        bool flooded = false;         ///< hosts: set_flooded()
         Picoseconds wake_at = Picoseconds::never();
-        std::unique_ptr<SharedBuffer> buffer{};  ///< switches
-        std::vector<Ways> ways{};                ///< switches, by host
-        std::unique_ptr<Balancer> balancer{};    ///< switches: chooses where there are several
+        std::unique_ptr<SharedBuffer> buffer{};       ///< switches
+        std::vector<Ways> ways{};                     ///< switches, by host
+        std::unique_ptr<Balancer> balancer{};         ///< switches: chooses where there are several
+        std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
     };
 
     static constexpr std::uint32_t no_failure = std::numeric_limits<std::uint32_t>::max();
@@ -239,9 +225,11 @@ class PacketNetwork {
     void kick_switch(Link& link, LinkIndex index);
     [[nodiscard]] bool may_begin(Link& link);
     void wait_for(Link& link);
+    void wake_later(std::uint32_t node, Picoseconds at);
+    void follow_up(Link& link);
     void begin(Link& link, LinkIndex index, ItemIndex transmitted);
-    ItemIndex next_of_switch(Link& link, LinkIndex index);
-    ItemIndex take(Link& link, LinkIndex index, Priority priority);
+    ItemIndex next_of_switch(Link& link);
+    ItemIndex take(Link& link, Priority priority);
     ItemIndex next_of_host(Link& link);
     ItemIndex next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
     /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.

@@ -78,6 +78,7 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
     // With credits, what is sent again may have waited for one.
     if (acknowledged_ == highest_ || (demand != nullptr && begins())) {
         progress_at_ = now;
+        starts_timer_ = true;
     }
     if (recovering()) {
         const std::uint32_t sequence = resend_next_++;
@@ -93,8 +94,9 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
     return next_++;
 }
 
-Packet QueuePair::send(Picoseconds now) {
+[[gnu::flatten]] Packet QueuePair::send(Picoseconds now) {
     Packet packet{.flow = ends_.index, .to = ends_.to, .priority = ends_.priority};
+    starts_timer_ = control_->tells_demand();  // else only where next_sequence() says so
     if (turn_ == SenderControl::Turn::ask) [[unlikely]] {
         packet.kind = Packet::Kind::ask;
         packet.wire_bytes = static_cast<std::uint16_t>(plan_->ack_bytes.count);
@@ -108,7 +110,8 @@ Packet QueuePair::send(Picoseconds now) {
         packet.wire_bytes = static_cast<std::uint16_t>(payload_bytes + plan_->overhead.count);
         packet.ecn_capable = true;
     }
-    next_send_ = std::max(next_send_, now) + control_->on_sent(packet, waiting_bytes(), now);
+    const std::int64_t waiting = control_->tells_demand() ? waiting_bytes() : 0;
+    next_send_ = std::max(next_send_, now) + control_->on_sent(packet, waiting, now);
     packet.last = control_->turn() != SenderControl::Turn::send;
     update();
     return packet;
@@ -247,7 +250,8 @@ bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
     return true;
 }
 
-Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
+[[gnu::flatten]] Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now,
+                                                  std::vector<MessageHandle>& arrived) {
     const bool ahead = packet.sequence > expected_;
     if (packet.last) [[unlikely]] {
         answer_at_ = packet.sequence + 1;

@@ -34,12 +34,14 @@ class SenderControl {
     [[nodiscard]] std::uint32_t window() const { return window_; }
     /// What comes next, of a sender that has something to send and room in its window.
     [[nodiscard]] Turn turn() const { return turn_; }
+    /// Whether it tells its receiver what waits.
+    [[nodiscard]] bool tells_demand() const { return tells_demand_; }
     /// How often it has lowered rate or window.
     [[nodiscard]] std::uint64_t cuts() const { return cuts_; }
 
     /// `packet` is sent at `now`, which must not go back; then `waiting_bytes` on the wire are still to be
-    /// sent. It is complete but for what the control tells the receiver. Returns for how long no other may
-    /// follow.
+    /// sent, known to who tells_demand(). It is complete but for what the control tells the receiver. Returns
+    /// for how long no other may follow.
     virtual Picoseconds on_sent(Packet& packet, std::int64_t waiting_bytes, Picoseconds now) = 0;
     /// The queue pair has seen to a reply, which acknowledged so many packets. `idle`: nothing is to be sent
     /// or under way.
@@ -54,6 +56,7 @@ class SenderControl {
 
     std::uint32_t window_;
     Turn turn_ = Turn::send;
+    bool tells_demand_ = false;
     std::uint64_t cuts_ = 0;
 };
 

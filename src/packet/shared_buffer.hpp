@@ -125,12 +125,16 @@ inline bool SharedBuffer::admit(std::uint32_t ingress_port, Priority priority, s
 
 inline void SharedBuffer::release(std::uint32_t ingress_port, Priority priority, std::int64_t bytes) {
     Account& source = account(ingress_port, priority);
-    const std::int64_t from_headroom = std::min(source.headroom, bytes);
-    source.headroom -= from_headroom;
-    in_headroom_ -= from_headroom;
-    source.shared -= bytes - from_headroom;
-    shared_ -= bytes - from_headroom;
-    WEIR_ASSERT(source.shared >= 0 && shared_ >= 0 && in_headroom_ >= 0);
+    std::int64_t from_shared = bytes;
+    if (source.headroom > 0) [[unlikely]] {
+        const std::int64_t from_headroom = std::min(source.headroom, bytes);
+        source.headroom -= from_headroom;
+        in_headroom_ -= from_headroom;
+        from_shared -= from_headroom;
+    }
+    source.shared -= from_shared;
+    shared_ -= from_shared;
+    WEIR_ASSERT(source.shared >= 0 && shared_ >= 0);
 }
 
 inline bool SharedBuffer::must_pause(std::uint32_t ingress_port, Priority priority) const {

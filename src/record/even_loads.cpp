@@ -7,10 +7,10 @@
 
 namespace weir::record {
 
-std::optional<double> EvenLoads::index_of(std::span<const double> loads_bytes) {
+std::optional<double> EvenLoads::index_of(std::span<const double> loads_bytes) const {
     const double total = std::accumulate(loads_bytes.begin(), loads_bytes.end(), 0.0);
     const std::optional<LoadBalance> balance = balance_of(loads_bytes);
-    if (!balance || total < least_load_bytes * static_cast<double>(loads_bytes.size())) {
+    if (!balance || total < least_load_bytes_ * static_cast<double>(loads_bytes.size())) {
         return std::nullopt;
     }
     return balance->jain_index;
@@ -58,13 +58,13 @@ void EvenLoads::add_row(core::Instant begin, core::Instant end,
     }
 }
 
-void EvenLoads::follow_routes(std::size_t group, core::Instant at) {
-    for (auto& [number, failure] : failures_) {
-        const bool has = std::any_of(failure.groups.begin(), failure.groups.end(),
-                                     [&](const Group& one) { return one.index == group; });
-        if (has && at <= failure.end) {
-            failure.uneven_until = std::max(failure.uneven_until, at);
-        }
+void EvenLoads::follow_routes(std::uint32_t failure, std::size_t group, core::Instant begin,
+                              core::Instant end) {
+    UnevenLinks& left = failures_.at(failure);
+    const bool judged = std::any_of(left.groups.begin(), left.groups.end(),
+                                    [&](const Group& one) { return one.index == group; });
+    if (judged && begin < left.end) {
+        left.uneven_until = std::max(left.uneven_until, end);
     }
 }
 

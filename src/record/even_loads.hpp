@@ -26,14 +26,16 @@ class EvenLoads {
   public:
     static constexpr std::size_t rows_before = 10;
     static constexpr double tolerance = 0.02;
-    /// Of a link, in the mean: eight packets of 4 KiB. Of less, single packets decide.
-    static constexpr double least_load_bytes = 32'768;
+    /// Of a link, in the mean. Of less, single packets decide.
+    static constexpr std::int64_t least_packets = 8;
 
-    explicit EvenLoads(std::size_t groups) : before_(groups) {}
+    /// `packet`: the payload of a full one.
+    EvenLoads(std::size_t groups, core::Bytes packet)
+        : before_(groups), least_load_bytes_(static_cast<double>(least_packets * packet.count)) {}
 
     /// Jain's index of what each link of a group carried in a row, in bytes; nothing: too little to judge, as
     /// in a row that has no more than the end of a transfer, or the acknowledgements of others.
-    [[nodiscard]] static std::optional<double> index_of(std::span<const double> loads_bytes);
+    [[nodiscard]] std::optional<double> index_of(std::span<const double> loads_bytes) const;
 
     /// A failure, by its number, of links of these groups.
     void begin(std::uint32_t failure, core::Instant at, const std::vector<std::size_t>& groups);
@@ -42,9 +44,9 @@ class EvenLoads {
     /// began in it.
     void add_row(core::Instant begin, core::Instant end, std::span<const std::optional<double>> jain_indices);
 
-    /// Routes have left a failed link of the group in the row that ends now: until then loads were not even,
-    /// though no row with load may show it.
-    void follow_routes(std::size_t group, core::Instant at);
+    /// In this row, routes have left a link of the group that this failure took: until then loads were not
+    /// even, though no row with load may show it.
+    void follow_routes(std::uint32_t failure, std::size_t group, core::Instant begin, core::Instant end);
 
     /// From its beginning; 0: no row was less even. Nothing: not while it lasted, or not known, because its
     /// groups carried nothing before or afterwards.
@@ -65,6 +67,7 @@ class EvenLoads {
     };
 
     std::vector<std::deque<double>> before_;  ///< by group: the last rows with load
+    double least_load_bytes_;
     std::map<std::uint32_t, UnevenLinks> failures_;
 };
 

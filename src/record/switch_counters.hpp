@@ -61,7 +61,7 @@ struct SwitchReading {
     std::vector<SwitchRow> rows;  ///< only those in which anything is above 0
 };
 
-/// What senders did about losses.
+/// What senders of the run did about losses. Those of others are in the counters of hosts only.
 struct LossReactions {
     std::uint64_t packets_sent_again = 0;
     std::uint64_t timeouts = 0;

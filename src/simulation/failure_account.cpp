@@ -33,13 +33,13 @@ std::string name_of(packet::NetworkEvent::Kind kind) {
 }  // namespace
 
 FailureAccount::FailureAccount(const packet::Topology& topology, packet::PacketNetwork& network,
-                               const DeviceNames& names, bool watchdog, core::Instant begin)
+                               const DeviceNames& names, const core::NetworkPlan& plan, core::Instant begin)
     : topology_(topology),
       network_(network),
       names_(names),
-      watchdog_(watchdog),
+      watchdog_(plan.fabric.switches.watchdog.on),
       begin_(begin),
-      even_loads_(2 * topology.parallel_links().size()) {
+      even_loads_(2 * topology.parallel_links().size(), {core::packet_shape(plan).payload}) {
     for (const std::vector<packet::LinkIndex>& links : topology.parallel_links()) {
         std::vector<packet::CableIndex> cables(links.size());
         std::transform(links.begin(), links.end(), cables.begin(),
@@ -81,7 +81,7 @@ void FailureAccount::close_row(core::Instant begin, core::Instant now,
                 routed.push_back(of_links[link]);
             }
         }
-        indices.push_back(record::EvenLoads::index_of(routed));
+        indices.push_back(even_loads_.index_of(routed));
     }
     even_loads_.add_row(begin, now, indices);
     const std::vector<std::vector<bool>> before = routed_;
@@ -89,8 +89,17 @@ void FailureAccount::close_row(core::Instant begin, core::Instant now,
     for (std::size_t group = 0; group < cables_.size(); ++group) {
         for (std::size_t link = 0; link < cables_[group].size(); ++link) {
             if (before[group][link] && !routed_[group][link]) {
-                even_loads_.follow_routes(group, now);
+                follow_routes(cables_[group][link], group, begin, now);
             }
+        }
+    }
+}
+
+void FailureAccount::follow_routes(packet::CableIndex cable, std::size_t group, core::Instant begin,
+                                   core::Instant now) {
+    for (const auto& [number, asked] : asked_) {
+        if (std::find(asked.cables.begin(), asked.cables.end(), cable) != asked.cables.end()) {
+            even_loads_.follow_routes(number, group, begin, now);
         }
     }
 }
@@ -101,7 +110,8 @@ void FailureAccount::set(core::Instant now, std::uint32_t number, const Disturba
     if (added) {
         packet::FabricFailure failure = failure_of(disturbance, topology_, names_);
         even_loads_.begin(number, now, groups_with(failure.cables));
-        asked = {network_.add_failure(std::move(failure)), disturbance.text, now, {}};
+        asked = {.text = disturbance.text, .cables = failure.cables, .begin = now};
+        asked.failure = network_.add_failure(std::move(failure));
     }
     if (!on) {
         asked.end = now;

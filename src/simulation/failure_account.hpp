@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/network_plan.hpp"
 #include "packet/packet_network.hpp"
 #include "record/even_loads.hpp"
 #include "record/network_failures.hpp"
@@ -18,9 +19,9 @@ namespace weir::simulation {
 
 class FailureAccount {
   public:
-    /// All must outlive this. `begin`: when the clock of the packets is 0.
+    /// All but the plan must outlive this. `begin`: when the clock of the packets is 0.
     FailureAccount(const packet::Topology& topology, packet::PacketNetwork& network, const DeviceNames& names,
-                   bool watchdog, core::Instant begin);
+                   const core::NetworkPlan& plan, core::Instant begin);
 
     /// Begins or ends a disturbance of the network, by its number.
     void set(core::Instant now, std::uint32_t number, const Disturbance& disturbance, bool on);
@@ -33,8 +34,9 @@ class FailureAccount {
     struct Asked {
         std::uint32_t failure = 0;  ///< in the network
         std::string text;
+        std::vector<packet::CableIndex> cables{};
         core::Instant begin;
-        std::optional<core::Instant> end;
+        std::optional<core::Instant> end{};
     };
     [[nodiscard]] core::Instant instant(packet::Picoseconds at) const {
         return begin_ + (at.instant() - core::Instant{});
@@ -43,6 +45,7 @@ class FailureAccount {
     /// Groups of parallel links that have one of these.
     [[nodiscard]] std::vector<std::size_t> groups_with(const std::vector<packet::CableIndex>& cables) const;
     void look_at_routes();
+    void follow_routes(packet::CableIndex cable, std::size_t group, core::Instant begin, core::Instant now);
 
     const packet::Topology& topology_;
     packet::PacketNetwork& network_;

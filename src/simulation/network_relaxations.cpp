@@ -48,9 +48,25 @@ void leave_out_others(SimulatedRun& changed) {
     }
 }
 
-/// Of control messages, too.
-bool acts_on_marks(const core::NetworkPlan& network) {
-    return network.framing == core::Framing::tcp ? network.fabric.tcp.ecn : network.fabric.nics.dcqcn.on;
+/// What slows senders down after marks or losses: of control messages, too.
+void add_slowing(const core::NetworkPlan& network, std::vector<Relaxation>& table) {
+    const core::FabricPlan& fabric = network.fabric;
+    if (!(network.framing == core::Framing::tcp ? fabric.tcp.ecn : fabric.nics.dcqcn.on)) {
+        return;
+    }
+    const auto apply = [](SimulatedRun& changed) {
+        core::FabricPlan& relaxed = changed.network.fabric;
+        relaxed.switches.ecn.on = false;
+        relaxed.nics.dcqcn.on = false;
+    };
+    if (fabric.switches.ecn.on) {
+        table.push_back(without(CauseKind::ecn, {apply, "without marks and notifications", "--ecn off"}));
+    } else {
+        table.push_back(
+            without(CauseKind::ecn, {apply, "without notifications of losses",
+                                     "network cards that losses do not slow down (switch file: [dcqcn] "
+                                     "notify-losses)"}));
+    }
 }
 
 }  // namespace
@@ -79,14 +95,7 @@ std::vector<Relaxation> network_relaxations(const SimulatedRun& run) {
                                                  },
                                                  "without flow control", "--pfc off"}));
     }
-    if (acts_on_marks(run.network)) {
-        table.push_back(without(CauseKind::ecn, {[](SimulatedRun& changed) {
-                                                     core::FabricPlan& relaxed = changed.network.fabric;
-                                                     relaxed.switches.ecn.on = false;
-                                                     relaxed.nics.dcqcn.on = false;
-                                                 },
-                                                 "without marks and notifications", "--ecn off"}));
-    }
+    add_slowing(run.network, table);
     return table;
 }
 

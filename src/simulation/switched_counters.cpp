@@ -76,7 +76,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
       plan_(setup.plan),
       begin_(setup.begin),
       names_(device_names(setup.topology, setup.plan, setup.placement)),
-      failures_(setup.topology, setup.network, names_, setup.plan.fabric.switches.watchdog.on, setup.begin),
+      failures_(setup.topology, setup.network, names_, setup.plan, setup.begin),
       classes_(classes_of(setup.plan)),
       last_(topology_.links().size() * packet::priority_count) {
     std::uint32_t most_nics = 1;
@@ -224,24 +224,22 @@ void SwitchedCounters::read_all(Picoseconds now) {
     transmissions_read_ = network_.transmissions();
     on_the_way_ = network_.on_the_way();
     sent_again_.assign(topology_.nodes(), 0);
+    timeouts_.assign(topology_.nodes(), 0);
     cuts_.assign(topology_.nodes(), 0);
     for (std::uint32_t index = 0; index < network_.flows(); ++index) {
         const packet::Flow& flow = network_.flow({index});
         sent_again_[flow.ends().from.value] += flow.packets_sent_again();
+        timeouts_[flow.ends().from.value] += flow.timeouts;
         cuts_[flow.ends().from.value] += flow.cuts();
     }
 }
 
 record::LossReactions SwitchedCounters::loss_reactions() const {
     record::LossReactions reactions;
-    for (std::uint32_t flow = 0; flow < network_.flows(); ++flow) {
-        if (!network_.flow({flow}).of_others) {
-            reactions.packets_sent_again += network_.flow({flow}).packets_sent_again();
-        }
-    }
-    for (const Host& host : hosts_) {
-        for (const Nic& nic : host.nics) {
-            reactions.timeouts += network_.host_counts(nic.node).timeouts;
+    for (std::uint32_t index = 0; index < network_.flows(); ++index) {
+        if (const packet::Flow& flow = network_.flow({index}); !flow.of_others) {
+            reactions.packets_sent_again += flow.packets_sent_again();
+            reactions.timeouts += flow.timeouts;
         }
     }
     return reactions;
@@ -276,7 +274,8 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
         counter("reordered_packets", &HostCounts::reordered);
     }
     counter("duplicate_request", &HostCounts::duplicates);
-    counter("local_ack_timeout_err", &HostCounts::timeouts);
+    add(nic, "local_ack_timeout_err",
+        [this](const Nic& its, Picoseconds) { return timeouts_[its.node.value]; });
     // No network card's driver has names for these.
     if (plan_.fabric.nics.control == core::PairControl::credits) {
         counter("np_credits_sent", &HostCounts::credits_sent);
@@ -293,8 +292,7 @@ void SwitchedCounters::add_tcp() {
     };
     counter("tcp.retransmitted_segments",
             [this](const Nic& its, Picoseconds) { return sent_again_[its.node.value]; });
-    counter("tcp.timeouts",
-            [this](const Nic& its, Picoseconds) { return network_.host_counts(its.node).timeouts; });
+    counter("tcp.timeouts", [this](const Nic& its, Picoseconds) { return timeouts_[its.node.value]; });
     counter("tcp.out_of_order_segments",
             [this](const Nic& its, Picoseconds) { return network_.host_counts(its.node).out_of_sequence; });
     counter("ip.received_ce_packets",

@@ -114,6 +114,7 @@ class SwitchedCounters {
     std::uint64_t transmissions_read_ = 0;
     std::vector<packet::CarriedByPriority> on_the_way_;  ///< by link
     std::vector<std::uint64_t> sent_again_;              ///< packets, by the node that sends
+    std::vector<std::uint64_t> timeouts_;                ///< of acknowledgements, by the node that sends
     std::vector<std::uint64_t> cuts_;                    ///< by congestion control, by the node that sends
     std::vector<Last> last_;                             ///< by link and priority
     std::vector<packet::Picoseconds> last_at_;           ///< by switch

@@ -104,6 +104,16 @@ TEST_CASE("Packets that are spread take all cables to other leaves, and one by o
     CHECK(ideal(BalancingKind::spray, 5000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 2 * 4));
     CHECK(ideal(BalancingKind::adaptive, 5000) == ideal(BalancingKind::spray, 5000));
     CHECK(ideal(BalancingKind::spray, 1000) == ideal(BalancingKind::ecmp, 1000));
+    // Hosts send a packet in 1 us.
+    const auto with_gap = [&](Duration gap) {
+        network.fabric.switches.balancing.gap = network.fabric.switches.balancing.adaptive_gap = gap;
+    };
+    with_gap(Duration::microseconds(1));
+    CHECK(ideal(BalancingKind::flowlets, 5000) == ideal(BalancingKind::spray, 5000));
+    CHECK(ideal(BalancingKind::adaptive, 5000) == ideal(BalancingKind::spray, 5000));
+    with_gap(Duration::nanoseconds(1002));
+    CHECK(ideal(BalancingKind::flowlets, 5000) == ideal(BalancingKind::ecmp, 5000));
+    CHECK(ideal(BalancingKind::adaptive, 5000) == ideal(BalancingKind::ecmp, 5000));
     // Enough of them: hosts are the limit.
     network.fabric.topology.uplinks = 4;
     CHECK(ideal(BalancingKind::spray, 50'000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 49));

@@ -110,7 +110,7 @@ TEST_CASE("To wait for a credit is no time-out of an acknowledgement, however lo
     rig.run_to(millisecond * 2);
     CHECK(rig.network.host_counts({senders}).asked > senders);
     for (std::uint32_t sender = 0; sender < senders; ++sender) {
-        CHECK(rig.network.host_counts({sender}).timeouts == 0);
+        CHECK(rig.network.flow({sender}).timeouts == 0);
     }
 }
 

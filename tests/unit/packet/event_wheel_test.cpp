@@ -10,6 +10,7 @@ using weir::core::Random;
 using weir::packet::EventWheel;
 using weir::packet::Item;
 using weir::packet::Items;
+using weir::packet::no_item;
 using weir::packet::Picoseconds;
 
 namespace {
@@ -23,7 +24,7 @@ struct Numbered {
         events.push(at, items.add(Item::Kind::wake, static_cast<std::uint32_t>(event)));
     }
     int pop() {
-        const auto item = events.pop();
+        const auto item = events.pop(events.next_time());
         const auto event = static_cast<int>(items[item].index);
         items.remove(item);
         return event;
@@ -35,19 +36,20 @@ struct Numbered {
 TEST_CASE("Events of equal times come out in the order in which they went in") {
     Numbered numbered;
     EventWheel& events = numbered.events;
-    CHECK(events.empty());
     CHECK(events.next_time() == Picoseconds::never());
     for (int event = 0; event < 100; ++event) {
         numbered.push({event % 2 == 0 ? 7 : 5}, event);
     }
     for (int event = 1; event < 100; event += 2) {
         REQUIRE(events.next_time() == Picoseconds{5});
+        REQUIRE(events.pop(Picoseconds{4}) == no_item);
         REQUIRE(numbered.pop() == event);
     }
     for (int event = 0; event < 100; event += 2) {
         REQUIRE(numbered.pop() == event);
     }
-    CHECK(events.empty());
+    CHECK(events.next_time() == Picoseconds::never());
+    CHECK(events.pop(Picoseconds::never()) == no_item);
 }
 
 TEST_CASE("Events come out by time and number, near and far ones mixed") {

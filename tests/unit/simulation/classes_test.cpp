@@ -95,6 +95,22 @@ TEST_CASE(
           Approx(3 * 2e9 / 8 * seconds).epsilon(0.01));
 }
 
+TEST_CASE("Time-outs of others are counted at hosts, and are no reactions of the run's senders") {
+    SimulatedRun run = run_with_classes();
+    FabricPlan& fabric = run.network.fabric;
+    fabric.nics.ack_timeout = Duration::milliseconds(2);
+    fabric.switches.egress_threshold = {10'000};  // of what is not lossless
+    fabric.classes[0].traffic.kind = BackgroundPlan::Kind::rdma;
+    fabric.classes[0].traffic.rate = {9'000'000'000};
+    fabric.classes[0].traffic.message = {20'000};
+    test::assign_ranks(run);
+    const SimulationResult result = simulate(run);
+    REQUIRE(result.record.switches);
+    CHECK(sum_of(result.record, "local_ack_timeout_err") > 0);
+    CHECK(result.record.switches->reactions.packets_sent_again == 0);
+    CHECK(result.record.switches->reactions.timeouts == 0);
+}
+
 TEST_CASE("What links lose is missing between what hosts and switches count") {
     SimulatedRun run = run_with_classes();
     Disturbance errors;

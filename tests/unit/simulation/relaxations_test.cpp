@@ -164,6 +164,10 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
     const auto table = relaxations_of(run);
     CHECK(widest(run, find(table, CauseKind::pfc)).network.fabric.switches.lossless == 0);
     CHECK_FALSE(widest(run, find(table, CauseKind::ecn)).network.fabric.switches.ecn.on);
+    CHECK(find(table, CauseKind::ecn)->steps.front().remedy == "--ecn off");
+    run.network.fabric.switches.ecn.on = false;  // losses are notified
+    CHECK(find(relaxations_of(run), CauseKind::ecn)->steps.front().remedy.find("notify-losses") !=
+          std::string::npos);
     CHECK(widest(run, find(table, CauseKind::switch_loss)).network.fabric.switches.pool ==
           run.network.fabric.switches.pool * 100);
     CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{});
