@@ -29,13 +29,15 @@ bool FlowRow::waits(std::size_t number, Picoseconds now, Picoseconds& earliest) 
     }
     Picoseconds& not_before = blocks_[number];
     if (not_before <= now) {
-        const auto* const first = places_.data() + number * block;
-        not_before = std::min_element(first, first + block, [](const Place& a, const Place& b) {
-                         return a.not_before < b.not_before;
-                     })->not_before;
-    }
-    if (not_before <= now) {
-        return false;
+        Picoseconds least = Picoseconds::never();
+        for (const Place* place = places_.data() + number * block;
+             place < places_.data() + (number + 1) * block; ++place) {
+            if (place->not_before <= now) {
+                return false;
+            }
+            least = std::min(least, place->not_before);
+        }
+        not_before = least;
     }
     earliest = std::min(earliest, not_before);
     return true;
