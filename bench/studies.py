@@ -191,7 +191,7 @@ def outcome_of(values, least, most):
     limit, distance = (least, low) if low > high else (most, high)
     if limit and 100 * distance < abs(limit) / 2:  # a distance that rounds to 0 %
         return f"MISS: {limit + (distance if limit is most else -distance):.6g} for {limit:g}"
-    return f"MISS by {100 * distance / limit:.0f} %" if limit else f"MISS by {distance:g}"
+    return f"MISS by {100 * distance / abs(limit):.0f} %" if limit else f"MISS by {distance:g}"
 
 
 def rows_of(expected, lines):

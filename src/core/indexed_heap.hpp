@@ -1,9 +1,11 @@
-// A priority queue over the indices 0 .. n-1 whose keys may change: a binary min-heap and the position of
-// every index in it. Equal keys are ordered by index, so the top does not depend on history. Rejected:
-// std::priority_queue (keys cannot change; leaving stale entries in it needs memory without bound) and
-// std::set (allocates).
+// A priority queue over the indices 0 .. n-1 whose keys may change: a min-heap in which every entry has four
+// children, and the position of every index in it. A key lies beside its index, and four children lie next to
+// each other, because with thousands of entries it is the reads that take the time. Equal keys are ordered by
+// index, so the top does not depend on history. Rejected: std::priority_queue (keys cannot change; leaving
+// stale entries in it needs memory without bound) and std::set (allocates).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -18,9 +20,7 @@ template <typename Key>
 class IndexedHeap {
   public:
     /// Holds any of the indices 0 .. capacity-1, at first none.
-    explicit IndexedHeap(std::uint32_t capacity) : keys_(capacity), positions_(capacity, absent) {
-        heap_.reserve(capacity);
-    }
+    explicit IndexedHeap(std::uint32_t capacity) : positions_(capacity, absent) { heap_.reserve(capacity); }
 
     [[nodiscard]] bool empty() const { return heap_.empty(); }
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heap_.size()); }
@@ -32,30 +32,30 @@ class IndexedHeap {
     /// Key of an index that is in the heap.
     [[nodiscard]] const Key& key(std::uint32_t index) const {
         WEIR_ASSERT(contains(index));
-        return keys_[index];
+        return heap_[positions_[index]].key;
     }
 
     /// The index with the smallest key, of several the smallest index. The heap must not be empty. O(1).
     [[nodiscard]] std::uint32_t top() const {
         WEIR_ASSERT(!empty());
-        return heap_.front();
+        return heap_.front().index;
     }
 
     /// Puts the index in, or changes its key. O(log n).
     void update(std::uint32_t index, Key key) {
         if (!contains(index)) {
-            keys_[index] = std::move(key);
-            positions_[index] = size();
-            heap_.push_back(index);
-            sift_up(positions_[index]);
+            heap_.push_back({std::move(key), index});
+            sift_up(size() - 1);
             return;
         }
-        const bool sooner = key < keys_[index];
-        keys_[index] = std::move(key);
-        if (sooner) {
-            sift_up(positions_[index]);
-        } else {
-            sift_down(positions_[index]);
+        const std::uint32_t position = positions_[index];
+        Key& present = heap_[position].key;
+        if (key < present) {
+            present = std::move(key);
+            sift_up(position);
+        } else if (present < key) {
+            present = std::move(key);
+            sift_down(position);
         }
     }
 
@@ -64,13 +64,14 @@ class IndexedHeap {
     void update_unsorted(std::uint32_t index, Key key) {
         if (!contains(index)) {
             positions_[index] = size();
-            heap_.push_back(index);
+            heap_.push_back({std::move(key), index});
+        } else {
+            heap_[positions_[index]].key = std::move(key);
         }
-        keys_[index] = std::move(key);
     }
     void restore() {
-        for (std::uint32_t position = size() / 2; position > 0; --position) {
-            sift_down(position - 1);
+        for (std::uint32_t parents = (size() + children - 2) / children; parents > 0; --parents) {
+            sift_down(parents - 1);
         }
     }
 
@@ -80,62 +81,65 @@ class IndexedHeap {
             return;
         }
         const std::uint32_t position = positions_[index];
-        const std::uint32_t last = heap_.back();
-        heap_.pop_back();
         positions_[index] = absent;
-        if (last != index) {
-            put(last, position);
+        Entry last = std::move(heap_.back());
+        heap_.pop_back();
+        if (position < size()) {
+            const std::uint32_t moved = last.index;
+            put(std::move(last), position);
             sift_up(position);
-            sift_down(positions_[last]);
+            sift_down(positions_[moved]);
         }
     }
 
   private:
     static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t children = 4;
 
-    [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const {
-        if (keys_[a] < keys_[b]) {
+    struct Entry {
+        Key key;
+        std::uint32_t index;
+    };
+
+    [[nodiscard]] static bool before(const Entry& a, const Entry& b) {
+        if (a.key < b.key) {
             return true;
         }
-        return !(keys_[b] < keys_[a]) && a < b;
+        return !(b.key < a.key) && a.index < b.index;
     }
 
-    void put(std::uint32_t index, std::uint32_t position) {
-        heap_[position] = index;
-        positions_[index] = position;
+    void put(Entry entry, std::uint32_t position) {
+        positions_[entry.index] = position;
+        heap_[position] = std::move(entry);
     }
 
     void sift_up(std::uint32_t position) {
-        const std::uint32_t index = heap_[position];
-        while (position > 0 && before(index, heap_[(position - 1) / 2])) {
-            put(heap_[(position - 1) / 2], position);
-            position = (position - 1) / 2;
+        Entry entry = std::move(heap_[position]);
+        while (position > 0 && before(entry, heap_[(position - 1) / children])) {
+            put(std::move(heap_[(position - 1) / children]), position);
+            position = (position - 1) / children;
         }
-        put(index, position);
+        put(std::move(entry), position);
     }
 
     void sift_down(std::uint32_t position) {
-        const std::uint32_t index = heap_[position];
-        for (;;) {
-            std::uint32_t child = 2 * position + 1;
-            if (child >= size()) {
+        Entry entry = std::move(heap_[position]);
+        for (std::uint32_t first = children * position + 1; first < size(); first = children * position + 1) {
+            std::uint32_t least = first;
+            for (std::uint32_t child = first + 1; child < std::min(first + children, size()); ++child) {
+                least = before(heap_[child], heap_[least]) ? child : least;
+            }
+            if (!before(heap_[least], entry)) {
                 break;
             }
-            if (child + 1 < size() && before(heap_[child + 1], heap_[child])) {
-                ++child;
-            }
-            if (!before(heap_[child], index)) {
-                break;
-            }
-            put(heap_[child], position);
-            position = child;
+            put(std::move(heap_[least]), position);
+            position = least;
         }
-        put(index, position);
+        put(std::move(entry), position);
     }
 
-    std::vector<Key> keys_;                 ///< by index
     std::vector<std::uint32_t> positions_;  ///< by index: where in heap_, or absent
-    std::vector<std::uint32_t> heap_;
+    std::vector<Entry> heap_;
 };
 
 }  // namespace weir::core

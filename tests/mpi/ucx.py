@@ -104,7 +104,7 @@ def duplicate():
 
 def disturbed(disturb, expect_status, words, *options, environment=None):
     run = Background(8, "--engine", "ucx", "--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s",
-                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "2s", *options, environment=environment)
+                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "4s", *options, environment=environment)
     run.wait_for_seconds(1)
     disturb(run)
     ended = run.end(ENDS_WITHIN_S)
@@ -138,7 +138,7 @@ def killed_scheduler():
 
 
 def stopped_consumer():
-    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 2.0 s"])
+    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 4.0 s"])
 
 
 def interrupted_mpirun():

@@ -146,6 +146,16 @@ def test_pairs_by_chance_are_wilcoxons():
     assert statistics.chance_p_value_of_pairs(differences)[0] == pytest.approx(stats.wilcoxon(differences).pvalue)
 
 
+def test_an_interval_holds_zero_where_chance_may_give_the_difference_and_is_no_wider_than_the_runs_show():
+    for differences in ((0.02, -0.02, 0.01, -0.015, 0.006), (0.9, 1.0, 1.1, 1.0, -0.01), (1.0, 1.1, 0.9, 1.05, 1.02)):
+        differences = np.array(differences)
+        estimate, chance = statistics.estimate_pairs(differences), statistics.chance_p_value_of_pairs(differences)
+        low, high = statistics.interval_beside_chance(estimate, *chance)
+        plain = statistics.interval(estimate)
+        assert low <= 0.0 <= high or chance[0] <= chance[1]
+        assert high - low <= max(plain[1] - plain[0], 2.3 * abs(float(estimate.difference)))
+
+
 def test_what_scipy_special_gives_is_that_of_scipy_stats():
     assert statistics.t_quantile(0.025, 3.3) == pytest.approx(stats.t.isf(0.025, 3.3))
     assert statistics.chances_of(7, 0.3) == pytest.approx(stats.binom.pmf(np.arange(8), 7, 0.3))

@@ -189,6 +189,14 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
+def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
+    plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
+
+
 # --- In the simulator.
 
 

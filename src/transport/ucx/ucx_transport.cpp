@@ -42,14 +42,18 @@ void UcxTransport::set_up_data(const core::EnginePlan& engine) {
         places_ = PlaceBuffers(plan_.places(), buffers_);
     }
     // Larger than a segment of its transports, an eager message would be put together in memory of UCX and
-    // copied once more. More rails than one would use other devices than the one that was asked for.
+    // copied once more. More rails than one would use other devices than the one that was asked for. Over TCP
+    // data go by segments, where UCX's own of 8 KiB make a call of the kernel each.
     data_ = make_ucx_data(plan_.transport,
                           UcxNetwork::Settings{.purpose = "data",
                                                .ranks = roles_.ranks(),
                                                .connections = engine.queue_pairs,
                                                .traffic_class = engine.data_traffic_class,
                                                .device = engine.data_device,
-                                               .defaults = {{"RNDV_THRESH", "8k"}, {"MAX_RNDV_RAILS", "1"}},
+                                               .defaults = {{"RNDV_THRESH", "8k"},
+                                                            {"MAX_RNDV_RAILS", "1"},
+                                                            {"TCP_TX_SEG_SIZE", "256k"},
+                                                            {"TCP_RX_SEG_SIZE", "256k"}},
                                                .remote_access = plan_.transport != core::TransportKind::send,
                                                .leaves_control = true,
                                                .outlived = outlived_ranks()},

@@ -132,7 +132,7 @@ def _measure_number(result, settings, pair_times):
     result.difference = float(result.estimate.difference)
     limited = statistics.no_better_than(result.estimate, *chance)
     result.p_value = 1.0 if abs(result.difference) <= floor(result, settings) else float(statistics.p_value(limited))
-    low, high = statistics.interval(limited)
+    low, high = statistics.interval_beside_chance(result.estimate, *chance)
     # Latencies that fell into the same bucket are not equal, only not told apart.
     width = _step(result) if figure.resolution else 0.0
     result.low = min(float(low), result.difference - width / 2.0)

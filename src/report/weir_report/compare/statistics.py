@@ -215,6 +215,12 @@ def interval(estimate):
     return estimate.difference - half, estimate.difference + half
 
 
+def interval_beside_chance(estimate, chance, least):
+    """The same, and where dealing out the runs by chance (`chance`, `least`: as for no_better_than) may give the difference, wide enough to hold 0.
+    Not as wide as the error of no_better_than: a difference near 0 has any p-value near 1 only with an error that no run showed."""
+    return interval(no_better_than(estimate, min(chance, max(ALPHA, least) + 1e-6), least))
+
+
 def interval_of_values(values):
     """CONFIDENCE interval of what the runs of one side are repetitions of: Student's t about their pseudo-median. Holds
     the median of the values."""

@@ -163,10 +163,15 @@ def _is_cut(plan):
     return plan.get("generation", "sets") == "sets" and ":" not in plan.get("event-size", ":")
 
 
+def scales_of(plan):
+    """(scale, time scale): weir multiplies options by them, and has multiplied what stands in the plan. So an option that is made of the plan's values
+    is divided by them."""
+    return tuple(float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
+
+
 def options_at(find, plan, value):
     """((option, text), ...) that make a run with this value. `plan`: of the setting, as for space_of."""
-    # weir applies --scale and --time-scale to these options, and has applied them to the plan.
-    scale, time_scale = (float(Fraction(plan.get(name, "1"))) for name in ("scale", "time-scale"))
+    scale, time_scale = scales_of(plan)
     if find.what == "burst":
         return _burst(plan, value, scale, time_scale)
     options = [(find.what, option_text(find, plan, value / {"rate": scale, "busy": time_scale}.get(find.what, 1.0)))]

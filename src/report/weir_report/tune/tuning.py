@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import hashlib
+import math
 from pathlib import Path
 
 from ..basics import programs, toml_file, whole_file
@@ -340,7 +341,8 @@ class Tuning:
             loads += [(words, find_values.options_at(find, answer.plan, rate * factor)) for words, factor in RATES]
         size = tune_axes.number_of(answer.plan.get("event-size", ""))
         if size is not None and size[1] == "B":
-            loads += [(words, (("event-size", size_text(round(size[0] * factor))),)) for words, factor in EVENTS]
+            whole = size[0] / math.prod(find_values.scales_of(answer.plan))
+            loads += [(words, (("event-size", size_text(round(whole * factor))),)) for words, factor in EVENTS]
         return loads
 
 
