@@ -135,14 +135,6 @@ def test_ends_of_axes_are_asked_whether_they_can_act():
     assert tune_axes.number_of(float("inf")) is None and len(axes[0].neighbours(1e12)) == 1
 
 
-def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
-    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
-    made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
-    plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
-    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
-    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
-
-
 def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
     path = tmp_path / "plan-confirm.toml"
     assert confirm_file.write(path, tmp_path, "first") == (path, False)
@@ -195,6 +187,14 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert near(1).judged("slots") == decide.NOT_TOLD and near(5).judged("slots") == decide.MATTERS
     assert dict(text.parts(near(1)))["axes"][0].endswith("8 no difference, but 1 of 5 runs lost packets, which is not certain")
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
+
+
+def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
+    plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
+    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
 
 
 # --- In the simulator.
