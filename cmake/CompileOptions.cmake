@@ -4,7 +4,7 @@
 add_library(weir_options INTERFACE)
 target_compile_features(weir_options INTERFACE cxx_std_20)
 target_compile_options(weir_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wredundant-decls
     # A multiplication and an addition fused on one machine and not on another round differently: the
     # same seed must give the same run everywhere.
     -ffp-contract=off
@@ -17,9 +17,6 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The compiler clears up its memory so often that it takes an eighth of the time; this lets it grow by half a gigabyte first.
     target_compile_options(weir_options INTERFACE --param=ggc-min-heapsize=524288)
-endif()
-if(WEIR_OFFLINE)
-    target_compile_options(weir_options INTERFACE -ffunction-sections -fdata-sections)  # see weir-offline in src/cli
 endif()
 if(WEIR_WERROR)
     target_compile_options(weir_options INTERFACE -Werror)

@@ -14,13 +14,14 @@ function(weir_sanitized_links result)
     set(${result} "${links}" PARENT_SCOPE)
 endfunction()
 
-# weir_add_library(core [ROOMS policies] PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY])
+# weir_add_library(core [ROOMS policies] PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY] [ONLY_OPTIMIZED])
 # The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory and its ROOMS but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
 # RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
 # TESTED_BRIEFLY (RUNS_RARELY implies it): its test cases take moments. Its sanitized twin is not optimized, and compiled sooner.
+# ONLY_OPTIMIZED: no sanitized twin.
 function(weir_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY" "" "ROOMS;PUBLIC;PRIVATE;SOURCES;EXCLUDE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "RUNS_RARELY;TESTED_BRIEFLY;ONLY_OPTIMIZED" "" "ROOMS;PUBLIC;PRIVATE;SOURCES;EXCLUDE")
     list(TRANSFORM arg_ROOMS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
     list(TRANSFORM patterns PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
     file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp" ${patterns})
@@ -30,10 +31,13 @@ function(weir_add_library name)
 
     weir_add_library_variant("weir_${name}" "${sources}" "${arg_PUBLIC}" "${arg_PRIVATE}")
     add_library("weir::${name}" ALIAS "weir_${name}")
+    if(WEIR_OFFLINE AND sources)
+        target_compile_options("weir_${name}" PRIVATE -ffunction-sections -fdata-sections)  # see weir-offline in src/cli
+    endif()
     if(arg_RUNS_RARELY)
         target_compile_options("weir_${name}" PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
-    if(WEIR_SANITIZED_TESTS)
+    if(WEIR_SANITIZED_TESTS AND NOT arg_ONLY_OPTIMIZED)
         weir_sanitized_links(public ${arg_PUBLIC})
         weir_sanitized_links(private ${arg_PRIVATE})
         weir_add_library_variant("weir_${name}_sanitized" "${sources}" "${public}" "${private};weir_sanitizers")
