@@ -32,8 +32,8 @@ def find_weir():
 
 def simulator(weir):
     """What simulates as `weir` does and starts sooner: weir-offline, which loads no MPI. `weir` itself where that is not beside it (a copy)."""
-    offline = Path(weir).parent.parent / "libexec" / "weir" / "weir-offline"
-    return str(offline) if os.access(offline, os.X_OK) else weir
+    offline = Path(weir).resolve().parent.parent / "libexec" / "weir" / "weir-offline"
+    return str(offline) if offline.is_file() and os.access(offline, os.X_OK) else weir
 
 
 def find_script(name):
