@@ -144,6 +144,7 @@ def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
     other, kept = confirm_file.write(path, tmp_path, "third")
     assert other.name == "plan-confirm-2.toml" and not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
     assert confirm_file.write(path, tmp_path, "fourth") == (other, False) and other.read_text() == "fourth"
+    assert confirm_file.write(path, tmp_path, "fourth") == (other, False)
 
 
 def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):

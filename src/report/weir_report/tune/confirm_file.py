@@ -53,9 +53,11 @@ def write(path, directory, content):
     if the copy says the same, and else the next name is taken, with -2. (the path, whether it was left as it is). Raises ReportError."""
     copy = directory / COPY
     before = copy.read_text(encoding="utf-8") if copy.exists() else None
-    if path.exists() and before == content:
-        return path, path.read_text(encoding="utf-8") != content
-    for named in (path, *(path.with_name(f"{path.stem}-{number}{path.suffix}") for number in range(2, NAMES_MAX + 1))):
+    names = (path, *(path.with_name(f"{path.stem}-{number}{path.suffix}") for number in range(2, NAMES_MAX + 1)))
+    written = [named for named in names if named.exists()]
+    if written and before == content:  # the last one is the newest
+        return written[-1], written[-1].read_text(encoding="utf-8") != content
+    for named in names:
         if not named.exists() or named.read_text(encoding="utf-8") in (content, before):
             whole_file.replace(named, content)
             whole_file.replace(copy, content)
