@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from .errors import ReportError
@@ -30,10 +32,22 @@ def find_weir():
     return found
 
 
+@functools.cache
 def simulator(weir):
-    """What simulates as `weir` does and starts sooner: weir-offline, which loads no MPI. `weir` itself where that is not beside it (a copy)."""
+    """What simulates as `weir` does and starts sooner: weir-offline, which loads no MPI. `weir` itself where none of the same version is beside it."""
     offline = Path(weir).resolve().parent.parent / "libexec" / "weir" / "weir-offline"
-    return str(offline) if offline.is_file() and os.access(offline, os.X_OK) else weir
+    if not (offline.is_file() and os.access(offline, os.X_OK)):
+        return weir
+    return str(offline) if _version(offline) == _version(weir) else weir
+
+
+def _version(program):
+    """As it says itself; None: it does not."""
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout.split()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said[1] if len(said) > 1 else None
 
 
 def find_script(name):
