@@ -3,24 +3,15 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <utility>
 
 #include "transport/transport_error.hpp"
+#include "transport/ucx/ucx_variables.hpp"
 
 namespace weir::transport {
 
 namespace {
 
 constexpr const char* library_name = "libucp.so.0";
-/// In the environment, because UCX 1.13 does not take them in any other way.
-constexpr std::pair<const char*, const char*> variables[] = {
-    // Lets endpoints that report failures use a single copy in shared memory, where they would copy twice. A
-    // receiver may then still read from a buffer whose sender has given up, and such a buffer is not used
-    // again.
-    {"UCX_CMA_MEMORY_INVALIDATE", "y"},
-    // Over TCP such endpoints send data in segments, with a call of the kernel for each: 8 KiB by default.
-    {"UCX_TCP_TX_SEG_SIZE", "256k"},
-    {"UCX_TCP_RX_SEG_SIZE", "256k"}};
 
 [[noreturn]] void cannot_load(const char* name) {
     const char* const reason = dlerror();
@@ -38,8 +29,9 @@ void find(void* library, const char* name, Function& function) {
 }
 
 UcxApi load() {
-    for (const auto& [name, value] : variables) {
-        setenv(name, value, 0);  // what the user has set stays
+    // In the environment, because UCX 1.13 does not take them in any other way.
+    for (const auto& [name, value] : ucx_variables([](const char* name) { return std::getenv(name); })) {
+        setenv(name, value, 0);
     }
     // Never closed: UCX has threads and hooks that it cannot take back.
     void* const library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
