@@ -62,6 +62,16 @@ std::vector<std::uint64_t> pairs_by_host(const core::Plan& plan, const core::Pla
     return pairs;
 }
 
+/// Of a host: each rank has one to the scheduler, wherever that is not on its own host.
+std::uint64_t control_pairs(const core::Placement& placement, std::uint32_t index) {
+    const std::size_t here = placement.hosts()[index].ranks.size();
+    std::size_t all = 0;
+    for (const core::Placement::Host& host : placement.hosts()) {
+        all += host.ranks.size();
+    }
+    return placement.host_of(0) == index ? all - here : here;
+}
+
 }  // namespace
 
 void derive_queue_pairs(RunRequest& request) {
@@ -87,19 +97,20 @@ void check_queue_pairs(const RunRequest& request, const core::Placement& placeme
     }
     const std::uint64_t each = request.queue_pairs.of_a_pair;
     const std::vector<std::uint64_t> pairs = pairs_by_host(plan, placement);
-    const auto fullest = std::max_element(pairs.begin(), pairs.end());
-    const auto index = static_cast<std::uint32_t>(fullest - pairs.begin());
-    const core::Placement::Host& host = placement.hosts()[index];
-    const std::uint64_t of_nic = (*fullest + host.nics - 1) / host.nics;
-    // One for control messages of each rank. What an event has of its own is used again by the next one.
-    const std::uint64_t ranks = host.ranks.size();
-    const std::uint64_t needed = of_nic * each + ranks;
-    if (needed > most) {
-        throw UsageError(fmt::format(
-            "--queue-pairs: {} for each two ranks are {} at a NIC of {}, with one for control messages of "
-            "each rank, and it holds {} (--switch: [nic] queue-pairs); use {}",
-            each, needed, placement.name(index), most,
-            most >= of_nic + ranks ? fmt::format("at most {}", (most - ranks) / of_nic) : "fewer ranks"));
+    for (std::uint32_t index = 0; index < pairs.size(); ++index) {
+        const core::Placement::Host& host = placement.hosts()[index];
+        const std::uint64_t of_nic = (pairs[index] + host.nics - 1) / host.nics;
+        const std::uint64_t control = control_pairs(placement, index);
+        // What an event has of its own is used again by the next one.
+        const std::uint64_t needed = of_nic * each + control;
+        if (needed > most) {
+            throw UsageError(fmt::format(
+                "--queue-pairs: {} for each two ranks are {} at a NIC of {}, with {} for control messages, "
+                "and it holds {} (--switch: [nic] queue-pairs); use {}",
+                each, needed, placement.name(index), control, most,
+                most >= of_nic + control && of_nic > 0 ? fmt::format("at most {}", (most - control) / of_nic)
+                                                       : "fewer ranks"));
+        }
     }
 }
 

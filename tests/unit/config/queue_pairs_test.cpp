@@ -80,10 +80,9 @@ TEST_CASE("a simulated network card holds so many queue pairs, of all ranks that
     const GivenOption eight{"queue-pairs", "8"};
     // 8 to each of 4, and one for control messages.
     CHECK(refused({eight, {"switch-set", "nic.queue-pairs=33"}}) == "accepted");
-    CHECK(
-        refused({eight, {"switch-set", "nic.queue-pairs=32"}}) ==
-        "--queue-pairs: 8 for each two ranks are 33 at a NIC of producer-0, with one for control messages of "
-        "each rank, and it holds 32 (--switch: [nic] queue-pairs); use at most 7");
+    CHECK(refused({eight, {"switch-set", "nic.queue-pairs=32"}}) ==
+          "--queue-pairs: 8 for each two ranks are 33 at a NIC of producer-0, with 1 for control messages, "
+          "and it holds 32 (--switch: [nic] queue-pairs); use at most 7");
     // Producer and consumer of a host: to 3 others and from 3.
     const GivenOption workers{"switch-set", "placement.kind=by-worker"};
     CHECK(refused({eight, workers, {"switch-set", "nic.queue-pairs=50"}}) == "accepted");
@@ -91,6 +90,12 @@ TEST_CASE("a simulated network card holds so many queue pairs, of all ranks that
               .find("--queue-pairs: 8 for each two "
                     "ranks are 50 at a NIC of "
                     "worker-0") == 0);
+    // The scheduler has one to each rank and none for data.
+    const GivenOption one{"queue-pairs", "1"};
+    CHECK(refused({one, {"switch-set", "nic.queue-pairs=8"}}) == "accepted");
+    CHECK(refused({one, {"switch-set", "nic.queue-pairs=7"}}) ==
+          "--queue-pairs: 1 for each two ranks are 8 at a NIC of scheduler, with 8 for control messages, and "
+          "it holds 7 (--switch: [nic] queue-pairs); use fewer ranks");
     CHECK(refused({eight, {"framing", "tcp"}, {"switch-set", "nic.queue-pairs=1"}}) == "accepted");
 }
 
