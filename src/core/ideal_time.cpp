@@ -123,18 +123,26 @@ Duration IdealTimes::of_packets(std::uint32_t from, std::uint32_t to, Bytes byte
     const BalancingPlan& balancing = network_.fabric.switches.balancing;
     BitRate slowest = first.rate;
     bool spreads = false;
-    // Up and down again.
-    const auto add = [&](std::uint32_t links, BitRate rate, std::uint32_t switches, std::uint32_t cables) {
-        for (std::uint32_t link = 0; link < links; ++link) {
-            const Duration apart = most_apart(packet_.payload + packet_.overhead, slowest);
-            spreads = spreads || balancing.spreads_packets(apart);
-            way[length++] = {rate, spreads ? std::int64_t{switches} * cables : 1};
-            slowest = std::min(slowest, rate);
-        }
+    // Packets have come to so many switches, and each of them has so many cables that lead on.
+    const auto add = [&](BitRate rate, std::uint32_t switches, std::uint32_t cables) {
+        const Duration apart = most_apart(packet_.payload + packet_.overhead, slowest);
+        spreads = spreads || balancing.spreads_packets(apart);
+        way[length++] = {rate, std::int64_t{switches} * (spreads ? cables : 1)};
+        slowest = std::min(slowest, rate);
     };
-    add(hops.uplinks / 2, topology.uplink_rate, topology.spines, topology.uplinks);
-    add(hops.core_links, topology.core_rate, topology.cores, topology.core_links);
-    add(hops.uplinks / 2, topology.uplink_rate, topology.spines, topology.uplinks);
+    std::uint32_t spines = 1;
+    if (hops.uplinks > 0) {
+        add(topology.uplink_rate, 1, topology.spines * topology.uplinks);
+        spines = spreads ? topology.spines : 1;
+    }
+    if (hops.core_links > 0) {
+        const std::uint32_t cores_of_spine = topology.cores / topology.spines;
+        add(topology.core_rate, spines, cores_of_spine * topology.core_links);
+        add(topology.core_rate, spines * (spreads ? cores_of_spine : 1), topology.core_links);
+    }
+    if (hops.uplinks > 0) {
+        add(topology.uplink_rate, spines, topology.uplinks);
+    }
     way[length++] = {last_port.rate};
     const std::int64_t full = (bytes.count - 1) / packet_.payload;
     const std::int64_t last = bytes.count - full * packet_.payload;

@@ -118,3 +118,45 @@ TEST_CASE("Packets that are spread take all cables to other leaves, and one by o
     network.fabric.topology.uplinks = 4;
     CHECK(ideal(BalancingKind::spray, 50'000) == Duration::microseconds(20 + 1 + 4 + 4 + 1 + 49));
 }
+
+TEST_CASE("Packets that come far enough apart only behind a slow cable are spread from there on") {
+    NetworkPlan network = network_of(NetworkModel::packet);
+    // Packets reach the leaf 1 us apart, and the spine 4 us.
+    network.fabric.topology = {
+        .kind = TopologyKind::leaf_spine, .leaves = 3, .spines = 2, .uplink_rate = {2'000'000'000}};
+    network.fabric.switches.balancing.gap = Duration::microseconds(2);
+    const auto ideal = [&](BalancingKind kind) {
+        network.fabric.switches.balancing.kind = kind;
+        return IdealTimes(four_by_four(), network).of({0}, {0}, Bytes{5100});
+    };
+    // Five packets on one cable, and the short one behind them.
+    const Duration five = Duration::microseconds(20 + 1 + 4 + 4 + 1 + 4 * 4);
+    CHECK(ideal(BalancingKind::ecmp) == five + Duration::nanoseconds(100));
+    // The spine has one cable to each leaf.
+    CHECK(ideal(BalancingKind::flowlets) == ideal(BalancingKind::ecmp));
+    // By the other cable of the spine the short one comes before the fifth.
+    network.fabric.topology.uplinks = 2;
+    CHECK(ideal(BalancingKind::ecmp) == five + Duration::nanoseconds(100));
+    CHECK(ideal(BalancingKind::flowlets) == five);
+}
+
+TEST_CASE("Packets that are spread take all cores, and those that are not take one") {
+    NetworkPlan network = network_of(NetworkModel::packet);
+    network.fabric.topology = {.kind = TopologyKind::three_tier,
+                               .leaves = 4,
+                               .spines = 2,
+                               .uplink_rate = {8'000'000'000},
+                               .pods = 2,
+                               .cores = 4,
+                               .core_rate = {2'000'000'000},
+                               .core_links = 1};
+    const auto ideal = [&](BalancingKind kind) {
+        network.fabric.switches.balancing.kind = kind;
+        return IdealTimes(four_by_four(), network).of({0}, {3}, Bytes{9000});
+    };
+    // Six cables of 5 us. On one core, nine packets of 4 us; of four, each carries the ninth as its third at
+    // most.
+    const Duration first = Duration::microseconds(30 + 4 * 1 + 2 * 4);
+    CHECK(ideal(BalancingKind::ecmp) == first + Duration::microseconds(8 * 4));
+    CHECK(ideal(BalancingKind::spray) == first + Duration::microseconds(2 * 4));
+}
