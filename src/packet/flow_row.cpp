@@ -1,5 +1,7 @@
 #include "packet/flow_row.hpp"
 
+#include "core/assertion.hpp"
+
 namespace weir::packet {
 
 void FlowRow::push(Flow& flow) {
@@ -46,6 +48,7 @@ bool FlowRow::waits(std::size_t number, Picoseconds now, Picoseconds& earliest) 
 void FlowRow::note_empty(const Flow& flow) {
     const auto found =
         std::find_if(places_.begin(), places_.end(), [&](const Place& place) { return place.flow == &flow; });
+    WEIR_ASSERT(found != places_.end());
     found->not_before = {};
     if (const auto number = static_cast<std::size_t>(found - places_.begin()) / block;
         number < blocks_.size()) {

@@ -122,7 +122,8 @@ class RowRig {
         Picoseconds exact = Picoseconds::never();
         Flow* const chosen = row_.next(now_, earliest);
         PacedFlow* const expected = plain_.next(now_, exact);
-        const bool same = chosen == expected && earliest <= exact && (chosen != nullptr || earliest > now_);
+        const bool same = chosen == expected && earliest <= exact && (chosen != nullptr || earliest > now_) &&
+                          knows_when_the_next_sends();
         if (same && expected != nullptr) {
             const auto gap = static_cast<std::int64_t>(random_.below(longest_));
             expected->send_after({random_.below(3) == 0 ? 0 : gap}, now_);
@@ -131,6 +132,18 @@ class RowRig {
             ++served_;
         }
         return same && all_know_where_they_are();
+    }
+    /// Not later than a flow with packets, and not at once where there is none before `until`.
+    bool knows_when_the_next_sends() {
+        const Picoseconds until = now_ + Picoseconds{static_cast<std::int64_t>(random_.below(longest_))};
+        const Picoseconds said = row_.not_before(until);
+        Picoseconds first = Picoseconds::never();
+        for (const auto& flow : flows_) {
+            if (flow->queued && flow->has_packet()) {
+                first = std::min(first, flow->next_send());
+            }
+        }
+        return said <= std::max(first, until);
     }
     [[nodiscard]] bool all_know_where_they_are() const {
         return std::all_of(flows_.begin(), flows_.end(),
