@@ -6,13 +6,13 @@ namespace weir::transport {
 
 namespace {
 
-using Group = std::vector<std::pair<const char*, const char*>>;
+using Variables = std::vector<std::pair<const char*, const char*>>;
 
 }  // namespace
 
 std::vector<std::pair<const char*, const char*>> ucx_variables(
     const std::function<const char*(const char* name)>& value_of) {
-    const Group groups[] = {
+    const Variables groups[] = {
         // Lets endpoints that report failures use a single copy in shared memory, where they would copy
         // twice.
         // A receiver may then still read from a buffer whose sender has given up, and such a buffer is not
@@ -21,8 +21,8 @@ std::vector<std::pair<const char*, const char*>> ucx_variables(
         // Over TCP such endpoints send data in segments, with a call of the kernel for each: 8 KiB by
         // default.
         {{"UCX_TCP_TX_SEG_SIZE", "256k"}, {"UCX_TCP_RX_SEG_SIZE", "256k"}}};
-    Group chosen;
-    for (const Group& group : groups) {
+    Variables chosen;
+    for (const Variables& group : groups) {
         if (std::all_of(group.begin(), group.end(),
                         [&](const auto& one) { return value_of(one.first) == nullptr; })) {
             chosen.insert(chosen.end(), group.begin(), group.end());
