@@ -143,16 +143,32 @@ def _fitted(history):
     """({candidate: mean}, {seed: effect}) of scores that are the sum of both; seed 1 has the effect 0. Seeds join candidates by those that
     have several, the best ones and the present setting."""
     trials = [trial for trial in history if trial.score is not None]
-    of_candidate, of_seed = _grouped(trials, "candidate"), _grouped(trials, "seed")
-    effects, means = dict.fromkeys(of_seed, 0.0), {}
+    if not trials:
+        return {}, {}
+    candidates, seeds = list(_grouped(trials, "candidate")), sorted(_grouped(trials, "seed"))
+    scores = np.array([trial.score for trial in trials])
+    of_candidate, of_seed = _Groups([trial.candidate for trial in trials], candidates), _Groups([trial.seed for trial in trials], seeds)
+    means, effects = np.zeros(len(candidates)), np.zeros(len(seeds))
     for _ in range(STEPS_MAX):
-        means = {candidate: sum(trial.score - effects[trial.seed] for trial in group) / len(group) for candidate, group in of_candidate.items()}
-        fitted = {seed: sum(trial.score - means[trial.candidate] for trial in group) / len(group) for seed, group in of_seed.items()}
-        fitted = {seed: effect - fitted[min(fitted)] for seed, effect in fitted.items()}
-        if all(abs(effect - effects[seed]) < CONVERGED for seed, effect in fitted.items()):
+        means = of_candidate.means(scores - effects[of_seed.places])
+        fitted = of_seed.means(scores - means[of_candidate.places])
+        fitted -= fitted[0]
+        if np.abs(fitted - effects).max() < CONVERGED:
             break
         effects = fitted
-    return means, effects
+    return dict(zip(candidates, means.tolist())), dict(zip(seeds, effects.tolist()))
+
+
+class _Groups:
+    """Means of groups: `names` of each value, `groups` in the order of their means."""
+
+    def __init__(self, names, groups):
+        place = {group: number for number, group in enumerate(groups)}
+        self.places = np.array([place[name] for name in names])
+        self._counts = np.bincount(self.places)
+
+    def means(self, values):
+        return np.bincount(self.places, values) / self._counts
 
 
 def _grouped(trials, key):
