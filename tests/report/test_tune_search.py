@@ -81,6 +81,22 @@ def test_what_a_seed_does_to_all_is_taken_off():
     assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
 
 
+def test_settings_whose_runs_are_the_same_are_one_and_their_luck_counts_once():
+    # Of three settings nothing is marked: seed 1 is good for all of them, others are not. The rest have noise of their own.
+    plateau = {(1.0,): (0.0, 0.1, 0.1, 0.1), (2.0,): (0.0,), (3.0,): (0.0,)}
+    rest = {(4.0,): (0.05, 0.02, 0.05, 0.03), (5.0,): (0.03, 0.06, 0.04, 0.05), (6.0,): (0.07,), (7.0,): (0.09,)}
+    trials = [search.Trial(candidate, seed, score) for candidate, scores in (plateau | rest).items() for seed, score in enumerate(scores, start=1)]
+    spread = search.noise(trials)
+    found, own = search._told_apart(trials, spread)
+    by_candidate = {one.candidate: one for one in found}
+    assert spread > 0.0 and own == {(1.0,), *rest}
+    assert [(by_candidate[(x,)].score, by_candidate[(x,)].runs) for x in (2.0, 3.0)] == [(by_candidate[(1.0,)].score, 4)] * 2
+    axes = (of_range("x", 1, 8, False),)
+    assert not {(2.0,), (3.0,)} & {one for ones in search.propose(trials, axes, (7.0,), 40, 1).values() for one in ones}
+    assert set(search.finalists(trials, axes, (7.0,), 1)) <= {(1.0,), *rest}
+    assert search._told_apart(trials, 0.0)[1] == {*plateau, *rest}  # where seeds make no difference, equal settings do no harm
+
+
 def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_finalist():
     trials = [search.Trial((x,), 1, 0.1 * x, excess=1.0 if x < 3 else 0.0) for x in range(1, 9)]
     order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]

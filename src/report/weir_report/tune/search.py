@@ -41,6 +41,8 @@ SAME_LEAST, PLATEAU = 3, 1e-3
 FINALISTS = 3
 # Runs of equal settings that differ by less than this share do not differ.
 NO_NOISE = 1e-4
+# Scores that differ by less are the same.
+SAME = 1e-9
 # Effects of seeds are fitted to this share.
 CONVERGED, STEPS_MAX = 1e-9, 1000
 # Candidates that the model looks at.
@@ -83,12 +85,13 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
     if first := _first(history, axes, present, min(budget, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible):
         return {1: first}
     size = min(left, max(RUNG_LEAST, round(RUNG_PART * budget)))
-    found = standings(history)
+    spread = noise(history)
+    found, own = _told_apart(history, spread)
     rung = {}
-    for candidate, next_seed in _repeated(history, found, size // 2):
+    for candidate, next_seed in _repeated(history, [one for one in found if one.candidate in own], size // 2, spread):
         rung.setdefault(next_seed, []).append(candidate)
     tried = {trial.candidate for trial in history}
-    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
+    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, spread)
     if new:
         rung[1] = new
     return rung
@@ -103,12 +106,13 @@ def finalists(history, axes, present, seed):
     """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first: fewer
     if the present one is among the best, for each one more makes it harder to tell any of them apart. Where runs of equal settings do not
     differ, that which was seen to be best."""
-    found = standings(history)
+    spread = noise(history)
+    found, own = _told_apart(history, spread)
     broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
-    kept = [standing for standing in found if standing.candidate not in broke]
+    kept = [standing for standing in found if standing.candidate in own - broke]
     if not kept:
         return []
-    expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
+    expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), spread)
     kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
     wanted = finalists_wanted(history)
     best = [standing.candidate for standing in kept[:max(wanted, 2)]]
@@ -191,6 +195,35 @@ def noise(history):
     return 0.0 if len(_unlike(one for one in standings(history) if one.runs > 1)) >= SAME_LEAST else None
 
 
+def _told_apart(history, spread):
+    """(standings, the candidates that stand for themselves). Where seeds make a difference (`spread`), a setting whose figure is that of another one
+    with each seed that both have is taken for the same, and has the standing of that one of them that has most runs. Below a threshold that nothing
+    reaches all settings are one: what luck it had must not count once for each of them."""
+    found = standings(history)
+    if not spread:
+        return found, {one.candidate for one in found}
+    scores = {}
+    for trial in history:
+        if trial.score is not None:
+            scores.setdefault(trial.candidate, {})[trial.seed] = trial.score
+    by_candidate, first, own = {one.candidate: one for one in found}, [], set()
+    for candidate in sorted(by_candidate, key=lambda one: -by_candidate[one].runs):
+        same = next((other for other in first if _are_same(scores.get(candidate, {}), scores[other])), None)
+        if same is not None:
+            by_candidate[candidate] = dataclasses.replace(by_candidate[same], candidate=candidate)
+            continue
+        own.add(candidate)
+        if candidate in scores:
+            first.append(candidate)
+    return list(by_candidate.values()), own
+
+
+def _are_same(one, other):
+    """Of two settings' {seed: score}."""
+    both = one.keys() & other.keys()
+    return bool(both) and all(abs(one[seed] - other[seed]) < SAME for seed in both)
+
+
 def _unlike(found, known=()):
     """Of these Standings those whose scores differ from the ones before them, and from `known`, by more than a plateau's do."""
     chosen = []
@@ -233,10 +266,9 @@ def _radical_inverse(index, base):
     return value
 
 
-def _repeated(history, found, most):
+def _repeated(history, found, most, spread):
     """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best. If the
     first of them do not differ, others farther from the best are asked, too."""
-    spread = noise(history)
     ordered = sorted(found, key=lambda standing: standing.score)
     repeated = [one for one in ordered if one.runs > 1]
     if spread is None and not repeated:
