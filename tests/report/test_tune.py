@@ -190,6 +190,17 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
+@pytest.mark.parametrize("lost, change, said", [
+    ((0, 13635), decide.Change(-1.0, -1.1, -0.9, decide.WORSE, relevant=True), "packets lost in a run 13635 instead of 0; no other key figure"),
+    ((0, 3), decide.Change(-1.0, -3.0, 1.0, "inconclusive", relevant=True), "packets lost in a run 3 instead of 0, which is not certain; no other"),
+    ((5, 0), decide.Change(1.0, 0.9, 1.1, decide.BETTER, relevant=True), "no other key figure is certainly worse")])
+def test_what_is_lost_is_a_cost(lost, change, said):
+    observed = [{"lost_packets": count, "lost_events": 0, "paused_share": None, "control_latency_s": None} for count in lost]
+    parts = dict(text.parts(found_of(beside=[(objective.LOSSES["lost_packets"], change)], observed=observed)))
+    assert parts["costs"][0].startswith(said)
+    assert parts.get("beside", []) == (["packets lost in a run 0 instead of 5"] if lost[1] == 0 else [])
+
+
 def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
     made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)

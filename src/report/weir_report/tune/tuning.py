@@ -287,6 +287,8 @@ class Tuning:
         figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
                    for figure in objective.beside(self.tune.figure)]
         figures = [one for one in figures if None not in one[1] and None not in one[2]]
+        losses = [(figure, *([objective.observed(record)[key] for record in side] for side in records)) for key, figure in objective.LOSSES.items()]
+        figures += [one for one in losses if any(one[1]) or any(one[2])]
         found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
 
     # --- Around the proposal, and with other loads.
