@@ -350,6 +350,13 @@ def test_a_present_value_that_weir_refuses_and_ranges_that_it_mostly_refuses_are
     assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(text.plan_lines(tune_file.read(path), forecast))
 
 
+def test_a_present_value_that_is_no_number_is_refused_before_anything_is_run(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    path = file_of(PLAN + '[tune.axes]\n"queue-pairs" = [1, 2, 4]\n')
+    with pytest.raises(ReportError, match=r"tune.axes.queue-pairs: the present value 'pair' is not a number without a unit; write another one into"):
+        tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
+
+
 def test_settings_of_a_switch_that_cannot_act_end_it_before_it_starts(weir, file_of):
     path = file_of(PLAN.replace('network = "packet"', 'network = "packet"\necn = "on"') + """
 [tune.axes]

@@ -77,6 +77,9 @@ class Tuning:
         if answer.refused:
             blamed = [f"tune.present.{name}: " for name, text in tune.present.items() if campaigns.ask(campaigns.of_texts({name: text})).refused]
             raise ReportError(f"{tune.path}: {''.join(blamed)}the present setting cannot be run: {answer.refused}")
+        for axis in tune.axes:
+            if text := self._present_text(axis.name, answer):
+                self._with_text(axis, text)
         drawn, corners = ([campaigns.ask(campaigns.of_candidate(tune.axes, candidate)) for candidate in candidates] for candidates in (
             search.halton(tune.axes, tune.seed, 4 * search.FIRST_LEAST), _corners(tune.axes)))
         possible = [one for one in (*drawn, *corners) if not one.refused]
@@ -153,26 +156,32 @@ class Tuning:
         """(the axes, of which lists have the present values, too; the present candidate)."""
         axes, present = [], []
         for axis in self.tune.axes:
-            text = self.tune.present.get(axis.name) or self.tune.given(axis.name) or self._default(axis.name, answer, first)
+            text = self._present_text(axis.name, answer) or self._default_of_switch(axis.name, first)
             if text is None:
                 raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value is not known: a run shows none; write it into "
                                   "[tune.present]")
-            try:
-                widened, value = axis.with_text(text)
-            except ValueError as error:
-                raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value {error}; write another one into "
-                                  "[tune.present]") from error
+            widened, value = self._with_text(axis, text)
             axes.append(widened)
             present.append(value)
         return tuple(axes), tuple(present)
 
+    def _present_text(self, name, answer):
+        """As the file has it, or the plan; None: only a run shows it, as of keys of the switch."""
+        return self.tune.present.get(name) or self.tune.given(name) or answer.plan.get(name)
+
     @staticmethod
-    def _default(name, answer, first):
+    def _default_of_switch(name, first):
         """As the run has it; None: it does not show it."""
         section, _, key = name.rpartition(".")
-        if not section:
-            return answer.plan.get(name)
         return (((first.record or {}).get("environment") or {}).get("packet_network") or {}).get(section, {}).get(key)
+
+    def _with_text(self, axis, text):
+        """(the axis, with this present value; the value). Raises ReportError."""
+        try:
+            return axis.with_text(text)
+        except ValueError as error:
+            raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value {error}; write another one into "
+                              "[tune.present]") from error
 
     # --- The search.
 
