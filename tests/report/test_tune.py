@@ -304,6 +304,18 @@ def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(wei
         tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
 
 
+@pytest.mark.parametrize("rung, names", [({2: [(1.0,)], 1: [(4.0,)]}, ["first-seed-1", "first-seed-2"]), ({}, [])])
+def test_the_first_runs_of_a_budget_in_time_may_have_several_seeds_or_be_none(file_of, monkeypatch, tmp_path, rung, names):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + '[tune]\nbudget = "2h"\n[tune.axes]\nslots = [1, 4, 8]\n'))
+    made, asked = tuning.Tuning(tune, tmp_path, lambda line: None), []
+    monkeypatch.setattr(made, "_propose", lambda found: rung)
+    monkeypatch.setattr(made, "_try", lambda found, name, candidates, seed: asked.append(name))
+    monkeypatch.setattr(made.campaigns, "seconds_of", lambda of, count: asked.append(of) or 0.1)
+    made._measure(found_of(), campaigns.Answer(None))
+    assert asked == [*names, ["present", *names]] and made.tune.budget > tune.budget
+
+
 # Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.
 KILLER = """#!/bin/sh
 case "$*" in *--dry-run*|*--help*) ;; *"--slots 8"*) [ -e "$SPARED" ] || {{ : > "{touched}"; kill -9 $$; }} ;; esac

@@ -209,11 +209,13 @@ class Tuning:
 
     def _measure(self, found, answer):
         """A budget in time becomes one in runs, by how long the first ones take: those with which a search of the fewest runs begins."""
-        for seed, candidates in self._propose(found).items():
-            self._try(found, "first", candidates, seed)
+        names = [PRESENT]
+        for seed, candidates in sorted(self._propose(found).items()):
+            names.append(f"first-seed-{seed}")
+            self._try(found, names[-1], candidates, seed)
         path = self.directory / BUDGET_FILE
         if not path.exists():
-            run_s = self.campaigns.seconds_of(("present", "first"), len(found.history)) + continued.RUN_S
+            run_s = self.campaigns.seconds_of(names, len(found.history)) + continued.RUN_S
             whole_file.replace(path, whole_file.json_text({"runs": self._runs_in_time(run_s, answer), "run_s": run_s}))
         try:
             known = read_json(read_text(path, "a record of weir-sweep"))
