@@ -257,6 +257,7 @@ def test_the_file_that_confirms_is_an_ordinary_sweep_file(weir, tuned):
     assert [value.name for value in setting.values] == ["present", "proposed"] and sweep.repetitions == 6
     record = json.loads((path.with_suffix("") / "tune.json").read_text())
     assert dict(setting.values[1].options) == record["proposed"] and dict(setting.values[0].options) == {"slots": "1"}
+    assert dict(sweep.options)["seed"] == "4001"  # six that neither search nor confirmation had
 
 
 def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkeypatch):

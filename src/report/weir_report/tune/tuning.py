@@ -18,7 +18,7 @@ from ..runs.capacity import QUANTITIES
 from ..runs.key_figures import key_figures
 from ..sweep import continued, find_values
 from . import acting, axes as tune_axes, budget as tune_budget, decide, objective, search
-from .campaigns import FRESH_SEEDS, Campaigns
+from .campaigns import CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, Campaigns, fresh_seed
 from .found import Found, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
@@ -130,7 +130,7 @@ class Tuning:
         """Found. Raises ReportError, NothingCanAct, continued.Interrupted."""
         forecast = self.rehearsed()
         idle, answer = forecast.idle, forecast.answer
-        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.campaigns.first_seed, needed=PRESENT)[PRESENT][0]
+        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.tune.first_seed, needed=PRESENT)[PRESENT][0]
         if first.value is None:
             raise ReportError(f"{self.tune.path}: tune.figure: a run of the present setting has no {self.figure.title}"
                               + ("; with generation steady or saturate, tune for goodput" if self.tune.figure == objective.MARGIN else ""))
@@ -204,7 +204,7 @@ class Tuning:
     def _try(self, found, name, candidates, seed):
         """Runs candidates of the search, and adds them to its history."""
         names = {f"{place:03d}": candidate for place, candidate in enumerate(candidates, start=1)}
-        results = self.campaigns.run(name, {key: self.options(found, one) for key, one in names.items()}, self.campaigns.first_seed + seed - 1)
+        results = self.campaigns.run(name, {key: self.options(found, one) for key, one in names.items()}, self.tune.first_seed + seed - 1)
         found.history += [self._trial(candidate, seed, results[key][0]) for key, candidate in names.items()]
 
     def _measure(self, found, answer):
@@ -240,7 +240,7 @@ class Tuning:
 
     @property
     def _fresh(self):
-        return self.campaigns.first_seed + FRESH_SEEDS
+        return fresh_seed(self.tune, CONFIRM)
 
     def _confirm(self, found):
         """{candidate: [Result]} of the present setting and the finalists."""
@@ -273,7 +273,7 @@ class Tuning:
         """Replaces the change of a finalist by that of other seeds, and more of them. {candidate: [Result]} of it and of the present setting."""
         candidates = {PRESENT: found.present, f"finalist-{index + 1}": found.finalists[index]}
         results = self.campaigns.run("confirm-again", {name: self.options(found, one) for name, one in candidates.items()},
-                                     self._fresh + FRESH_SEEDS, seeds)
+                                     fresh_seed(self.tune, CONFIRM_AGAIN), seeds)
         present, other = results.values()
         found.again = (index, *([result.value for result in side] for side in (present, other)))
         found.changes[index] = decide.confirmed_again(self.figure, *found.again[1:])
