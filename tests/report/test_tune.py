@@ -201,6 +201,33 @@ def test_what_is_lost_is_a_cost(lost, change, said):
     assert parts.get("beside", []) == (["packets lost in a run 0 instead of 5"] if lost[1] == 0 else [])
 
 
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(file_of, monkeypatch, holds):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + "[tune.axes]\nslots = [1, 4, 8]\n"))
+    made, asked = tuning.Tuning(tune, "nowhere", lambda line: None), []
+    seconds = {"1": 2e-3, "4": 1e-3, "8": 0.9e-3 if holds else 1.0e-3}
+
+    def run(name, settings, first_seed, repetitions):
+        asked.append((name, first_seed))
+        return {key: [campaigns.Result(seconds[options.get("slots", "1")] * (1.0 + 0.01 * number)) for number in range(repetitions)]
+                for key, options in settings.items()}
+
+    monkeypatch.setattr(made.campaigns, "run", run)
+    better = decide.Change(0.1, 0.08, 0.12, decide.BETTER, relevant=True)
+    of_it = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5)])
+    assert "Beside it, slots=8 alone is 10 % better (95 % interval 8.0 % to 12 %)" in text.headline(tune, of_it)
+    assert made._move(of_it, {(8.0,): [campaigns.Result(0.9e-3)] * 5}) is holds
+    assert asked == [("confirm-neighbour", 3001)] and of_it.best == ((8.0,) if holds else (4.0,))
+    of_it.neighbours = []
+    assert text.headline(tune, of_it).startswith(f"slots={'8' if holds else '4'} instead of 1: slowest delivery "
+                                                 f"{'918 us instead of 2.040' if holds else '1 ms instead of 2'} ms")
+    assert ("confirmed as a neighbour" in page.page_text(tune, of_it, "")) is holds
+    assert (record.make(tune, of_it)["confirmed_neighbour"] is not None) is holds
+    broken = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5, 1, ("lost packets",))])
+    assert not made._move(broken, {}) and len(asked) == 1
+
+
 def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
     made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)

@@ -72,7 +72,22 @@ def unchanged_lines(confirm):
 
 
 def headline(tune, found):
-    """One sentence or two, with full stops."""
+    """A few sentences, with full stops."""
+    return " ".join([_headline(tune, found), *_better_neighbour(found)])
+
+
+def _better_neighbour(found):
+    """A neighbour that is certainly better and yet not proposed: [the sentence]."""
+    near = max(found.better_neighbours, key=lambda one: one.change.gain, default=None)
+    if near is None:
+        return []
+    axis = next(axis for axis in found.axes if axis.name == near.axis)
+    where = "the present setting" if found.chosen is None else "it"
+    return [f"Beside {where}, {axis.name}={axis.text(near.candidate[found.axes.index(axis)])} alone is {change(near.change)}, which was not confirmed "
+            "by other runs: look for the best from there."]
+
+
+def _headline(tune, found):
     figure = objective.FIGURES[tune.figure]
     if found.chosen is None:
         return _nothing_better(tune, found, figure)

@@ -23,8 +23,8 @@ from .found import Found, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 2
-PRESENT = "present"
+RULES = 3
+PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
 # Values of an axis besides the chosen one: of numbers below and above, of choices so many others.
 CHOICES_MAX = 3
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
@@ -110,7 +110,8 @@ class Tuning:
     def _afterwards(self, tune, answer):
         """Runs besides those of the budget, at most."""
         near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
-        return (near + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
+        moved = len((PRESENT, PROPOSED, NEIGHBOUR)) + near
+        return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
 
     def _runs_in_time(self, run_s, answer):
         """The budget in runs of one in time, if each takes so long. Raises ReportError."""
@@ -145,7 +146,9 @@ class Tuning:
         self._search(found)
         found.finalists = search.finalists(found.history, axes, present, self.tune.seed)
         confirmed = self._confirm(found)
-        self._around(found, confirmed)
+        self._around(found, confirmed, "around")
+        if self._move(found, confirmed):
+            self._around(found, confirmed, "around-again")
         self._loads(found, answer)
         found.died = dict(self.campaigns.died)
         return found
@@ -304,7 +307,32 @@ class Tuning:
 
     # --- Around the proposal, and with other loads.
 
-    def _around(self, found, confirmed):
+    def _move(self, found, confirmed):
+        """Proposes the best of the neighbours that are certainly better than what was chosen, if runs with other seeds say so, too. Whether it is
+        proposed. `confirmed`: {candidate: [Result]}."""
+        if (near := max(found.better_neighbours, key=lambda one: one.change.gain, default=None)) is None:
+            return False
+        candidates = {PRESENT: found.present, **({} if found.chosen is None else {PROPOSED: found.best}), NEIGHBOUR: near.candidate}
+        results = self.campaigns.run("confirm-neighbour", {name: self.options(found, one) for name, one in candidates.items()},
+                                     fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
+        found.runs["confirmation of a neighbour"] = len(candidates) * self.tune.confirm
+        values = {name: [result.value for result in of_one] for name, of_one in results.items()}
+        changes = dict(zip(values, decide.changes([(self.figure, values[name], values[NEIGHBOUR]) for name in values if name != NEIGHBOUR])))
+        present_keeps = found.present_keeps and _keeps(results[PRESENT])
+        gains = all(one.is_better or name == PRESENT and one.gain is not None and not present_keeps for name, one in changes.items())
+        if not gains or not _kept(results[NEIGHBOUR]):
+            return False
+        found.finalists.append(near.candidate)
+        found.changes.append(changes[PRESENT])
+        found.keeps.append(True)
+        found.values.append([result.value for result in confirmed[near.candidate]])
+        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), self.tune.confirm
+        found.present_keeps = present_keeps
+        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()})
+        self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
+        return True
+
+    def _around(self, found, confirmed, name):
         near = []
         for place, axis in enumerate(found.axes):
             before = found.present[place]
@@ -317,8 +345,8 @@ class Tuning:
                     near.append((axis, words, candidate))
         new = {f"near-{number}": candidate for number, (_, _, candidate) in enumerate(near, start=1) if candidate not in confirmed}
         if new:
-            results = self.campaigns.run("around", {name: self.options(found, one) for name, one in new.items()}, self._fresh, self.tune.confirm)
-            confirmed |= {candidate: results[name] for name, candidate in new.items()}
+            results = self.campaigns.run(name, {key: self.options(found, one) for key, one in new.items()}, self._fresh, self.tune.confirm)
+            confirmed |= {candidate: results[key] for key, candidate in new.items()}
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
         counts = {candidate: (sum(result.excess > 0.0 for result in results), len(results)) for candidate, results in confirmed.items()}
@@ -327,7 +355,7 @@ class Tuning:
                                       counts[candidate][0], _broken(confirmed[candidate]),
                                       sum(bool(result.died) for result in confirmed[candidate]), more_often)
                             for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
-        found.runs["neighbours"] = len(new) * self.tune.confirm
+        found.runs["neighbours"] = found.runs.get("neighbours", 0) + len(new) * self.tune.confirm
 
     def _loads(self, found, answer):
         """The chosen setting with other loads."""
