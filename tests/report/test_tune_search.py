@@ -182,6 +182,13 @@ def test_no_setting_is_proposed_that_breaks_a_constraint_or_is_not_certainly_bet
     assert decide.choose([decide.Change(0.001, 0.0009, 0.0011, "better")], [True]) is None  # certain, and nothing that matters
 
 
+def test_of_those_that_are_better_the_one_with_the_best_mean_is_proposed():
+    before = [1.0] * 10  # runs of both others are good or bad by chance, and medians are those of the good ones
+    found = decide.confirmed(LATE, before, [[0.9399] * 8 + [1.0] * 2, [0.94] * 9 + [1.0]])
+    assert found[0].is_better and found[1].is_better and found[0].gain > found[1].gain and found[0].mean < found[1].mean
+    assert decide.choose(found, [True, True]) == 1 and decide.choose(found, [True, False]) == 0
+
+
 def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_needs():
     before = [1.0, 1.06, 0.95, 1.03, 0.98]
     noisy = [value * factor for value, factor in zip(before, (0.93, 0.99, 0.92, 1.0, 0.94))]
