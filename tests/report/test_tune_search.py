@@ -81,6 +81,17 @@ def test_what_a_seed_does_to_all_is_taken_off():
     assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_run_that_takes_twice_as_long_does_not_make_all_settings_look_noisy():
+    runs = {1: (0.0, 0.02), 2: (0.03, 0.01), 3: (0.05, 0.06), 4: (0.09, 0.07), 5: (0.08, 0.09), 6: (0.11, 0.1)}
+
+    def trials(slow):
+        return [search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items() for seed, score in enumerate(scores, start=1)]
+
+    assert 0.005 < search.noise(trials(0.0)) < 0.02 and search.noise(trials(0.7)) < 0.03
+    last = {one.candidate: one.score for one in search.standings(trials(0.7))}[(6,)]
+    assert last == pytest.approx(0.455, abs=0.02)  # it counts for its own setting wholly
+
+
 def test_settings_whose_runs_are_the_same_are_one_and_their_luck_counts_once():
     # Of three settings nothing is marked: seed 1 is good for all of them, others are not. The rest have noise of their own.
     plateau = {(1.0,): (0.0, 0.1, 0.1, 0.1), (2.0,): (0.0,), (3.0,): (0.0,)}

@@ -4,7 +4,7 @@
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
    runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as
    runs of equal settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for
-   steps.
+   steps. Where they do differ, settings whose runs are the same count as one.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
    (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
    only finalist, and the runs that would confirm others go into the search.
@@ -16,8 +16,8 @@ Settings that break a constraint rank behind all that keep it, by how far they a
 
 Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone, which tests/report/tune_calibration.py
 measures; and, on the grid ecn with other seeds of the search, improvement averaged over several fits of the model, kernels that are less smooth
-(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, and trees alone: none found the
-best more often."""
+(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, trees alone, further seeds alone in
+the last part of the search, up to eight or twelve seeds for a setting, and five finalists: none found the best more often."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ NO_NOISE = 1e-4
 SAME = 1e-9
 # Effects of seeds are fitted to this share.
 CONVERGED, STEPS_MAX = 1e-9, 1000
+# What is left of a run counts for them and for the noise up to so many times the median of all: a setting with a run in twenty that takes twice as long
+# must not make all others look noisy.
+REST_MOST = 3.0
 # Candidates that the model looks at.
 POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
 NEAR_OF = 5
@@ -126,7 +129,7 @@ def standings(history):
     """[Standing] of all candidates that have a run which did not die, in the order of their first run. Those that broke a constraint or have no
     score follow behind all others."""
     history = [trial for trial in history if not trial.died]
-    scores, effects = _fitted(history)
+    scores, _, _ = _fitted(history)
     known = [trial.score for trial in history if trial.score is not None and trial.excess <= 0.0] or \
         [trial.score for trial in history if trial.score is not None] or [0.0]
     worst, span = max(known), max(max(known) - min(known), 0.05)
@@ -144,23 +147,31 @@ def standings(history):
 
 
 def _fitted(history):
-    """({candidate: mean}, {seed: effect}) of scores that are the sum of both; seed 1 has the effect 0. Seeds join candidates by those that
-    have several, the best ones and the present setting."""
+    """({candidate: mean}, {seed: effect}, what is left of each trial that has a score) of scores that are the sum of all; seed 1 has the effect 0. Seeds
+    join candidates by those that have several, the best ones and the present setting."""
     trials = [trial for trial in history if trial.score is not None]
     if not trials:
-        return {}, {}
+        return {}, {}, []
     candidates, seeds = list(_grouped(trials, "candidate")), sorted(_grouped(trials, "seed"))
     scores = np.array([trial.score for trial in trials])
     of_candidate, of_seed = _Groups([trial.candidate for trial in trials], candidates), _Groups([trial.seed for trial in trials], seeds)
-    means, effects = np.zeros(len(candidates)), np.zeros(len(seeds))
+    several = of_candidate.counts[of_candidate.places] > 1
+    means, effects, rest = np.zeros(len(candidates)), np.zeros(len(seeds)), np.zeros(len(trials))
     for _ in range(STEPS_MAX):
         means = of_candidate.means(scores - effects[of_seed.places])
-        fitted = of_seed.means(scores - means[of_candidate.places])
+        rest = _limited(scores - means[of_candidate.places] - effects[of_seed.places], several)
+        fitted = effects + of_seed.means(rest)
         fitted -= fitted[0]
         if np.abs(fitted - effects).max() < CONVERGED:
             break
         effects = fitted
-    return dict(zip(candidates, means.tolist())), dict(zip(seeds, effects.tolist()))
+    return dict(zip(candidates, means.tolist())), dict(zip(seeds, effects.tolist())), rest.tolist()
+
+
+def _limited(rest, several):
+    """`several`: of which values the median is taken."""
+    most = REST_MOST * float(np.median(np.abs(rest[several]))) if several.any() else 0.0
+    return np.clip(rest, -most, most) if most > 0.0 else rest
 
 
 class _Groups:
@@ -169,10 +180,10 @@ class _Groups:
     def __init__(self, names, groups):
         place = {group: number for number, group in enumerate(groups)}
         self.places = np.array([place[name] for name in names])
-        self._counts = np.bincount(self.places)
+        self.counts = np.bincount(self.places)
 
     def means(self, values):
-        return np.bincount(self.places, values) / self._counts
+        return np.bincount(self.places, values) / self.counts
 
 
 def _grouped(trials, key):
@@ -184,12 +195,11 @@ def _grouped(trials, key):
 
 def noise(history):
     """Standard deviation between runs of equal settings, without what seeds do to all; 0: they do not differ; None: it is not known yet."""
-    means, effects = _fitted(history)
-    trials = [trial for trial in history if trial.score is not None]
-    freedom = len(trials) - len(means) - (len(effects) - 1)
+    means, effects, rest = _fitted(history)
+    freedom = len(rest) - len(means) - (len(effects) - 1)
     if freedom <= 0:
         return None
-    found = math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    found = math.sqrt(sum(value ** 2 for value in rest) / freedom)
     if found >= NO_NOISE:
         return found
     return 0.0 if len(_unlike(one for one in standings(history) if one.runs > 1)) >= SAME_LEAST else None
