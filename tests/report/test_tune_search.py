@@ -85,7 +85,8 @@ def test_a_run_that_takes_twice_as_long_does_not_make_all_settings_look_noisy():
     runs = {1: (0.0, 0.02), 2: (0.03, 0.01), 3: (0.05, 0.06), 4: (0.09, 0.07), 5: (0.08, 0.09), 6: (0.11, 0.1)}
 
     def trials(slow):
-        return [search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items() for seed, score in enumerate(scores, start=1)]
+        return [search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items()
+                for seed, score in enumerate(scores, start=1)]
 
     assert 0.005 < search.noise(trials(0.0)) < 0.02 and search.noise(trials(0.7)) < 0.03
     last = {one.candidate: one.score for one in search.standings(trials(0.7))}[(6,)]

@@ -1,4 +1,4 @@
-"""results/best-settings: what its tables say of a change that matters, of one that does not and of one that is not told apart, and which runs are kept."""
+"""results/best-settings: what tables say of changes that matter, that do not, and that are not told apart; which runs are kept."""
 
 import os
 import pathlib

@@ -45,8 +45,8 @@ NO_NOISE = 1e-4
 SAME = 1e-9
 # Effects of seeds are fitted to this share.
 CONVERGED, STEPS_MAX = 1e-9, 1000
-# What is left of a run counts for them and for the noise up to so many times the median of all: a setting with a run in twenty that takes twice as long
-# must not make all others look noisy.
+# What is left of a run counts for them and for the noise up to so many times the median of all: a setting of which one run takes twice as long must
+# not make all others look noisy.
 REST_MOST = 3.0
 # Candidates that the model looks at.
 POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
@@ -147,8 +147,8 @@ def standings(history):
 
 
 def _fitted(history):
-    """({candidate: mean}, {seed: effect}, what is left of each trial that has a score) of scores that are the sum of all; seed 1 has the effect 0. Seeds
-    join candidates by those that have several, the best ones and the present setting."""
+    """({candidate: mean}, {seed: effect}, what is left of each trial that has a score) of scores that are the sum of all; seed 1 has the effect 0.
+    Seeds join candidates by those that have several, the best ones and the present setting."""
     trials = [trial for trial in history if trial.score is not None]
     if not trials:
         return {}, {}, []

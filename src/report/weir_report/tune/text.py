@@ -83,8 +83,8 @@ def _better_neighbour(found):
         return []
     axis = next(axis for axis in found.axes if axis.name == near.axis)
     where = "the present setting" if found.chosen is None else "it"
-    return [f"Beside {where}, {axis.name}={axis.text(near.candidate[found.axes.index(axis)])} alone is {change(near.change)}, which was not confirmed "
-            "by other runs: look for the best from there."]
+    value = axis.text(near.candidate[found.axes.index(axis)])
+    return [f"Beside {where}, {axis.name}={value} alone is {change(near.change)}, which is not confirmed: look for the best from there."]
 
 
 def _headline(tune, found):
