@@ -90,17 +90,23 @@ def percent(share):
 
 
 def gain(found, digits=True):
-    """+39 % (29 to 49); in brackets where it is not told apart."""
+    """+39 % (29 to 49); in brackets where it is not told apart from nothing, behind a sign where it is known to be too small to matter."""
     if found is None:
         return ""
     text = f"{'+' if found.gain >= 0.0005 else ''}{percent(found.gain)} %" + (f" ({percent(found.low)} to {percent(found.high)})" if digits else "")
-    return text if found.is_better or found.is_worse else f"[{text}]"
+    return text if found.is_better or found.is_worse else f"≈ {text}" if found.is_same else f"[{text}]"
 
 
 def kept(entry):
     """The same of an entry of found.json."""
     fields = {name: entry[name] for name in ("gain", "low", "high", "call", "detectable", "relevant", "needed") if name in entry}
     return decide.Change(**fields)
+
+
+def why_not(lines):
+    """Why weir refused these runs, or what became of the first that is not whole; empty without runs."""
+    status = next((line["status"] for line in lines if line["status"] != "complete"), "")
+    return status.replace("weir simulate: --switch: ", "").partition(";")[0]
 
 
 def milliseconds(values):
@@ -172,8 +178,8 @@ def alone_table(data):
         tuning = data.tuning(case, group)
         for axis in data.changed_axes(case, group):
             back = next((near for near in next(one for one in tuning["axes"] if one["name"] == axis)["neighbours"] if near["words"] == "present"), None)
-            rows.append([case, GROUPS[group].title, f"`{axis}={tuning['proposed'][axis]}`", gain(data.alone(case, group, axis)) or "refused: `none-below` above `all-above`",
-                         gain(back and kept(back), False)])
+            rows.append([case, GROUPS[group].title, f"`{axis}={tuning['proposed'][axis]}`",
+                         gain(data.alone(case, group, axis)) or why_not(data.of(case, group, "alone", axis)), gain(back and kept(back), False)])
     return studies.table(["", "", "axis", "alone, from the present setting", "back to its present value, from the proposed setting"], rows)
 
 

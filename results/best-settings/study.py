@@ -127,10 +127,15 @@ def make_lines(options, wanted):
         list(pool.map(work, wanted))
 
 
+def is_known(status):
+    """Whether a run need not be made again: one that was interrupted says nothing."""
+    return status == "complete" or status.startswith(("refused", "longer than"))
+
+
 def run(options):
     os.nice(10)
     wanted, stored = all_points(options), studies.stored(options.out / "runs.csv")
-    known = {line["command"]: line for line in stored}
+    known = {line["command"]: line for line in stored if is_known(line["status"])}
     for one in wanted:  # the present setting of two groups is the same run
         if one["command"] in known and not studies.select(stored, **{key: one[key] for key in KEYS}):
             studies.store(options.out / "runs.csv", NAMES, {**known[one["command"]], **one}, KEYS)

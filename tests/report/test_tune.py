@@ -190,6 +190,44 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
+@pytest.mark.parametrize("lost, change, said", [
+    ((0, 13635), decide.Change(-1.0, -1.1, -0.9, decide.WORSE, relevant=True), "packets lost in a run 13635 instead of 0; no other key figure"),
+    ((0, 3), decide.Change(-1.0, -3.0, 1.0, "inconclusive", relevant=True), "packets lost in a run 3 instead of 0, which is not certain; no other"),
+    ((5, 0), decide.Change(1.0, 0.9, 1.1, decide.BETTER, relevant=True), "no other key figure is certainly worse")])
+def test_what_is_lost_is_a_cost(lost, change, said):
+    observed = [{"lost_packets": count, "lost_events": 0, "paused_share": None, "control_latency_s": None} for count in lost]
+    parts = dict(text.parts(found_of(beside=[(objective.LOSSES["lost_packets"], change)], observed=observed)))
+    assert parts["costs"][0].startswith(said)
+    assert parts.get("beside", []) == (["packets lost in a run 0 instead of 5"] if lost[1] == 0 else [])
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(file_of, monkeypatch, holds):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + "[tune.axes]\nslots = [1, 4, 8]\n"))
+    made, asked = tuning.Tuning(tune, "nowhere", lambda line: None), []
+    seconds = {"1": 2e-3, "4": 1e-3, "8": 0.9e-3 if holds else 1.0e-3}
+
+    def run(name, settings, first_seed, repetitions):
+        asked.append((name, first_seed))
+        return {key: [campaigns.Result(seconds[options.get("slots", "1")] * (1.0 + 0.01 * number)) for number in range(repetitions)]
+                for key, options in settings.items()}
+
+    monkeypatch.setattr(made.campaigns, "run", run)
+    better = decide.Change(0.1, 0.08, 0.12, decide.BETTER, relevant=True)
+    of_it = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5)])
+    assert "Beside it, slots=8 alone is 10 % better (95 % interval 8.0 % to 12 %)" in text.headline(tune, of_it)
+    assert made._move(of_it, {(8.0,): [campaigns.Result(0.9e-3)] * 5}) is holds
+    assert asked == [("confirm-neighbour", 3001)] and of_it.best == ((8.0,) if holds else (4.0,))
+    of_it.neighbours = []
+    assert text.headline(tune, of_it).startswith(f"slots={'8' if holds else '4'} instead of 1: slowest delivery "
+                                                 f"{'918 us instead of 2.040' if holds else '1 ms instead of 2'} ms")
+    assert ("confirmed as a neighbour" in page.page_text(tune, of_it, "")) is holds
+    assert (record.make(tune, of_it)["confirmed_neighbour"] is not None) is holds
+    broken = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5, 1, ("lost packets",))])
+    assert not made._move(broken, {}) and len(asked) == 1
+
+
 def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
     made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
@@ -246,6 +284,7 @@ def test_the_file_that_confirms_is_an_ordinary_sweep_file(weir, tuned):
     assert [value.name for value in setting.values] == ["present", "proposed"] and sweep.repetitions == 6
     record = json.loads((path.with_suffix("") / "tune.json").read_text())
     assert dict(setting.values[1].options) == record["proposed"] and dict(setting.values[0].options) == {"slots": "1"}
+    assert dict(sweep.options)["seed"] == "4001"  # six that neither search nor confirmation had
 
 
 def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkeypatch):
@@ -293,6 +332,18 @@ def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(wei
         tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
 
 
+@pytest.mark.parametrize("rung, names", [({2: [(1.0,)], 1: [(4.0,)]}, ["first-seed-1", "first-seed-2"]), ({}, [])])
+def test_the_first_runs_of_a_budget_in_time_may_have_several_seeds_or_be_none(file_of, monkeypatch, tmp_path, rung, names):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + '[tune]\nbudget = "2h"\n[tune.axes]\nslots = [1, 4, 8]\n'))
+    made, asked = tuning.Tuning(tune, tmp_path, lambda line: None), []
+    monkeypatch.setattr(made, "_propose", lambda found: rung)
+    monkeypatch.setattr(made, "_try", lambda found, name, candidates, seed: asked.append(name))
+    monkeypatch.setattr(made.campaigns, "seconds_of", lambda of, count: asked.append(of) or 0.1)
+    made._measure(found_of(), campaigns.Answer(None))
+    assert asked == [*names, ["present", *names]] and made.tune.budget > tune.budget
+
+
 # Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.
 KILLER = """#!/bin/sh
 case "$*" in *--dry-run*|*--help*) ;; *"--slots 8"*) [ -e "$SPARED" ] || {{ : > "{touched}"; kill -9 $$; }} ;; esac
@@ -337,6 +388,13 @@ def test_a_present_value_that_weir_refuses_and_ranges_that_it_mostly_refuses_are
     forecast = tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
     assert forecast.drawn > forecast.refused > forecast.drawn / 2
     assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(text.plan_lines(tune_file.read(path), forecast))
+
+
+def test_a_present_value_that_is_no_number_is_refused_before_anything_is_run(weir, file_of, monkeypatch):
+    monkeypatch.setenv("WEIR", weir)
+    path = file_of(PLAN + '[tune.axes]\n"queue-pairs" = [1, 2, 4]\n')
+    with pytest.raises(ReportError, match=r"tune.axes.queue-pairs: the present value 'pair' is not a number without a unit; write another one into"):
+        tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
 
 
 def test_settings_of_a_switch_that_cannot_act_end_it_before_it_starts(weir, file_of):

@@ -81,6 +81,34 @@ def test_what_a_seed_does_to_all_is_taken_off():
     assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_run_that_takes_twice_as_long_does_not_make_all_settings_look_noisy():
+    runs = {1: (0.0, 0.02), 2: (0.03, 0.01), 3: (0.05, 0.06), 4: (0.09, 0.07), 5: (0.08, 0.09), 6: (0.11, 0.1)}
+
+    def trials(slow):
+        return [search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items()
+                for seed, score in enumerate(scores, start=1)]
+
+    assert 0.005 < search.noise(trials(0.0)) < 0.02 and search.noise(trials(0.7)) < 0.03
+    last = {one.candidate: one.score for one in search.standings(trials(0.7))}[(6,)]
+    assert last == pytest.approx(0.455, abs=0.02)  # it counts for its own setting wholly
+
+
+def test_settings_whose_runs_are_the_same_are_one_and_their_luck_counts_once():
+    # Of three settings nothing is marked: seed 1 is good for all of them, others are not. The rest have noise of their own.
+    plateau = {(1.0,): (0.0, 0.1, 0.1, 0.1), (2.0,): (0.0,), (3.0,): (0.0,)}
+    rest = {(4.0,): (0.05, 0.02, 0.05, 0.03), (5.0,): (0.03, 0.06, 0.04, 0.05), (6.0,): (0.07,), (7.0,): (0.09,)}
+    trials = [search.Trial(candidate, seed, score) for candidate, scores in (plateau | rest).items() for seed, score in enumerate(scores, start=1)]
+    spread = search.noise(trials)
+    found, own = search._told_apart(trials, spread)
+    by_candidate = {one.candidate: one for one in found}
+    assert spread > 0.0 and own == {(1.0,), *rest}
+    assert [(by_candidate[(x,)].score, by_candidate[(x,)].runs) for x in (2.0, 3.0)] == [(by_candidate[(1.0,)].score, 4)] * 2
+    axes = (of_range("x", 1, 8, False),)
+    assert not {(2.0,), (3.0,)} & {one for ones in search.propose(trials, axes, (7.0,), 40, 1).values() for one in ones}
+    assert set(search.finalists(trials, axes, (7.0,), 1)) <= {(1.0,), *rest}
+    assert search._told_apart(trials, 0.0)[1] == {*plateau, *rest}  # where seeds make no difference, equal settings do no harm
+
+
 def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_finalist():
     trials = [search.Trial((x,), 1, 0.1 * x, excess=1.0 if x < 3 else 0.0) for x in range(1, 9)]
     order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]
@@ -164,6 +192,13 @@ def test_no_setting_is_proposed_that_breaks_a_constraint_or_is_not_certainly_bet
     assert decide.choose([better, unsure], [False, True]) is None
     assert decide.choose([better, unsure], [False, True], present_keeps=False) == 1
     assert decide.choose([decide.Change(0.001, 0.0009, 0.0011, "better")], [True]) is None  # certain, and nothing that matters
+
+
+def test_of_those_that_are_better_the_one_with_the_best_mean_is_proposed():
+    before = [1.0] * 10  # runs of both others are good or bad by chance, and medians are those of the good ones
+    found = decide.confirmed(LATE, before, [[0.9399] * 8 + [1.0] * 2, [0.94] * 9 + [1.0]])
+    assert found[0].is_better and found[1].is_better and found[0].gain > found[1].gain and found[0].mean < found[1].mean
+    assert decide.choose(found, [True, True]) == 1 and decide.choose(found, [True, False]) == 0
 
 
 def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_needs():

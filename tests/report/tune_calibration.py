@@ -3,6 +3,7 @@ reach. `python3 tests/report/tune_calibration.py` prints the tables of docs/tuni
 
 import argparse
 import dataclasses
+import functools
 import itertools
 import math
 import sys
@@ -42,7 +43,7 @@ class Grid:
         of_seed = np.random.default_rng([draw, seed]).standard_normal()
         return self.means[candidate] * math.exp(self.noise * of_run + self.of_seed * of_seed)
 
-    @property
+    @functools.cached_property
     def best(self):
         return min(self.means.values())
 
@@ -65,11 +66,11 @@ class Recorded:
         place = seed - 1 if seed < 1000 else search.SEEDS_MAX + seed - 1000 if seed < 2000 else 1999 - seed
         return self.values[candidate][order[place % len(order)]]
 
-    @property
+    @functools.cached_property
     def means(self):
         return {candidate: values[0] if self.fixed else sum(values) / len(values) for candidate, values in self.values.items()}
 
-    @property
+    @functools.cached_property
     def best(self):
         return min(self.means.values())
 

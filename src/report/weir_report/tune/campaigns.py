@@ -16,8 +16,9 @@ from . import axes as tune_axes, objective
 from .tune_file import is_key_of_switch
 
 WORLD = "simulation"
-# Seeds of the confirmation begin so far behind those of the search, which never gets there.
+# Seeds of the confirmation begin so far behind those of the search, which never gets there; those of the second one twice as far, and so on.
 FRESH_SEEDS = 1000
+CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, CONFIRM_FILE = range(1, 5)
 # In a campaign's directory: runs that did not end by themselves, and were repeated once in vain.
 DIED = "died.json"
 # Exit status of a simulation that weir does not take.
@@ -106,10 +107,6 @@ class Campaigns:
             document["find"] = {"what": "rate", "rounds": repetitions}
         return parse_sweep(self.tune.path, toml_file.text(document))
 
-    @property
-    def first_seed(self):
-        return int(self.tune.document.get("run", {}).get("seed", 1))
-
     def run(self, name, settings, first_seed, repetitions=1, needed=None):
         """Makes the runs of a campaign that are missing: {setting: [Result of each repetition]}. `settings`: {name: options}. Runs that do not end by
         themselves are repeated once; then they stay as they are, so that what follows from the others stays, too. `needed`: the setting
@@ -181,6 +178,11 @@ class Campaigns:
                 if trial.held and trial.value == search.low and trial.directory]
         worst = max(held, key=self.tune.constraints.excess, default=None)
         return Result(capacity_estimates.value_of(capacity, search), **(self._kept(worst) if worst is not None else {}))
+
+
+def fresh_seed(tune, stage):
+    """The first seed of a stage behind the search, such as CONFIRM."""
+    return tune.first_seed + stage * FRESH_SEEDS
 
 
 def _died(results):

@@ -9,6 +9,7 @@ from ..basics import toml_file, whole_file
 from ..basics.errors import ReportError
 from ..compare.doubts import PLAN_OF_THE_SETTING
 from . import axes as tune_axes, objective
+from .campaigns import CONFIRM_FILE, fresh_seed
 from .tune_file import is_key_of_switch
 
 REPETITIONS = 6
@@ -22,7 +23,8 @@ NAMES_MAX = 99
 def text(tune, found, options_of, only_simulated):
     """`options_of(candidate)`: {option of weir simulate: text or texts}; `only_simulated`: options that weir run does not have."""
     document = dict(tune.document)
-    document |= {"name": f"{tune.name}-confirm"[:64], "repetitions": REPETITIONS}
+    document |= {"name": f"{tune.name}-confirm"[:64], "repetitions": REPETITIONS,
+                 "run": {**document.get("run", {}), "seed": fresh_seed(tune, CONFIRM_FILE)}}
     if tune.figure == objective.CAPACITY:
         document["find"] = {"what": "rate", "rounds": REPETITIONS}
     # What an axis sets, [simulation] must not set as well.

@@ -40,6 +40,7 @@ class Change:
     detectable: float | None = None  # a gain that these runs would have found four times out of five
     relevant: bool = False
     needed: int | None = None  # pairs that would find this gain four times out of five, at the level of the second confirmation
+    mean: float | None = None  # the same as `gain` of the means: where runs are good or bad by chance, the median has few values
 
     @property
     def is_better(self):
@@ -79,7 +80,9 @@ def _change(figure, result, level):
     low, high = sorted((sign * result.low / scale, sign * result.high / scale))
     size = len(result.baseline.values)
     needed = statistics.runs_needed(result.estimate, size, abs(result.difference), statistics.ALPHA - FIRST_ALPHA) if result.difference else None
-    return Change(sign * result.difference / scale, low, high, result.call, result.detectable / scale, result.is_relevant, needed)
+    difference = mean(result.new.values) - mean(result.baseline.values)
+    return Change(sign * result.difference / scale, low, high, result.call, result.detectable / scale, result.is_relevant, needed,
+                  sign * difference / scale)
 
 
 def confirmed(figure, present, finalists):
@@ -107,10 +110,10 @@ def confirmed_again(figure, present, values):
 
 def choose(found, keeps, present_keeps=True):
     """The index of the finalist that is proposed; None: there is none. It keeps all constraints, is certainly better than the present setting by
-    enough to matter, which need not be where that one breaks a constraint, and gains most. `found`: their Changes; `keeps`: whether its runs
-    keep all constraints."""
+    enough to matter, which need not be where that one breaks a constraint, and gains most on average. `found`: their Changes; `keeps`: whether its
+    runs keep all constraints."""
     possible = [index for index, change in enumerate(found) if keeps[index] and change.gain is not None and (change.is_better or not present_keeps)]
-    return max(possible, key=lambda index: found[index].gain, default=None)
+    return max(possible, key=lambda index: found[index].gain if found[index].mean is None else found[index].mean, default=None)
 
 
 def breaks(broke, runs, others):

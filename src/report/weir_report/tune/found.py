@@ -44,7 +44,8 @@ class Load:
 
 @dataclasses.dataclass
 class Found:
-    """All that a tuning found. `values`: figures of the first confirmation, of `present` and of each finalist, in their order."""
+    """All that a tuning found. `values`: figures of the first confirmation, of `present` and of each finalist, in their order; of a
+    neighbour that was chosen, those with the same seeds."""
 
     axes: tuple
     present: tuple
@@ -55,6 +56,7 @@ class Found:
     keeps: list = dataclasses.field(default_factory=list)  # whether it keeps all constraints
     values: list = dataclasses.field(default_factory=list)
     again: tuple | None = None  # (index of the finalist that was confirmed again, figures of the present one, its figures)
+    moved: tuple | None = None  # of a neighbour that was confirmed and chosen, the last finalist: (figures of the present one, its figures)
     present_keeps: bool = True
     pairs: int = 0  # of runs behind the changes that decided
     chosen: int | None = None  # of finalists; None: none is better than the present one
@@ -78,9 +80,16 @@ class Found:
     @property
     def behind(self):
         """(figures of the present setting, of the best one) of the confirmation that decided."""
+        if self.moved is not None:
+            return self.moved
         if self.again is not None and self.again[0] == self.chosen:
             return self.again[1:]
         return self.values[0], self.values[0 if self.chosen is None else 1 + self.chosen]
+
+    @property
+    def better_neighbours(self):
+        """Those that are certainly better than the chosen setting, and keep all constraints."""
+        return [one for one in self.neighbours if one.change.is_better and one.keeps]
 
     def of_axis(self, name):
         return [neighbour for neighbour in self.neighbours if neighbour.axis == name]

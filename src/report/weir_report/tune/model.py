@@ -30,6 +30,7 @@ class Model:
         self._mean, self._scale = float(values.mean()), float(values.std()) or 1.0
         self._values = (values - self._mean) / self._scale
         self._least_noise = min(known_noise / self._scale ** 2, 4.0)
+        self._measure_distances()
         self.lengths, self.noise = self._fitted(generator, NOISES if is_noisy else NOISES[:1])
         self._decompose()
 
@@ -49,6 +50,7 @@ class Model:
         believed.points = np.vstack([self.points, points])
         believed.runs = np.append(self.runs, np.ones(len(points)))
         believed._values = np.append(self._values, (mean - self._mean) / self._scale)
+        believed._measure_distances()
         believed._decompose(self._variance)
         return believed
 
@@ -58,20 +60,29 @@ class Model:
         scaled = 1.0 / lengths[self.axis_of]
         first, second = one * scaled, other * scaled
         square = np.maximum((first ** 2).sum(axis=1)[:, None] + (second ** 2).sum(axis=1)[None, :] - 2.0 * first @ second.T, 0.0)
-        distance = ROOT5 * np.sqrt(square)
-        return (1.0 + distance + distance ** 2 / 3.0) * np.exp(-distance)
+        return _matern(square)
+
+    def _measure_distances(self):
+        """Of all pairs of points, by axis: a fit asks for them a hundred times."""
+        self._pairs = np.tril_indices(len(self.points), -1)
+        squares = (self.points[self._pairs[0]] - self.points[self._pairs[1]]) ** 2
+        self._squares = np.array([squares[:, self.axis_of == axis].sum(axis=1) for axis in range(int(self.axis_of.max()) + 1)])
+
+    def _root_of(self, lengths, noise):
+        """Cholesky's root of the covariance of the points. Raises LinAlgError."""
+        matrix = np.diag(1.0 + noise / self.runs + 1e-8)
+        matrix[self._pairs] = _matern(lengths ** -2.0 @ self._squares)
+        return np.linalg.cholesky(matrix)  # which reads the lower half only
 
     def _decompose(self, variance=None):
-        matrix = self._correlation(self.points, self.points, self.lengths) + np.diag(self.noise / self.runs + 1e-8)
-        self._root = np.linalg.cholesky(matrix)
+        self._root = self._root_of(self.lengths, self.noise)
         self._weights = solve_triangular(self._root, solve_triangular(self._root, self._values, lower=True), lower=True, trans="T")
         self._variance = float(self._values @ self._weights) / len(self._values) if variance is None else variance
 
     def _loss(self, lengths, noise):
         """Minus the logarithm of the likelihood, and of the preference for usual lengths."""
-        matrix = self._correlation(self.points, self.points, lengths) + np.diag(noise / self.runs + 1e-8)
         try:
-            root = np.linalg.cholesky(matrix)
+            root = self._root_of(lengths, noise)
         except np.linalg.LinAlgError:
             return math.inf
         half = solve_triangular(root, self._values, lower=True, check_finite=False)
@@ -103,3 +114,9 @@ class Model:
                 if (found := self._loss(best[0], noise)) < loss:
                     best, loss = (best[0], noise), found
         return best
+
+
+def _matern(square):
+    """Matern 5/2 of squared distances in lengths."""
+    distance = ROOT5 * np.sqrt(square)
+    return (1.0 + distance + distance ** 2 / 3.0) * np.exp(-distance)

@@ -14,6 +14,9 @@ _BY_NAME = {figure.name: figure for figure in SCORED_FIGURES}
 FIGURES = {MARGIN: _BY_NAME["longest_stay"],
            CAPACITY: KeyFigure("capacity", "largest rate per producer that is sustained", "b/s", "higher", find_values.RESOLUTION),
            **{name: _BY_NAME[name] for name in ("goodput", "slowest_consumer_mean", "delivery_p99", "delivery_p99_9", "offer_to_grant_p99")}}
+# Counts that no key figure has, but which a gain may cost: {key of `observed`: figure}.
+LOSSES = {"lost_packets": KeyFigure("lost_packets", "packets lost", "packets", "lower"),
+          "lost_events": KeyFigure("lost_events", "events lost", "events", "lower")}
 PAUSED, LATENCY = "producers_paused_share", "offer_to_grant"
 
 
@@ -97,5 +100,5 @@ def value_of_score(name, score_of_it):
 
 
 def beside(name):
-    """Key figures that may pay for the gain."""
-    return [figure for figure in KEY_FIGURES if figure.is_scored and figure.kind == "number" and figure.name != FIGURES[name].name]
+    """Key figures that may pay for the gain, but for LOSSES."""
+    return [figure for figure in KEY_FIGURES if figure.is_scored and figure.kind == "number" and figure.name not in (FIGURES[name].name, *LOSSES)]

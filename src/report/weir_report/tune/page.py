@@ -18,12 +18,16 @@ def page_text(tune, found, footer):
     figure = objective.FIGURES[tune.figure]
     names = ["proposed" if place == found.chosen else f"finalist {place + 1}" for place in range(len(found.finalists))]
     index = None if found.again is None else found.again[0]
+    elsewhere = {index, found.chosen if found.moved is not None else None}  # their changes are those of other seeds
     sides = [("present", found.present, found.values[0], None)]
-    sides += [(name, candidate, found.values[place + 1], None if place == index else found.changes[place])
+    sides += [(name, candidate, found.values[place + 1], None if place in elsewhere else found.changes[place])
               for place, (name, candidate) in enumerate(zip(names, found.finalists))]
     if index is not None:
         sides += [("present, other seeds", found.present, found.again[1], None),
                   (f"{names[index]}, other seeds", found.finalists[index], found.again[2], found.changes[index])]
+    if found.moved is not None:
+        sides += [("present, beside the neighbour", found.present, found.moved[0], None),
+                  ("proposed, confirmed as a neighbour", found.best, found.moved[1], found.change)]
     return page_parts.render(
         "tune.html.j2", title=tune.name, footer=footer, answer=text.headline(tune, found), parts=text.parts(found), figure=figure,
         axes=[(axis.name, _plot(found, place, figure, tune.figure)) for place, axis in enumerate(found.axes)],

@@ -27,6 +27,7 @@ def make(tune, found):
         "answer": text.headline(tune, found), "lines": text.answer_lines(tune, found),
         "present": setting(found.present), "present_values": found.values[0], "present_keeps": found.present_keeps,
         "confirmed_again": _again(found),
+        "confirmed_neighbour": None if found.moved is None else dict(zip(("present_values", "values"), found.moved)),
         "proposed": None if found.chosen is None else setting(found.best), "change": _change(found.change),
         "finalists": [{"setting": setting(candidate), "values": values, "keeps": keeps, "change": _change(change)}
                       for candidate, values, keeps, change in zip(found.finalists, found.values[1:], found.keeps, found.changes)],

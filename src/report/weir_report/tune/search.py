@@ -4,7 +4,7 @@
 2. Rungs: a model of the figure (model.py) is fitted to all runs. Those that look best so far get a run with a further seed, as far as
    runs of equal settings differ at all. The rest of the rung are new settings where most improvement is expected by the model; as long as
    runs of equal settings were not seen to differ, half of them by trees (trees.py), which find what lies behind a step, but take noise for
-   steps.
+   steps. Where they do differ, settings whose runs are the same count as one.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
    (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
    only finalist, and the runs that would confirm others go into the search.
@@ -16,8 +16,8 @@ Settings that break a constraint rank behind all that keep it, by how far they a
 
 Rejected: successive halving alone, whose first rung has to hold the best one, and the sample alone, which tests/report/tune_calibration.py
 measures; and, on the grid ecn with other seeds of the search, improvement averaged over several fits of the model, kernels that are less smooth
-(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, and trees alone: none found the
-best more often."""
+(Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, trees alone, further seeds alone in
+the last part of the search, up to eight or twelve seeds for a setting, and five finalists: none found the best more often."""
 
 from __future__ import annotations
 
@@ -41,8 +41,13 @@ SAME_LEAST, PLATEAU = 3, 1e-3
 FINALISTS = 3
 # Runs of equal settings that differ by less than this share do not differ.
 NO_NOISE = 1e-4
+# Scores that differ by less are the same.
+SAME = 1e-9
 # Effects of seeds are fitted to this share.
 CONVERGED, STEPS_MAX = 1e-9, 1000
+# What is left of a run counts for them and for the noise up to so many times the median of all: a setting of which one run takes twice as long must
+# not make all others look noisy.
+REST_MOST = 3.0
 # Candidates that the model looks at.
 POOL_SAMPLE, POOL_NEAR, GRID_MAX = 600, 60, 4000
 NEAR_OF = 5
@@ -83,12 +88,13 @@ def propose(history, axes, present, budget, seed, is_possible=lambda candidate: 
     if first := _first(history, axes, present, min(budget, max(FIRST_LEAST, round(FIRST_PART * budget))), seed, is_possible):
         return {1: first}
     size = min(left, max(RUNG_LEAST, round(RUNG_PART * budget)))
-    found = standings(history)
+    spread = noise(history)
+    found, own = _told_apart(history, spread)
     rung = {}
-    for candidate, next_seed in _repeated(history, found, size // 2):
+    for candidate, next_seed in _repeated(history, [one for one in found if one.candidate in own], size // 2, spread):
         rung.setdefault(next_seed, []).append(candidate)
     tried = {trial.candidate for trial in history}
-    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, noise(history))
+    new = _new(found, tried, axes, size - sum(map(len, rung.values())), generator, is_possible, spread)
     if new:
         rung[1] = new
     return rung
@@ -103,12 +109,13 @@ def finalists(history, axes, present, seed):
     """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first: fewer
     if the present one is among the best, for each one more makes it harder to tell any of them apart. Where runs of equal settings do not
     differ, that which was seen to be best."""
-    found = standings(history)
+    spread = noise(history)
+    found, own = _told_apart(history, spread)
     broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
-    kept = [standing for standing in found if standing.candidate not in broke]
+    kept = [standing for standing in found if standing.candidate in own - broke]
     if not kept:
         return []
-    expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), noise(history))
+    expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), spread)
     kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
     wanted = finalists_wanted(history)
     best = [standing.candidate for standing in kept[:max(wanted, 2)]]
@@ -122,7 +129,7 @@ def standings(history):
     """[Standing] of all candidates that have a run which did not die, in the order of their first run. Those that broke a constraint or have no
     score follow behind all others."""
     history = [trial for trial in history if not trial.died]
-    scores, effects = _fitted(history)
+    scores, _, _ = _fitted(history)
     known = [trial.score for trial in history if trial.score is not None and trial.excess <= 0.0] or \
         [trial.score for trial in history if trial.score is not None] or [0.0]
     worst, span = max(known), max(max(known) - min(known), 0.05)
@@ -140,19 +147,43 @@ def standings(history):
 
 
 def _fitted(history):
-    """({candidate: mean}, {seed: effect}) of scores that are the sum of both; seed 1 has the effect 0. Seeds join candidates by those that
-    have several, the best ones and the present setting."""
+    """({candidate: mean}, {seed: effect}, what is left of each trial that has a score) of scores that are the sum of all; seed 1 has the effect 0.
+    Seeds join candidates by those that have several, the best ones and the present setting."""
     trials = [trial for trial in history if trial.score is not None]
-    of_candidate, of_seed = _grouped(trials, "candidate"), _grouped(trials, "seed")
-    effects, means = dict.fromkeys(of_seed, 0.0), {}
+    if not trials:
+        return {}, {}, []
+    candidates, seeds = list(_grouped(trials, "candidate")), sorted(_grouped(trials, "seed"))
+    scores = np.array([trial.score for trial in trials])
+    of_candidate, of_seed = _Groups([trial.candidate for trial in trials], candidates), _Groups([trial.seed for trial in trials], seeds)
+    several = of_candidate.counts[of_candidate.places] > 1
+    means, effects, rest = np.zeros(len(candidates)), np.zeros(len(seeds)), np.zeros(len(trials))
     for _ in range(STEPS_MAX):
-        means = {candidate: sum(trial.score - effects[trial.seed] for trial in group) / len(group) for candidate, group in of_candidate.items()}
-        fitted = {seed: sum(trial.score - means[trial.candidate] for trial in group) / len(group) for seed, group in of_seed.items()}
-        fitted = {seed: effect - fitted[min(fitted)] for seed, effect in fitted.items()}
-        if all(abs(effect - effects[seed]) < CONVERGED for seed, effect in fitted.items()):
+        means = of_candidate.means(scores - effects[of_seed.places])
+        rest = _limited(scores - means[of_candidate.places] - effects[of_seed.places], several)
+        fitted = effects + of_seed.means(rest)
+        fitted -= fitted[0]
+        if np.abs(fitted - effects).max() < CONVERGED:
             break
         effects = fitted
-    return means, effects
+    return dict(zip(candidates, means.tolist())), dict(zip(seeds, effects.tolist())), rest.tolist()
+
+
+def _limited(rest, several):
+    """`several`: of which values the median is taken."""
+    most = REST_MOST * float(np.median(np.abs(rest[several]))) if several.any() else 0.0
+    return np.clip(rest, -most, most) if most > 0.0 else rest
+
+
+class _Groups:
+    """Means of groups: `names` of each value, `groups` in the order of their means."""
+
+    def __init__(self, names, groups):
+        place = {group: number for number, group in enumerate(groups)}
+        self.places = np.array([place[name] for name in names])
+        self.counts = np.bincount(self.places)
+
+    def means(self, values):
+        return np.bincount(self.places, values) / self.counts
 
 
 def _grouped(trials, key):
@@ -164,15 +195,43 @@ def _grouped(trials, key):
 
 def noise(history):
     """Standard deviation between runs of equal settings, without what seeds do to all; 0: they do not differ; None: it is not known yet."""
-    means, effects = _fitted(history)
-    trials = [trial for trial in history if trial.score is not None]
-    freedom = len(trials) - len(means) - (len(effects) - 1)
+    means, effects, rest = _fitted(history)
+    freedom = len(rest) - len(means) - (len(effects) - 1)
     if freedom <= 0:
         return None
-    found = math.sqrt(sum((trial.score - means[trial.candidate] - effects[trial.seed]) ** 2 for trial in trials) / freedom)
+    found = math.sqrt(sum(value ** 2 for value in rest) / freedom)
     if found >= NO_NOISE:
         return found
     return 0.0 if len(_unlike(one for one in standings(history) if one.runs > 1)) >= SAME_LEAST else None
+
+
+def _told_apart(history, spread):
+    """(standings, the candidates that stand for themselves). Where seeds make a difference (`spread`), a setting whose figure is that of another one
+    with each seed that both have is taken for the same, and has the standing of that one of them that has most runs. Below a threshold that nothing
+    reaches all settings are one: what luck it had must not count once for each of them."""
+    found = standings(history)
+    if not spread:
+        return found, {one.candidate for one in found}
+    scores = {}
+    for trial in history:
+        if trial.score is not None:
+            scores.setdefault(trial.candidate, {})[trial.seed] = trial.score
+    by_candidate, first, own = {one.candidate: one for one in found}, [], set()
+    for candidate in sorted(by_candidate, key=lambda one: -by_candidate[one].runs):
+        same = next((other for other in first if _are_same(scores.get(candidate, {}), scores[other])), None)
+        if same is not None:
+            by_candidate[candidate] = dataclasses.replace(by_candidate[same], candidate=candidate)
+            continue
+        own.add(candidate)
+        if candidate in scores:
+            first.append(candidate)
+    return list(by_candidate.values()), own
+
+
+def _are_same(one, other):
+    """Of two settings' {seed: score}."""
+    both = one.keys() & other.keys()
+    return bool(both) and all(abs(one[seed] - other[seed]) < SAME for seed in both)
 
 
 def _unlike(found, known=()):
@@ -217,10 +276,9 @@ def _radical_inverse(index, base):
     return value
 
 
-def _repeated(history, found, most):
+def _repeated(history, found, most, spread):
     """[(candidate, its next seed)] of those that are best so far: a few to see how much runs differ, then as far as they may be the best. If the
     first of them do not differ, others farther from the best are asked, too."""
-    spread = noise(history)
     ordered = sorted(found, key=lambda standing: standing.score)
     repeated = [one for one in ordered if one.runs > 1]
     if spread is None and not repeated:

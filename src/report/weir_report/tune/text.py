@@ -72,7 +72,22 @@ def unchanged_lines(confirm):
 
 
 def headline(tune, found):
-    """One sentence or two, with full stops."""
+    """A few sentences, with full stops."""
+    return " ".join([_headline(tune, found), *_better_neighbour(found)])
+
+
+def _better_neighbour(found):
+    """A neighbour that is certainly better and yet not proposed: [the sentence]."""
+    near = max(found.better_neighbours, key=lambda one: one.change.gain, default=None)
+    if near is None:
+        return []
+    axis = next(axis for axis in found.axes if axis.name == near.axis)
+    where = "the present setting" if found.chosen is None else "it"
+    value = axis.text(near.candidate[found.axes.index(axis)])
+    return [f"Beside {where}, {axis.name}={value} alone is {change(near.change)}, which is not confirmed: look for the best from there."]
+
+
+def _headline(tune, found):
     figure = objective.FIGURES[tune.figure]
     if found.chosen is None:
         return _nothing_better(tune, found, figure)
@@ -131,17 +146,33 @@ def _percent(value):
 
 
 def _costs(found):
-    worse = [f"{figure.title} {change(one)}" for figure, one in found.beside if one.is_worse]
-    return ["; ".join(worse)] if worse else ["no other key figure is certainly worse"] if found.beside else []
+    """More losses, certain or not, and what is certainly worse."""
+    said = _more_lost(found)
+    worse = [f"{figure.title} {change(one)}" for figure, one in found.beside if one.is_worse and figure.name not in objective.LOSSES]
+    said += worse or (["no other key figure is certainly worse"] if found.beside else [])
+    return ["; ".join(said)] if said else []
+
+
+def _more_lost(found):
+    """Losses that are more with the proposed setting: [packets lost in a run 20 instead of 0]."""
+    changes = {figure.name: one for figure, one in found.beside}
+    said = []
+    for key, figure in objective.LOSSES.items():
+        before, after = (side[key] for side in found.observed) if len(found.observed) == 2 else (0, 0)
+        if after > before:
+            unsure = key in changes and not changes[key].is_worse
+            said.append(f"{figure.title} in a run {units.text(after)} instead of {units.text(before)}{', which is not certain' if unsure else ''}")
+    return said
 
 
 def _observed(found):
     """What constraints look at, where it changes."""
     words = []
-    for key, title, unit in (("lost_packets", "packets lost in a run", ""), ("paused_share", "producers paused", "%"),
-                             ("control_latency_s", "scheduling latency (p99)", "s")):
+    for key, title, unit in (*((key, f"{figure.title} in a run", "") for key, figure in objective.LOSSES.items()),
+                             ("paused_share", "producers paused", "%"), ("control_latency_s", "scheduling latency (p99)", "s")):
         values = [side[key] for side in found.observed]
-        if len(values) == 2 and None not in values and values[0] != values[1]:
+        more_lost = key in objective.LOSSES and len(values) == 2 and values[1] > values[0]  # that is one of the costs
+        if len(values) == 2 and None not in values and values[0] != values[1] and not more_lost:
             words.append(f"{title} {units.text(values[1], unit)} instead of {units.text(values[0], unit)}")
     return ["; ".join(words)] if words else []
 

@@ -46,6 +46,11 @@ class TuneFile:
     on_change: str | None  # for the confirming sweep file
 
     @property
+    def first_seed(self):
+        """Of the search."""
+        return int(self.document.get("run", {}).get("seed", 1))
+
+    @property
     def confirm(self):
         """Seeds of the confirmation."""
         return self.confirm_given or confirm_of(self.budget)

@@ -18,13 +18,13 @@ from ..runs.capacity import QUANTITIES
 from ..runs.key_figures import key_figures
 from ..sweep import continued, find_values
 from . import acting, axes as tune_axes, budget as tune_budget, decide, objective, search
-from .campaigns import FRESH_SEEDS, Campaigns
+from .campaigns import CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, Campaigns, fresh_seed
 from .found import Found, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 2
-PRESENT = "present"
+RULES = 3
+PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
 # Values of an axis besides the chosen one: of numbers below and above, of choices so many others.
 CHOICES_MAX = 3
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
@@ -77,6 +77,9 @@ class Tuning:
         if answer.refused:
             blamed = [f"tune.present.{name}: " for name, text in tune.present.items() if campaigns.ask(campaigns.of_texts({name: text})).refused]
             raise ReportError(f"{tune.path}: {''.join(blamed)}the present setting cannot be run: {answer.refused}")
+        for axis in tune.axes:
+            if text := self._present_text(axis.name, answer):
+                self._with_text(axis, text)
         drawn, corners = ([campaigns.ask(campaigns.of_candidate(tune.axes, candidate)) for candidate in candidates] for candidates in (
             search.halton(tune.axes, tune.seed, 4 * search.FIRST_LEAST), _corners(tune.axes)))
         possible = [one for one in (*drawn, *corners) if not one.refused]
@@ -107,7 +110,8 @@ class Tuning:
     def _afterwards(self, tune, answer):
         """Runs besides those of the budget, at most."""
         near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
-        return (near + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
+        moved = len((PRESENT, PROPOSED, NEIGHBOUR)) + near
+        return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
 
     def _runs_in_time(self, run_s, answer):
         """The budget in runs of one in time, if each takes so long. Raises ReportError."""
@@ -127,7 +131,7 @@ class Tuning:
         """Found. Raises ReportError, NothingCanAct, continued.Interrupted."""
         forecast = self.rehearsed()
         idle, answer = forecast.idle, forecast.answer
-        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.campaigns.first_seed, needed=PRESENT)[PRESENT][0]
+        first = self.campaigns.run(PRESENT, {PRESENT: self.campaigns.of_present()}, self.tune.first_seed, needed=PRESENT)[PRESENT][0]
         if first.value is None:
             raise ReportError(f"{self.tune.path}: tune.figure: a run of the present setting has no {self.figure.title}"
                               + ("; with generation steady or saturate, tune for goodput" if self.tune.figure == objective.MARGIN else ""))
@@ -142,7 +146,9 @@ class Tuning:
         self._search(found)
         found.finalists = search.finalists(found.history, axes, present, self.tune.seed)
         confirmed = self._confirm(found)
-        self._around(found, confirmed)
+        self._around(found, confirmed, "around")
+        if self._move(found, confirmed):
+            self._around(found, confirmed, "around-again")
         self._loads(found, answer)
         found.died = dict(self.campaigns.died)
         return found
@@ -153,26 +159,32 @@ class Tuning:
         """(the axes, of which lists have the present values, too; the present candidate)."""
         axes, present = [], []
         for axis in self.tune.axes:
-            text = self.tune.present.get(axis.name) or self.tune.given(axis.name) or self._default(axis.name, answer, first)
+            text = self._present_text(axis.name, answer) or self._default_of_switch(axis.name, first)
             if text is None:
                 raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value is not known: a run shows none; write it into "
                                   "[tune.present]")
-            try:
-                widened, value = axis.with_text(text)
-            except ValueError as error:
-                raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value {error}; write another one into "
-                                  "[tune.present]") from error
+            widened, value = self._with_text(axis, text)
             axes.append(widened)
             present.append(value)
         return tuple(axes), tuple(present)
 
+    def _present_text(self, name, answer):
+        """As the file has it, or the plan; None: only a run shows it, as of keys of the switch."""
+        return self.tune.present.get(name) or self.tune.given(name) or answer.plan.get(name)
+
     @staticmethod
-    def _default(name, answer, first):
+    def _default_of_switch(name, first):
         """As the run has it; None: it does not show it."""
         section, _, key = name.rpartition(".")
-        if not section:
-            return answer.plan.get(name)
         return (((first.record or {}).get("environment") or {}).get("packet_network") or {}).get(section, {}).get(key)
+
+    def _with_text(self, axis, text):
+        """(the axis, with this present value; the value). Raises ReportError."""
+        try:
+            return axis.with_text(text)
+        except ValueError as error:
+            raise ReportError(f"{self.tune.path}: tune.axes.{axis.name}: the present value {error}; write another one into "
+                              "[tune.present]") from error
 
     # --- The search.
 
@@ -195,16 +207,18 @@ class Tuning:
     def _try(self, found, name, candidates, seed):
         """Runs candidates of the search, and adds them to its history."""
         names = {f"{place:03d}": candidate for place, candidate in enumerate(candidates, start=1)}
-        results = self.campaigns.run(name, {key: self.options(found, one) for key, one in names.items()}, self.campaigns.first_seed + seed - 1)
+        results = self.campaigns.run(name, {key: self.options(found, one) for key, one in names.items()}, self.tune.first_seed + seed - 1)
         found.history += [self._trial(candidate, seed, results[key][0]) for key, candidate in names.items()]
 
     def _measure(self, found, answer):
         """A budget in time becomes one in runs, by how long the first ones take: those with which a search of the fewest runs begins."""
-        for seed, candidates in self._propose(found).items():
-            self._try(found, "first", candidates, seed)
+        names = [PRESENT]
+        for seed, candidates in sorted(self._propose(found).items()):
+            names.append(f"first-seed-{seed}")
+            self._try(found, names[-1], candidates, seed)
         path = self.directory / BUDGET_FILE
         if not path.exists():
-            run_s = self.campaigns.seconds_of(("present", "first"), len(found.history)) + continued.RUN_S
+            run_s = self.campaigns.seconds_of(names, len(found.history)) + continued.RUN_S
             whole_file.replace(path, whole_file.json_text({"runs": self._runs_in_time(run_s, answer), "run_s": run_s}))
         try:
             known = read_json(read_text(path, "a record of weir-sweep"))
@@ -229,7 +243,7 @@ class Tuning:
 
     @property
     def _fresh(self):
-        return self.campaigns.first_seed + FRESH_SEEDS
+        return fresh_seed(self.tune, CONFIRM)
 
     def _confirm(self, found):
         """{candidate: [Result]} of the present setting and the finalists."""
@@ -262,7 +276,7 @@ class Tuning:
         """Replaces the change of a finalist by that of other seeds, and more of them. {candidate: [Result]} of it and of the present setting."""
         candidates = {PRESENT: found.present, f"finalist-{index + 1}": found.finalists[index]}
         results = self.campaigns.run("confirm-again", {name: self.options(found, one) for name, one in candidates.items()},
-                                     self._fresh + FRESH_SEEDS, seeds)
+                                     fresh_seed(self.tune, CONFIRM_AGAIN), seeds)
         present, other = results.values()
         found.again = (index, *([result.value for result in side] for side in (present, other)))
         found.changes[index] = decide.confirmed_again(self.figure, *found.again[1:])
@@ -287,11 +301,38 @@ class Tuning:
         figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
                    for figure in objective.beside(self.tune.figure)]
         figures = [one for one in figures if None not in one[1] and None not in one[2]]
+        losses = [(figure, *([objective.observed(record)[key] for record in side] for side in records)) for key, figure in objective.LOSSES.items()]
+        figures += [one for one in losses if any(one[1]) or any(one[2])]
         found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
 
     # --- Around the proposal, and with other loads.
 
-    def _around(self, found, confirmed):
+    def _move(self, found, confirmed):
+        """Proposes the best of the neighbours that are certainly better than what was chosen, if runs with other seeds say so, too. Whether it is
+        proposed. `confirmed`: {candidate: [Result]}."""
+        if (near := max(found.better_neighbours, key=lambda one: one.change.gain, default=None)) is None:
+            return False
+        candidates = {PRESENT: found.present, **({} if found.chosen is None else {PROPOSED: found.best}), NEIGHBOUR: near.candidate}
+        results = self.campaigns.run("confirm-neighbour", {name: self.options(found, one) for name, one in candidates.items()},
+                                     fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
+        found.runs["confirmation of a neighbour"] = len(candidates) * self.tune.confirm
+        values = {name: [result.value for result in of_one] for name, of_one in results.items()}
+        changes = dict(zip(values, decide.changes([(self.figure, values[name], values[NEIGHBOUR]) for name in values if name != NEIGHBOUR])))
+        present_keeps = found.present_keeps and _keeps(results[PRESENT])
+        gains = all(one.is_better or name == PRESENT and one.gain is not None and not present_keeps for name, one in changes.items())
+        if not gains or not _kept(results[NEIGHBOUR]):
+            return False
+        found.finalists.append(near.candidate)
+        found.changes.append(changes[PRESENT])
+        found.keeps.append(True)
+        found.values.append([result.value for result in confirmed[near.candidate]])
+        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), self.tune.confirm
+        found.present_keeps = present_keeps
+        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()})
+        self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
+        return True
+
+    def _around(self, found, confirmed, name):
         near = []
         for place, axis in enumerate(found.axes):
             before = found.present[place]
@@ -304,8 +345,8 @@ class Tuning:
                     near.append((axis, words, candidate))
         new = {f"near-{number}": candidate for number, (_, _, candidate) in enumerate(near, start=1) if candidate not in confirmed}
         if new:
-            results = self.campaigns.run("around", {name: self.options(found, one) for name, one in new.items()}, self._fresh, self.tune.confirm)
-            confirmed |= {candidate: results[name] for name, candidate in new.items()}
+            results = self.campaigns.run(name, {key: self.options(found, one) for key, one in new.items()}, self._fresh, self.tune.confirm)
+            confirmed |= {candidate: results[key] for key, candidate in new.items()}
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
         counts = {candidate: (sum(result.excess > 0.0 for result in results), len(results)) for candidate, results in confirmed.items()}
@@ -314,7 +355,7 @@ class Tuning:
                                       counts[candidate][0], _broken(confirmed[candidate]),
                                       sum(bool(result.died) for result in confirmed[candidate]), more_often)
                             for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
-        found.runs["neighbours"] = len(new) * self.tune.confirm
+        found.runs["neighbours"] = found.runs.get("neighbours", 0) + len(new) * self.tune.confirm
 
     def _loads(self, found, answer):
         """The chosen setting with other loads."""
