@@ -6,7 +6,7 @@ import tomllib
 GOODPUT = "goodput_bits_per_second"
 # Column: key figure of weir-compare.
 FIGURES = {GOODPUT: "goodput", "slowest_consumer_mean_bits_per_second": "slowest_consumer_mean", "delivery_p99_s": "delivery_p99"}
-SHARES = ("marked_share", "again_share")
+SHARES = ("marked_share", "again_share", "grant_wait_share", "data_wait_share")
 FILE, CONFIRM, SCAN = "ports.toml", "ports-confirm.toml", "ports-scan.toml"
 CAMPAIGNS = {"confirm": CONFIRM, "scan": SCAN}
 AXIS = "ecn.all-above"

@@ -84,7 +84,8 @@ def curve(data):
         rows.append([f"{threshold}{''.join(f', {word}' for word in words)}", middle(model, 1e-6), middle(measured, 1e-6), len(measured) or "", ratio,
                      *(f"{percent(data.model(threshold, name))} / {percent(data.values(campaign, setting, name))}" for name in SHARES)])
     return studies.table(["marks all above", "simulated, Mb/s", "measured, Mb/s", "runs", "measured beside simulated", "marked, sim. / measured",
-                          "sent again, sim. / measured"], rows)
+                          "sent again, sim. / measured", "producers wait for a grant, sim. / measured",
+                          "the receiver waits for data, sim. / measured"], rows)
 
 
 def pairs(data):
@@ -101,7 +102,8 @@ def page(out):
     outcomes = [row[-1] for row in checked]
     parts = {"curve": curve(data), "pairs": pairs(data),
              "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], checked),
-             "count": f"{outcomes.count('PASS')} of {len(outcomes)} PASS", "why-expected": studies.text(out, "expected.md"),
+             "count": ", ".join(f"{sum(one.startswith(word) for one in outcomes)} {word}" for word in ("PASS", "MISS", "VOID")),
+             "why-expected": studies.text(out, "expected.md"),
              "printed": "\n".join(data.found.get("lines", ["nothing yet"])).strip(), "confirmed": gain(data.confirmed()),
              "confirm-answer": studies.text(out, "confirm-answer.txt") or "nothing yet",
              "measured-runs": len(data.measured), "simulated-runs": len(data.simulated) + sum(data.found.get("runs", {}).values()),

@@ -76,13 +76,21 @@ def figures(directory):
     found = key_figures(run)
     return {**{name: found[key] for name, key in FIGURES.items()},
             "marked_share": share(run, ("consumer", "fn"), "ecn_marked_packets", "received_packets"),
-            "again_share": share(run, ("producer", "eb"), "tcp_retransmissions", "sent_packets")}
+            "again_share": share(run, ("producer", "eb"), "tcp_retransmissions", "sent_packets"),
+            "grant_wait_share": share_of_time(run, "producer", "waiting_for_grant_s"),
+            "data_wait_share": share_of_time(run, "consumer", "waiting_for_data_s")}
 
 
 def share(run, names, part, whole):
     """Of what hosts with these names have counted in the measured seconds, as run.json has it."""
     counted = [host.get("families") or {} for host in run.record["hosts"] if host["name"].startswith(names)]
     return sum(host.get(part, 0) for host in counted) / sum(host[whole] for host in counted)
+
+
+def share_of_time(run, role, part):
+    """Of the measured time of all ranks of a role."""
+    ranks = run.ranks(role)
+    return sum(rank["time"][part] for rank in ranks) / sum(rank["measured_s"] for rank in ranks)
 
 
 def replay(trial):
@@ -139,8 +147,8 @@ def collect(options):
             line = {**row, "campaign": campaign, "setting": row["switch"], "threshold": known[row["switch"]], "weir": row["weir_version"],
                     **figures(pathlib.Path(row["run_directory"])), "longest_stall_ms": longest_stall_ms(pathlib.Path(row["run_directory"]))}
             studies.store(options.out / "measured.csv", MEASURED, line, ("campaign", "point"))
-        if rows:
-            (options.out / f"{campaign}-answer.txt").write_text(answer([row["run_directory"] for row in rows]))
+        if rows and campaign == "confirm":
+            (options.out / "confirm-answer.txt").write_text(answer([row["run_directory"] for row in rows]))
 
 
 def longest_stall_ms(directory):

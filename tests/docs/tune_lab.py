@@ -58,6 +58,14 @@ class SweepFiles(unittest.TestCase):
 
 
 class Lines(unittest.TestCase):
+    def test_the_longest_stall_is_that_of_any_rank_in_the_measured_seconds(self):
+        with tempfile.TemporaryDirectory() as directory:
+            ranks = pathlib.Path(directory) / "ranks"
+            ranks.mkdir()
+            for name, rows in (("rank-0", "warmup,9000\nmeasure,20.5\n"), ("rank-1", "measure,\nmeasure,70250.0\ndrain,8000000\n")):
+                (ranks / f"{name}.csv").write_text(f"phase,poll_gap_max_us\n{rows}")
+            self.assertEqual(tune_lab.longest_stall_ms(pathlib.Path(directory)), 70.25)
+
     def test_each_point_of_a_campaign_is_there_once(self):
         measured = studies.stored(DIRECTORY / "measured.csv")
         points = [(line["campaign"], line["point"]) for line in measured]
