@@ -8,9 +8,8 @@ NAME-full-port.json.
 import json
 import pathlib
 import statistics
-import subprocess
 
-import open_mpi
+from lab_campaigns import answer
 from studies import joined, stored, table, text, write_lines
 
 SETTINGS = ("drop-tail-6kB", "drop-tail-15kB", "drop-tail-128kB", "ecn-1.5kB", "ecn-6kB", "ecn-24kB", "ecn-24kB-but-one", "clean", "lossy")
@@ -39,9 +38,7 @@ def keep(campaign, directory, results):
     write_lines(results / f"{campaign}.csv", [name for name in RUN_COLUMNS if name in rows[0]] + more, rows)
     if ports := [line for row in rows for line in port_lines(row)]:
         write_lines(results / f"{campaign}-ports.csv", PORT_COLUMNS, ports)
-    answer = subprocess.run([pathlib.Path(open_mpi.weir_program("weir")).with_name("weir-compare"), "--by", "switch",
-                             *(row["run_directory"] for row in rows)], capture_output=True, text=True, check=False)
-    (results / f"{campaign}-answer.txt").write_text((answer.stdout or answer.stderr).replace(f"{directory}/", ""))
+    (results / f"{campaign}-answer.txt").write_text(answer([row["run_directory"] for row in rows]))
     for name in ("unshaped", "full-port"):
         record = directory.parent / f"{directory.name}-{name}/run.json"
         if record.exists():

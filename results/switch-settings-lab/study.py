@@ -21,20 +21,18 @@ Needs QEMU and a machine with two cores that has nothing else to do: a run witho
 campaign, shows what the virtual machine could carry. bench/install-dependencies --soft-roce.
 """
 
-import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import open_mpi
 import page
 import provenance
 import studies
+from lab_campaigns import BENCH, in_machine, lab, sustains_unshaped, sweep
 from page import BUT_ONE, CAMPAIGNS
 
-BENCH = studies.TOP / "bench"
 HERE = studies.RESULTS / "switch-settings-lab"
 NETWORK = ("--producers", "3", "--consumers", "3", "--delay", "40ms", "--bundle", "3040B")
 BUSY = 3
@@ -54,19 +52,6 @@ FULL_PORT_RUN = ("run", "--producers", "3", "--consumers", "1", "--generation", 
                  "--duration", "20s", "--warmup", "4s", "--drain", "10s", "--buffer", "4MB", "--idle", "nap", "--seed", "1")
 UNSHAPED_RUN = ("run", "--rate", "4.5Mb/s", "--event-size", "64kB", "--interval", "1s", "--duration", "8s", "--warmup", "3s", "--idle", "nap",
                 "--seed", "1")
-
-
-def lab(*words, status_must_be=0):
-    done = subprocess.run([BENCH / "lab", *words], check=False)
-    if done.returncode != status_must_be:
-        raise SystemExit(done.returncode)
-
-
-def sweep(*words):
-    """weir-sweep beside the program weir. Returns the exit status."""
-    program = pathlib.Path(open_mpi.weir_program("weir")).resolve()
-    environment = {**os.environ, "PATH": f"{BENCH}:{os.environ['PATH']}"}  # campaigns call study and lab
-    return subprocess.run([program.with_name("weir-sweep"), *words], check=False, env=environment).returncode
 
 
 def campaigns_of(options):
@@ -89,16 +74,10 @@ def set_ports(options):
 def inside(options):
     """In the virtual machine: a lab without limits for the unshaped run, then one with the campaign."""
     [campaign], out = options.words, options.runs
-    unshaped = out.parent / f"{out.name}-unshaped"
-    if not unshaped.exists():
-        lab("up", *NETWORK, "--link", "none")
-        lab("run", "-q", "--", "weir", *UNSHAPED_RUN, "--out", str(unshaped))
-        lab("down", "-q")
-        if not json.loads((unshaped / "run.json").read_text())["verdict"]["sustained"]:
-            shutil.rmtree(unshaped)
-            print("switch-settings-lab: the machine does not carry 4.5 Mb/s per producer without limits at the ports, so it would be measured and not "
-                  "they: it has other work, or is too slow", file=sys.stderr)
-            return BUSY
+    if not sustains_unshaped(NETWORK, UNSHAPED_RUN, out.parent / f"{out.name}-unshaped"):
+        print("switch-settings-lab: the machine does not carry 4.5 Mb/s per producer without limits at the ports, so it would be measured and not "
+              "they: it has other work, or is too slow", file=sys.stderr)
+        return BUSY
     lab("up", *NETWORK, "--link", LINK)
     status = sweep("submit", str(HERE / f"{campaign}.toml"), "--local", "--retry-failed", "--out", str(out))
     full = out.parent / f"{out.name}-full-port"
@@ -134,9 +113,7 @@ def measure(options):
         else:
             if sweep("submit", file, "--simulate", "--out", str(directory)) != 0:
                 return 1
-            status = subprocess.run([BENCH / "lab", "machine", "--limit", f"{options.minutes}min", "--", sys.executable,
-                                     BENCH / "study", "switch-settings-lab", "inside", campaign, "--runs", str(directory)],
-                                    check=False, cwd=out).returncode
+            status = in_machine("switch-settings-lab", [campaign], directory, options.minutes)
         if status not in (0, 1):
             return status
         if status:
