@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "allocation_count.hpp"
@@ -68,19 +68,15 @@ void run(const PacketLoadCase& chosen, double simulated_ms) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    double simulated_ms = 100;
-    if (argc > 1) {
-        const std::string_view text = argv[1];
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), simulated_ms);
-        if (error != std::errc{} || end != text.data() + text.size() || simulated_ms <= 0) {
-            fmt::print(stderr, "usage: packet_benchmark [SIMULATED-MILLISECONDS [CASE]]\n");
-            return 2;
-        }
+    const std::optional<double> simulated_ms = weir::bench::simulated_ms_of(argc, argv, 0.001);
+    if (!simulated_ms) {
+        fmt::print(stderr, "usage: packet_benchmark [SIMULATED-MILLISECONDS [CASE]]; at least 0.001\n");
+        return 2;
     }
     fmt::print("case,transmissions,cpu_s,million_per_cpu_s,cpu_s_per_simulated_s,allocations,memory_mb\n");
     for (const PacketLoadCase& chosen : cases) {
         if (argc < 3 || chosen.name == argv[2]) {
-            run(chosen, simulated_ms);
+            run(chosen, *simulated_ms);
         }
     }
     return 0;

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/random.hpp"
@@ -27,6 +30,20 @@ struct PacketLoadCase {
     /// receivers than all senders have streams.
     bool one_at_a_time = false;
 };
+
+/// The first argument of a program, of which 100 is the default; nothing: it is no number, or less than
+/// `least`.
+inline std::optional<double> simulated_ms_of(int argc, char** argv, double least) {
+    double simulated_ms = 100;
+    if (argc > 1) {
+        const std::string_view text = argv[1];
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), simulated_ms);
+        if (error != std::errc{} || end != text.data() + text.size() || simulated_ms < least) {
+            return std::nullopt;
+        }
+    }
+    return simulated_ms;
+}
 
 inline constexpr core::Priority data_priority = 3;
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "packet_load.hpp"
@@ -100,18 +100,14 @@ void run(const PacketLoadCase& chosen, double simulated_ms) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    double simulated_ms = 100;
-    if (argc > 1) {
-        const std::string_view text = argv[1];
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), simulated_ms);
-        if (error != std::errc{} || end != text.data() + text.size() || simulated_ms < 1) {
-            fmt::print(stderr, "usage: packet_steadiness [SIMULATED-MILLISECONDS]; at least 1\n");
-            return 2;
-        }
+    const std::optional<double> simulated_ms = weir::bench::simulated_ms_of(argc, argv, 1);
+    if (!simulated_ms) {
+        fmt::print(stderr, "usage: packet_steadiness [SIMULATED-MILLISECONDS]; at least 1\n");
+        return 2;
     }
     fmt::print("case,windows,without_ends,without_marks,without_pauses,without_any,speedup_at_most\n");
     for (const PacketLoadCase& chosen : cases) {
-        run(chosen, simulated_ms);
+        run(chosen, *simulated_ms);
     }
     return 0;
 }

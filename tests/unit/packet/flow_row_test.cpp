@@ -133,7 +133,7 @@ class RowRig {
         }
         return same && all_know_where_they_are();
     }
-    /// Not later than a flow with packets, and not at once where there is none before `until`.
+    /// Not later than the first flow with packets does, or `until`.
     bool knows_when_the_next_sends() {
         const Picoseconds until = now_ + Picoseconds{static_cast<std::int64_t>(random_.below(longest_))};
         const Picoseconds said = row_.not_before(until);
