@@ -1,4 +1,4 @@
-"""Compares a page with its data: check.py PROGRAM ARGUMENT..., a Python program of this tree and its words."""
+"""Runs a Python program of this tree that may need the libraries of weir-report: check.py PROGRAM ARGUMENT... Its exit status is the program's."""
 
 import importlib.util
 import os

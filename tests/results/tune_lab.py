@@ -2,14 +2,14 @@
 complete. That the page is what they give, results.tune-lab.replay checks."""
 
 import argparse
+import os
 import pathlib
 import sys
 import tempfile
 import unittest
 from unittest import mock
 
-from markdown import SOURCE
-
+SOURCE = pathlib.Path(os.environ["WEIR_SOURCE_DIR"])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "bench"))
 import studies  # noqa: E402
