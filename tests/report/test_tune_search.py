@@ -1,6 +1,7 @@
 """The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the whole."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -236,3 +237,21 @@ def test_an_axis_cannot_act_if_no_setting_that_was_asked_lets_it():
     assert acting.idle(axes, [(entry("drop", False),)]) == {"ecn.none-below": "ecn is not on in any of these settings",
                                                            "switch.headroom": "pfc is not on in any of these settings"}
     assert acting.idle(axes, [(), (entry("ecn", False),)]) == {}  # of some it is not known
+
+
+def test_a_neighbour_is_proposed_if_other_seeds_say_that_it_is_better_than_both():
+    noise = [1.0, 1.01, 0.99, 1.005, 0.995]
+    at = lambda level: [level * one for one in noise]  # noqa: E731
+    assert decide.replaces(LATE, at(0.9), at(1.1), at(1.0))[1]
+    assert decide.replaces(LATE, at(0.9), at(1.1))[1]  # the present setting was chosen
+    assert not decide.replaces(LATE, at(1.0), at(1.1), at(1.0))[1]
+    assert not decide.replaces(LATE, at(0.9), at(0.9), at(1.0))[1]
+    assert decide.replaces(LATE, at(0.9), at(0.8), at(1.0), present_keeps=False)[1]  # which is forbidden
+
+
+def test_where_the_search_stops_beside_the_best_setting_its_neighbour_is_proposed():
+    grid = calibration.Grid({candidate: 1.0 + 0.1 * abs(calibration.MADE_UP_AXES[0].values.index(candidate[0]) - 3)
+                             for candidate in itertools.product(*(axis.values for axis in calibration.MADE_UP_AXES))}, 0.005)
+    beside, best = ((kmin, *calibration.MADE_UP_PRESENT[1:]) for kmin in (40.0, 80.0))
+    assert calibration.neighbour_of(grid, beside, 5, 1)[0] == best
+    assert calibration.neighbour_of(grid, best, 5, 1)[0] == best

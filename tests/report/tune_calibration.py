@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "src" / "report"), str
 
 import tune_grids  # noqa: E402
 from weir_report.runs.key_figures import KeyFigure  # noqa: E402
-from weir_report.tune import decide, search, tune_file  # noqa: E402
+from weir_report.tune import axes as tune_axes, decide, search, tune_file  # noqa: E402
 from weir_report.tune.axes import of_list  # noqa: E402
 
 FIGURE = KeyFigure("margin", "slowest delivery", "s", "lower")
@@ -62,8 +62,8 @@ class Recorded:
         if self.fixed:
             return self.values[candidate][0]
         order = np.random.default_rng([draw, 7]).permutation(len(self.values[candidate]))
-        # The search and the first confirmation have seeds from the front, the second one from the end; of more than there are, some come again.
-        place = seed - 1 if seed < 1000 else search.SEEDS_MAX + seed - 1000 if seed < 2000 else 1999 - seed
+        # The search and the first confirmation have seeds from the front, the others from the end; of more than there are, some come again.
+        place = seed - 1 if seed < 1000 else search.SEEDS_MAX + seed - 1000 if seed < 2000 else -1 - seed % 1000
         return self.values[candidate][order[place % len(order)]]
 
     @functools.cached_property
@@ -129,12 +129,16 @@ SURFACES = {"flat": flat, "bowl": bowl, "ridge": ridge, "cliff": cliff, "interac
 @dataclasses.dataclass
 class Try:
     """`loss`: how much worse the choice is than the best of the grid; `claimed`: a setting was called better than the present one;
-    `wrongly`: and is not."""
+    `wrongly`: and is not. `runs`: of the search and of the confirmation; `around`: of neighbours, besides; `moved`: one of them was proposed;
+    `loss_before`: without them."""
 
     loss: float
     claimed: bool
     wrongly: bool
     runs: int
+    around: int
+    moved: bool
+    loss_before: float
 
 
 def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists):
@@ -152,9 +156,27 @@ def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists)
         sides = [[grid.value(candidate, 2000 + number, draw) for number in range(more)] for candidate in (grid.present, chosen[index])]
         changes[index] = decide.confirmed_again(FIGURE, *sides)
     place = decide.choose(changes, keeps)
-    choice = grid.present if place is None else chosen[place]
-    return Try(grid.means[choice] / grid.best - 1.0, place is not None, place is not None and grid.means[choice] >= grid.means[grid.present],
-               len(history) + len(runs) * seeds + 2 * more)
+    chosen_first = grid.present if place is None else chosen[place]
+    choice, around = neighbour_of(grid, chosen_first, seeds, draw)
+    claimed = choice != grid.present
+    return Try(grid.means[choice] / grid.best - 1.0, claimed, claimed and grid.means[choice] >= grid.means[grid.present],
+               len(history) + len(runs) * seeds + 2 * more, around, choice != chosen_first, grid.means[chosen_first] / grid.best - 1.0)
+
+
+def neighbour_of(grid, choice, seeds, draw):
+    """(the best of the neighbours of a choice, if two sets of seeds say that it is better, else the choice; the runs of them)."""
+    def values(candidate, first_seed):
+        return [grid.value(candidate, first_seed + number, draw) for number in range(seeds)]
+
+    near = [candidate for _, _, candidate in tune_axes.around(grid.axes, choice, grid.present)]
+    runs = seeds * len(set(near) - {grid.present})
+    changes = decide.changes([(FIGURE, values(choice, 1000), values(candidate, 1000)) for candidate in near])
+    better = [(change.gain, candidate) for change, candidate in zip(changes, near) if change.is_better]
+    if not better:
+        return choice, runs
+    neighbour = max(better)[1]
+    sides = [values(candidate, 3000) for candidate in dict.fromkeys((neighbour, grid.present, choice))]
+    return neighbour if decide.replaces(FIGURE, *sides)[1] else choice, runs + seeds * len(sides)
 
 
 def sample_only(history, axes, present, budget, seed):
@@ -195,12 +217,15 @@ def share(values):
     return sum(values) / len(values)
 
 
-def cells(grid_for, budgets, count, first):
-    """Of each budget of tune, then of the other searches with the last one: tries within 1 % of the best, and the loss of 19 in 20."""
+def cells(grid_for, budgets, count, first, made):
+    """Of each budget of tune, then of the other searches with the last one: tries within 1 % of the best, and the loss of 19 in 20. `made`: gets
+    the tries of tune."""
     found = []
     for which in SEARCHES:
         for budget in budgets if which == "tune" else budgets[-1:]:
-            losses = sorted(one.loss for one in tries(grid_for, budget, count, which, first))
+            got = tries(grid_for, budget, count, which, first)
+            made += got if which == "tune" else []
+            losses = sorted(one.loss for one in got)
             found.append(f"{100 * share(loss <= WITHIN for loss in losses):.0f} % / {100 * losses[math.ceil(0.95 * count) - 1]:.1f} %")
     return found
 
@@ -209,6 +234,13 @@ def head(first, budgets):
     titles = [*(f"tune, {budget} runs" for budget in budgets), *(f"{which}, {budgets[-1]}" for which in list(SEARCHES)[1:])]
     print(f"| {first} | " + " | ".join(titles) + " |")
     print("|---|---|" + "---|" * (len(budgets) + len(SEARCHES) - 1))
+
+
+def print_moves(made):
+    """What the neighbours of a choice came to."""
+    moved = [one for one in made if one.moved]
+    print(f"\nA neighbour was proposed in {len(moved)} of {len(made)} tries of tune, and was better in {sum(one.loss < one.loss_before for one in moved)} "
+          f"of them; {share(one.around for one in made):.0f} runs of neighbours in a try\n", flush=True)
 
 
 def main():
@@ -222,25 +254,32 @@ def main():
     budgets = [int(text) for text in options.budgets.split(",")]
     wanted = options.tables.split(",")
     if "simulated" in wanted:
+        made = []
         head("simulated grid | seeds", budgets)
         for name in tune_grids.LAYOUTS:
             for fixed in (True, False):
                 grid = recorded(name, fixed)
-                found = cells(lambda draw, grid=grid: grid, budgets, options.tries, options.first)
+                found = cells(lambda draw, grid=grid: grid, budgets, options.tries, options.first, made)
                 print(f"| {name} | {'one' if fixed else 'others in each try'} | " + " | ".join(found) + " |", flush=True)
+        print_moves(made)
     if "made-up" in wanted:
+        made = []
         head("made-up table | noise", budgets)
         for name in [name for name in SURFACES if name != "flat"]:
             for noise in (0.0, 0.005, 0.02):
-                found = cells(made_up(name, noise), budgets, options.tries, options.first)
+                found = cells(made_up(name, noise), budgets, options.tries, options.first, made)
                 print(f"| {name} | {100 * noise:g} % | " + " | ".join(found) + " |", flush=True)
+        print_moves(made)
     if "flat" in wanted:
+        made = []
         print("| all settings are equal, noise | " + " | ".join(f"{budget} runs" for budget in budgets) + " |")
         print("|---|" + "---|" * len(budgets))
         for noise in (0.0, 0.005, 0.02, 0.1):
-            claims = [share(one.claimed for one in tries(made_up("flat", noise), budget, 4 * options.tries, first=options.first))
-                      for budget in budgets]
+            of_budgets = [tries(made_up("flat", noise), budget, 4 * options.tries, first=options.first) for budget in budgets]
+            made += sum(of_budgets, [])
+            claims = [share(one.claimed for one in got) for got in of_budgets]
             print(f"| {100 * noise:g} % | " + " | ".join(f"{100 * one:.1f} %" for one in claims) + " |", flush=True)
+        print_moves(made)
 
 
 if __name__ == "__main__":

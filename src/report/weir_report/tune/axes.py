@@ -16,6 +16,8 @@ _TEXTS = {"B": size_text, "b/s": rate_text, "ns": time_text}
 STEPS_LEAST = 20
 # A present value beyond the ends of its axis is taken to be at most so far outside.
 OUTSIDE = 0.25
+# Neighbours of a value: of numbers one below and one above, of choices so many others.
+CHOICES_MAX = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,6 +157,18 @@ def of_range(name, low, high, log):
         raise ValueError(f"from '{low}' is not above 0, which a logarithmic scale needs")
     whole = isinstance(low, int) and isinstance(high, int)
     return Axis(name, first[1], low=first[0], high=last[0], log=log, whole=whole)
+
+
+def around(axes, best, present):
+    """[(axis, words, candidate)]: the settings that differ from `best` in one axis, by its neighbours or its present value."""
+    found = []
+    for place, axis in enumerate(axes):
+        before = present[place]
+        others = [("present" if value == before else words, value) for words, value in axis.neighbours(best[place])[:CHOICES_MAX]]
+        if before not in (best[place], *(value for _, value in others)):
+            others.append(("present", before))
+        found += [(axis, words, (*best[:place], value, *best[place + 1:])) for words, value in others]
+    return found
 
 
 def texts_of(axes, candidate):

@@ -116,6 +116,15 @@ def choose(found, keeps, present_keeps=True):
     return max(possible, key=lambda index: found[index].gain if found[index].mean is None else found[index].mean, default=None)
 
 
+def replaces(figure, neighbour, present, proposed=None, present_keeps=True):
+    """(the Change of a neighbour against the present setting, whether it is proposed in the place of `proposed`), by runs with other seeds than
+    those by which it was found. It must be certainly better than both; the two comparisons share 5 %. `proposed`: None where nothing but the
+    present setting is proposed; `present_keeps`: whether that one keeps all constraints, for else it need not be beaten."""
+    found = changes([(figure, values, neighbour) for values in (present, proposed) if values is not None])
+    beats_present = found[0].is_better or found[0].gain is not None and not present_keeps
+    return found[0], beats_present and all(change.is_better for change in found[1:])
+
+
 def breaks(broke, runs, others):
     """Whether each of `others`, (runs that broke a constraint, runs), certainly breaks it more often than a setting of which `broke` of
     `runs` did, by Boschloo's test. All share 5 %."""

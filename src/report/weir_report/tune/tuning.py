@@ -25,8 +25,6 @@ SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
 RULES = 3
 PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
-# Values of an axis besides the chosen one: of numbers below and above, of choices so many others.
-CHOICES_MAX = 3
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
 
 
@@ -109,7 +107,7 @@ class Tuning:
 
     def _afterwards(self, tune, answer):
         """Runs besides those of the budget, at most."""
-        near = sum(3 if not axis.is_choice else min(CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
+        near = sum(3 if not axis.is_choice else min(tune_axes.CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
         moved = len((PRESENT, PROPOSED, NEIGHBOUR)) + near
         return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
 
@@ -317,13 +315,12 @@ class Tuning:
                                      fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
         found.runs["confirmation of a neighbour"] = len(candidates) * self.tune.confirm
         values = {name: [result.value for result in of_one] for name, of_one in results.items()}
-        changes = dict(zip(values, decide.changes([(self.figure, values[name], values[NEIGHBOUR]) for name in values if name != NEIGHBOUR])))
         present_keeps = found.present_keeps and _keeps(results[PRESENT])
-        gains = all(one.is_better or name == PRESENT and one.gain is not None and not present_keeps for name, one in changes.items())
-        if not gains or not _kept(results[NEIGHBOUR]):
+        change, replaces = decide.replaces(self.figure, values[NEIGHBOUR], values[PRESENT], values.get(PROPOSED), present_keeps)
+        if not replaces or not _kept(results[NEIGHBOUR]):
             return False
         found.finalists.append(near.candidate)
-        found.changes.append(changes[PRESENT])
+        found.changes.append(change)
         found.keeps.append(True)
         found.values.append([result.value for result in confirmed[near.candidate]])
         found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), self.tune.confirm
@@ -333,16 +330,7 @@ class Tuning:
         return True
 
     def _around(self, found, confirmed, name):
-        near = []
-        for place, axis in enumerate(found.axes):
-            before = found.present[place]
-            others = [(PRESENT if value == before else words, value) for words, value in axis.neighbours(found.best[place])[:CHOICES_MAX]]
-            if before not in (found.best[place], *(value for _, value in others)):
-                others.append((PRESENT, before))
-            for words, value in others:
-                candidate = (*found.best[:place], value, *found.best[place + 1:])
-                if self.campaigns.is_possible(self.options(found, candidate)):
-                    near.append((axis, words, candidate))
+        near = [one for one in tune_axes.around(found.axes, found.best, found.present) if self.campaigns.is_possible(self.options(found, one[-1]))]
         new = {f"near-{number}": candidate for number, (_, _, candidate) in enumerate(near, start=1) if candidate not in confirmed}
         if new:
             results = self.campaigns.run(name, {key: self.options(found, one) for key, one in new.items()}, self._fresh, self.tune.confirm)
