@@ -17,7 +17,8 @@ Job::Waiting::Waiting(Job& job, core::Duration limit, const char* what)
       limit_(limit),
       what_(what),
       began_ns_(host::monotonic_ns()),
-      next_check_ns_(began_ns_ + check_period.ns) {}
+      next_check_ns_(began_ns_ + check_period.ns),
+      standstill_(began_ns_) {}
 
 void Job::Waiting::restart() {
     began_ns_ = host::monotonic_ns();
@@ -27,6 +28,7 @@ void Job::Waiting::restart() {
 void Job::Waiting::check() {
     job_.call_waiting_hook();
     const std::int64_t now_ns = host::monotonic_ns();
+    began_ns_ += standstill_.look(now_ns);
     if (now_ns >= next_check_ns_) {
         next_check_ns_ = now_ns + check_period.ns;
         job_.check_notices(what_);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "host/standstill.hpp"
 #include "job/notice.hpp"
 #include "transport/meeting.hpp"
 #include "transport/transport.hpp"
@@ -166,7 +167,9 @@ class Job : public transport::Meeting {
     virtual void receive_block(int from, Block kind, std::span<std::byte> bytes, core::Duration limit,
                                const char* what) = 0;
 
-    /// A bounded wait for other ranks, for loops that look for something themselves.
+    /// A bounded wait for other ranks, for loops that look for something themselves. Time in which this
+    /// process did not run does not count: the others may have answered meanwhile, or have stood still with
+    /// it.
     class Waiting {
       public:
         /// `what` is the exchange, for the message; a literal.
@@ -186,6 +189,7 @@ class Job : public transport::Meeting {
         const char* what_;
         std::int64_t began_ns_;
         std::int64_t next_check_ns_;
+        host::Standstill standstill_;
         int naps_ = 0;
     };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/common_clock.hpp"
+#include "host/standstill.hpp"
 #include "job/record_keeper.hpp"
 
 namespace weir::job {
@@ -46,15 +47,13 @@ void Watchdog::set_explanation(std::function<std::string()> explanation) {
 
 void Watchdog::watch() {
     constexpr auto look_every = std::chrono::milliseconds(100);
-    std::int64_t looked_ns = host::monotonic_ns();
+    host::Standstill standstill(host::monotonic_ns());
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, look_every, [this] { return ending_; })) {
         const std::int64_t now_ns = host::monotonic_ns();
-        // A process that was stopped and goes on, or a host that slept, finds an old instant.
-        if (now_ns - looked_ns > core::Duration::seconds(1).ns) {
+        if (standstill.look(now_ns) > 0) {
             last_ns_ = now_ns;
         }
-        looked_ns = now_ns;
         if (now_ns - last_ns_ < limit_ns_) {
             continue;
         }
