@@ -249,14 +249,14 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first try: the search was chosen by tries from 1000 on, "
                         "the page has those from 0")
     parser.add_argument("--budgets", default="60,90,120")
-    parser.add_argument("--tables", default="simulated,made-up,flat")
+    parser.add_argument("--tables", default="simulated,made-up,flat", help="these, or the names of simulated grids")
     options = parser.parse_args()
     budgets = [int(text) for text in options.budgets.split(",")]
     wanted = options.tables.split(",")
-    if "simulated" in wanted:
+    if simulated := [name for name in tune_grids.LAYOUTS if name in wanted or "simulated" in wanted]:
         made = []
         head("simulated grid | seeds", budgets)
-        for name in tune_grids.LAYOUTS:
+        for name in simulated:
             for fixed in (True, False):
                 grid = recorded(name, fixed)
                 found = cells(lambda draw, grid=grid: grid, budgets, options.tries, options.first, made)
