@@ -30,8 +30,8 @@ def named_is_the_peer():
         with recovery.Lab(WEIR, directory) as run:
             run.start_all("--duration", "20s")
             run.wait(lambda begun=begun, run=run: begun(run), 30)
-            # The record is written a moment before the others go on, and UCX is used only after that.
             run.wait(lambda run=run: catches_abort(run.pid("eb01")), 30)
+            # The record is written a moment before the others go on, and UCX is used only after that.
             time.sleep(0.5)
             run.signal("eb01", signal.SIGABRT)
             time.sleep(0.02)
