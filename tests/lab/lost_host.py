@@ -9,7 +9,7 @@ import sys
 import time
 
 from lab_command import LAB, NAME, check_nothing_left, lab_or_fail, lab_processes, machine, skip_unless_possible, take_down
-from weir_run import Background, check, main
+from weir_run import Background, Failed, check, main
 
 PML, HOW, HOST = sys.argv[1:]
 SILENCE_S = 3
@@ -17,31 +17,30 @@ SILENCE_S = 3
 ENDS_WITHIN_S = 60
 
 
-def cut():
+def cut(_pid):
     lab_or_fail("exec", "switch", "--", "ip", "link", "set", "dev", HOST, "down")
 
 
-def cut_and_stop():
-    cut()
-    send(signal.SIGSTOP)
+def cut_and_stop(pid):
+    cut(pid)
+    os.kill(pid, signal.SIGSTOP)
     time.sleep(1.5)  # after more than a second without its turn, a rank begins to wait anew
-    send(signal.SIGCONT)
+    os.kill(pid, signal.SIGCONT)
 
 
-def kill():
-    send(signal.SIGKILL)
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
 
 
-def send(number):
-    """To the rank that runs on the host; the lab's names of hosts are those of its processes."""
+def pid_on_host():
+    """Of the rank that runs on the host; the lab's names of hosts are those of its processes."""
     rank = str([host["name"] for host in json.loads(lab_or_fail("status", "--json"))[0]["hosts"]
                 if host["role"] != "login"].index(HOST))
     for pid, words in lab_processes().items():
         with open(f"/proc/{pid}/environ", encoding="utf-8") as environment:
             if " run " in words and f"OMPI_COMM_WORLD_RANK={rank}" in environment.read().split("\0"):
-                os.kill(pid, number)
-                return
-    check(False, f"rank {rank} is not among {lab_processes()}")
+                return pid
+    raise Failed(f"rank {rank} is not among {lab_processes()}")
 
 
 def watch_what_is_written(run):
@@ -63,7 +62,9 @@ def run_ends_and_names_the_host():
                                      "20Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "120s", "--warmup",
                                      "0s", "--silence-timeout", f"{SILENCE_S}s"])
         run.wait_for_seconds(1, limit_s=30)
-        {"cut": cut, "kill": kill, "late": cut_and_stop}[HOW]()
+        # Looked for before the cut: the search can take longer than the silence after which the rank ends.
+        pid = pid_on_host()
+        {"cut": cut, "kill": kill, "late": cut_and_stop}[HOW](pid)
         watch_what_is_written(run)
         ended = run.end(ENDS_WITHIN_S)
 
