@@ -103,9 +103,10 @@ def main():
     def run(path):
         start = time.monotonic()
         # clang's own warnings are findings too (clang-diagnostic-*), so that clang builds without any; it does not
-        # have all options of the compiler that builds here, and what libstdc++ deprecates it uses itself.
+        # have all options of the compiler that builds here, and what libstdc++ deprecates it uses itself. Format strings are
+        # checked by the compiler that builds here: to do it again takes a fifth of the time.
         command = [str(program), "--quiet", "-p", str(database), "--extra-arg=-Wno-unknown-warning-option",
-                   "--extra-arg=-Wno-deprecated-declarations", str(path)]
+                   "--extra-arg=-Wno-deprecated-declarations", "--extra-arg=-DFMT_CONSTEVAL=", str(path)]
         result = subprocess.run(command, capture_output=True, text=True)
         return path, result, time.monotonic() - start
 
