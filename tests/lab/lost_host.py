@@ -21,9 +21,10 @@ def cut(_pid):
     lab_or_fail("exec", "switch", "--", "ip", "link", "set", "dev", HOST, "down")
 
 
-def cut_and_stop(pid):
-    cut(pid)
+def stop_and_cut(pid):
+    """In this order, because the rank ends by itself when the silence has lasted too long, and a cut may take its time."""
     os.kill(pid, signal.SIGSTOP)
+    cut(pid)
     time.sleep(1.5)  # after more than a second without its turn, a rank begins to wait anew
     os.kill(pid, signal.SIGCONT)
 
@@ -62,9 +63,7 @@ def run_ends_and_names_the_host():
                                      "20Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "120s", "--warmup",
                                      "0s", "--silence-timeout", f"{SILENCE_S}s"])
         run.wait_for_seconds(1, limit_s=30)
-        # Looked for before the cut: the search can take longer than the silence after which the rank ends.
-        pid = pid_on_host()
-        {"cut": cut, "kill": kill, "late": cut_and_stop}[HOW](pid)
+        {"cut": cut, "kill": kill, "late": stop_and_cut}[HOW](pid_on_host())
         watch_what_is_written(run)
         ended = run.end(ENDS_WITHIN_S)
 
