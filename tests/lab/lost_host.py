@@ -1,5 +1,5 @@
 """A host that is lost in mid-run, or a rank on another host: the run ends, and its message and run.json name the host.
-Arguments: Open MPI's path to TCP; `cut`, `kill`, or `late` (cut, and its rank is stopped for a while: it is the
+Arguments: Open MPI's path to TCP; `cut`, `kill`, or `late` (cut, while its rank is stopped: it is the
 last to find out); the host whose link is cut, or whose rank is killed."""
 
 import json
@@ -17,24 +17,25 @@ SILENCE_S = 3
 ENDS_WITHIN_S = 60
 
 
-def cut(_pid):
+def cut():
     lab_or_fail("exec", "switch", "--", "ip", "link", "set", "dev", HOST, "down")
 
 
-def stop_and_cut(pid):
-    """In this order, because the rank ends by itself when the silence has lasted too long, and a cut may take its time."""
+def stop_and_cut():
+    """In this order, because a rank without its link ends by itself after SILENCE_S, and finding and stopping it can take longer than that."""
+    pid = pid_on_host()
     os.kill(pid, signal.SIGSTOP)
-    cut(pid)
+    cut()
     time.sleep(1.5)  # after more than a second without its turn, a rank begins to wait anew
     os.kill(pid, signal.SIGCONT)
 
 
-def kill(pid):
-    os.kill(pid, signal.SIGKILL)
+def kill():
+    os.kill(pid_on_host(), signal.SIGKILL)
 
 
 def pid_on_host():
-    """Of the rank that runs on the host; the lab's names of hosts are those of its processes."""
+    """The process of the rank that runs on the host; the lab's names of hosts are those of its processes."""
     rank = str([host["name"] for host in json.loads(lab_or_fail("status", "--json"))[0]["hosts"]
                 if host["role"] != "login"].index(HOST))
     for pid, words in lab_processes().items():
@@ -63,7 +64,7 @@ def run_ends_and_names_the_host():
                                      "20Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "120s", "--warmup",
                                      "0s", "--silence-timeout", f"{SILENCE_S}s"])
         run.wait_for_seconds(1, limit_s=30)
-        {"cut": cut, "kill": kill, "late": stop_and_cut}[HOW](pid_on_host())
+        {"cut": cut, "kill": kill, "late": stop_and_cut}[HOW]()
         watch_what_is_written(run)
         ended = run.end(ENDS_WITHIN_S)
 
