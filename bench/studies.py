@@ -311,6 +311,12 @@ class Lab:
         return subprocess.Popen(self.words("exec", host, "--", *words), **more)
 
 
+def as_rank(rank, environment):
+    """The environment of a process that joins a run: it says its rank as a launcher's would. Without, ranks are numbered as they come,
+    and on a busy machine not in the order in which they were started."""
+    return {**environment, "PMI_RANK": str(rank)}
+
+
 def measured(directory):
     """Sums of the measured seconds, by role and column; columns of another unit than a count are left out."""
     sums = {}

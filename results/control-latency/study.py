@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import studies
 
@@ -54,11 +53,10 @@ def one_run(options, lab, queues, load, number):
     with tempfile.TemporaryDirectory(prefix="weir-control-") as directory:
         out = pathlib.Path(directory) / "run"
         processes = []
-        for host in HOSTS:
-            more = ["--ranks", str(len(HOSTS)), "--out", str(out), "--quiet", *words] if host == HOSTS[0] else []
-            processes.append(lab.process(host, options.weir, "run", "--join", "ctl01:7000", *more, env=ENVIRONMENT, stdout=subprocess.PIPE,
-                                         stderr=subprocess.STDOUT, text=True))
-            time.sleep(0.15)  # ranks are numbered as they come
+        for rank, host in enumerate(HOSTS):
+            more = ["--ranks", str(len(HOSTS)), "--out", str(out), "--quiet", *words] if rank == 0 else []
+            processes.append(lab.process(host, options.weir, "run", "--join", "ctl01:7000", *more, env=studies.as_rank(rank, ENVIRONMENT),
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         said = "".join(process.communicate(timeout=90)[0] for process in processes)
         record = json.loads((out / "run.json").read_text()) if (out / "run.json").exists() else {"status": "none"}
         if record["status"] != "complete" or not record["ledger"]["agrees"]:

@@ -66,15 +66,14 @@ class Lab(studies.Lab):
 
     def start(self, host, *options):
         # A session each: the kernel hangs up a group whose leader has gone and in which somebody is stopped.
-        process = self.process(host, self.weir, "run", "--join", "ctl01:7000", *options, env=ENVIRONMENT, stdout=self.log, stderr=self.log,
-                               start_new_session=True)
+        process = self.process(host, self.weir, "run", "--join", "ctl01:7000", *options, env=studies.as_rank(HOSTS.index(host), ENVIRONMENT),
+                               stdout=self.log, stderr=self.log, start_new_session=True)
         self.processes.setdefault(host, []).append(process)
 
     def start_all(self, *options):
         self.start("ctl01", "--ranks", str(len(HOSTS)), "--out", str(self.directory / "run"), *OPTIONS, *options)
         for host in HOSTS[1:]:
             self.start(host)
-            time.sleep(0.15)  # ranks are numbered as they come
 
     def pid(self, host):
         """weir's, of the host's last process; None: it has ended."""

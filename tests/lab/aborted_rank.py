@@ -37,8 +37,10 @@ def named_is_the_peer():
             time.sleep(0.02)
             run.signal("eb02", signal.SIGKILL)
             run.wait(lambda run=run: run.is_over(("eb02",)), 20)
-            failure = run.record()["failure"]
-        check(failure["host"] == "eb02", f"{failure}")
+            record = run.record()
+        hosts = [rank["host"] for rank in record["ranks"]]
+        check(hosts == list(recovery.HOSTS), f"{hosts}")  # a consumer on eb02 would be outlived
+        check(record["failure"]["host"] == "eb02", f"{record['failure']}")
 
 
 skip_unless_possible()
