@@ -30,7 +30,8 @@ Scheduler::Scheduler(const Plan& plan, std::unique_ptr<Policy> policy)
       producers_(plan.producers),
       consumers_(plan.consumers, ConsumerAccount(plan.slots)),
       drain_grace_(drain_grace(plan)),
-      drain_until_(plan.give_up_at() + drain_grace_),
+      progress_at_(plan.give_up_at()),
+      drain_until_(progress_at_ + drain_grace_),
       accounted_until_(Instant{} - plan.warmup) {
     WEIR_ASSERT((policy_ == nullptr) == plan.consumers_grant());
     WEIR_ASSERT(!plan_.builds() || !plan_.consumers_grant());
@@ -337,7 +338,7 @@ void Scheduler::on_time(Instant now, Actions& out) {
     account_time(now);
     tick(now, out);
     if ((state_ == State::completing && now >= complete_until_) ||
-        (state_ == State::running && now >= drain_until_)) {
+        (state_ == State::running && drain_is_over(now))) {
         finish(out);
     }
 }

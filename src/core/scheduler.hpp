@@ -35,10 +35,15 @@ class Scheduler {
     /// time-outs of 200 ms, each twice the one before, take 6.2 s.
     static constexpr Duration last_done_grace = Duration::seconds(10);
     /// How long after the end of the drain, and after any later sign of progress, a producer may still have
-    /// transfers under way. Four times what the fullest node needs for what it can have under way at the
-    /// planned (or shaped) rate, 2 to 60 s: a transfer that is cut off cannot be accounted for, so only one
-    /// that hangs is.
-    [[nodiscard]] static Duration drain_grace(const Plan& plan);
+    /// transfers under way. Four times what the fullest node needs for what it can have under way if each
+    /// producer sends at this rate (or the shaped one, if that is lower), 10 to 60 s: a transfer that is cut
+    /// off cannot be accounted for, so only one that hangs is. 60 s with policy `none`: the scheduler sees no
+    /// progress.
+    [[nodiscard]] static Duration drain_grace(const Plan& plan, BitRate of_producer);
+    /// At the planned rate.
+    [[nodiscard]] static Duration drain_grace(const Plan& plan) { return drain_grace(plan, plan.rate); }
+    /// At the lowest rate.
+    [[nodiscard]] static Duration longest_drain_grace(const Plan& plan) { return drain_grace(plan, {}); }
 
     /// `completing`: all producers have drained, and the last events are not done yet.
     enum class State : std::uint8_t { running, completing, closing, closed };
@@ -201,6 +206,9 @@ class Scheduler {
     void tick(Instant now, Actions& out);
     /// After a sign of progress.
     void put_off_end(Instant now);
+    /// Whether transfers that are still under way hang. The network may carry less than the planned rate:
+    /// then they have the time that they need at the rate that was seen.
+    [[nodiscard]] bool drain_is_over(Instant now);
     void finish_if_complete(Actions& out);
     static void violation(NodeId from, const char* detail, Actions& out);
     /// What the policy takes for a producer. Pattern `build`: all of them together are one.
@@ -231,6 +239,7 @@ class Scheduler {
     std::uint64_t refused_messages_ = 0;
     Instant complete_until_ = Instant::never();
     Duration drain_grace_;
+    Instant progress_at_;  ///< the last sign of it after the end of the drain, or that
     Instant drain_until_;
     Instant next_tick_ = Instant::never();  ///< shaping `in_step`
     Instant accounted_until_;

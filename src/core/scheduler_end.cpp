@@ -16,20 +16,33 @@ Duration losses_time(const Plan& plan) {
 
 }  // namespace
 
-Duration Scheduler::drain_grace(const Plan& plan) {
-    constexpr double least_s = 2;
+Duration Scheduler::drain_grace(const Plan& plan, BitRate of_producer) {
+    // What was sent may wait in TCP, too.
+    constexpr double least_s = last_done_grace.in_seconds();
     constexpr double most_s = 60;
     constexpr double times = 4;
     const double per_consumer = static_cast<double>(plan.producers) / static_cast<double>(plan.consumers);
-    double bytes_per_s = static_cast<double>(plan.rate.bits_per_second) / 8 * std::min(1.0, per_consumer);
+    double bytes_per_s = static_cast<double>(of_producer.bits_per_second) / 8 * std::min(1.0, per_consumer);
     if (plan.shaping.kind == ShapingKind::bucket) {
         bytes_per_s = std::min(bytes_per_s, static_cast<double>(plan.shaping.rate.bits_per_second) / 8);
     }
     const double fragments = std::max(plan.streams, plan.places());
     const double needed_s =
         times * fragments * static_cast<double>(plan.slot_size.count) / std::max(bytes_per_s, 1.0);
-    return Duration{static_cast<std::int64_t>(std::clamp(needed_s, least_s, most_s) * 1e9)} +
-           losses_time(plan) + plan.recovery_time + plan.detection_time;
+    const double grace_s = plan.consumers_grant() ? most_s : std::clamp(needed_s, least_s, most_s);
+    return Duration{static_cast<std::int64_t>(grace_s * 1e9)} + losses_time(plan) + plan.recovery_time +
+           plan.detection_time;
+}
+
+bool Scheduler::drain_is_over(Instant now) {
+    if (now < drain_until_) {
+        return false;
+    }
+    const double seen_s = (progress_at_ - (Instant{} - plan_.warmup)).in_seconds();
+    const double bits_of_producer = static_cast<double>(done_.bytes.count) * 8 / plan_.producers;
+    const BitRate seen{static_cast<std::int64_t>(bits_of_producer / std::max(seen_s, 1e-9))};
+    drain_until_ = progress_at_ + std::max(drain_grace_, drain_grace(plan_, seen));
+    return now >= drain_until_;
 }
 
 const char* Scheduler::on(Instant /*now*/, NodeId from, const Drained& drained, Actions& out) {
@@ -105,7 +118,8 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const LedgerPart& part, 
 }
 
 void Scheduler::put_off_end(Instant now) {
-    drain_until_ = std::max(drain_until_, now + drain_grace_);
+    progress_at_ = std::max(progress_at_, now);
+    drain_until_ = std::max(drain_until_, progress_at_ + drain_grace_);
     if (state_ == State::completing) {
         complete_until_ = now + last_done_grace + losses_time(plan_);
     }

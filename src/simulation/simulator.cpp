@@ -138,10 +138,10 @@ Instant Simulator::latest_end() const {
     const std::int64_t most_under_way = std::int64_t{plan_.producers} * plan_.streams;
     Instant limit =
         plan_.give_up_at() + end_patience + plan_.recovery_time +
-        std::min(core::Scheduler::drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
+        std::min(core::Scheduler::longest_drain_grace(plan_) * most_under_way, Duration::seconds(1'000'000));
     for (const Disturbance& disturbance : setup_.disturbances) {
         if (plan_.outlives_consumers) {
-            limit = limit + setup_.silence_timeout * 2 + core::Scheduler::drain_grace(plan_);
+            limit = limit + setup_.silence_timeout * 2 + core::Scheduler::longest_drain_grace(plan_);
             limit = disturbance.kind == Disturbance::Kind::cut || disturbance.kind == Disturbance::Kind::die
                         ? limit + (disturbance.length == Duration::max() ? Duration{} : disturbance.length)
                         : limit;

@@ -76,7 +76,7 @@ TEST_CASE("Of transfers that arrive long after the last was sent, each gives the
 
 TEST_CASE("Transfers that are under way after the drain have the time that they need") {
     Plan plan = small_plan();
-    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(2));
+    CHECK(Scheduler::drain_grace(plan) == Duration::seconds(10));
     // Four slots of a second's data each.
     plan.rate = {8'000'000'000};
     plan.slot_size = {1'000'000'000};
@@ -99,11 +99,32 @@ TEST_CASE("Progress after the drain puts off the end") {
     CHECK(scheduler->next_deadline() == scheduler.now + Scheduler::drain_grace(small_plan()));
 }
 
-TEST_CASE("A producer that never drains ends the run after the drain grace") {
+TEST_CASE("Transfers that are under way have the time that they need at the rate that was seen") {
+    Driven scheduler(small_plan());
+    scheduler.drained(1);
+    scheduler.offer(0, 12, 1200);
+    scheduler.ready(0, 0);
+    for (std::uint64_t number = 0; number < 10; ++number) {
+        scheduler.done(0, 0, EventId::of({0}, number), 100);
+        scheduler.ready(0, 0);
+    }
+    // 1000 bytes in 15 s are 33 each second from each of two producers, and 22 to each of three consumers.
+    // Planned are 125000 from each.
+    const Instant planned = at_s(15) + Duration::seconds(10);
+    CHECK(scheduler->next_deadline() == planned);
+    CHECK(scheduler.time(planned).messages.empty());
+    const Instant end = scheduler->next_deadline();
+    CHECK((end - at_s(15)).in_seconds() == Approx(4 * 2 * 100 / 22.2).epsilon(0.01));
+    CHECK(scheduler.time(end - Duration{1}).messages.empty());
+    check_finish(scheduler.time(end));
+}
+
+TEST_CASE("A producer that never drains ends the run, when nothing has arrived after the longest grace") {
     Driven scheduler(small_plan());
     scheduler.offer(0, 3, 300);
     scheduler.drained(1);
-    const Instant end = at_s(15) + Scheduler::drain_grace(small_plan());
+    const Instant end = at_s(15) + Scheduler::longest_drain_grace(small_plan());
+    CHECK(scheduler.time(at_s(15) + Scheduler::drain_grace(small_plan())).messages.empty());
     CHECK(scheduler->next_deadline() == end);
     CHECK(scheduler.time(end - Duration{1}).messages.empty());
     check_finish(scheduler.time(end));

@@ -104,6 +104,32 @@ TEST_CASE("random scenarios are accepted, and the rules hold in them") {
     }
 }
 
+TEST_CASE("what is under way when the drain is over arrives, however slow the network is") {
+    const auto failure = [](const std::string& link, const std::string& drain, const std::string& policy) {
+        return simulate_quietly({{"producers", "4"},
+                                 {"consumers", "1"},
+                                 {"rate", "10Gb/s"},
+                                 {"event-size", "16MB"},
+                                 {"streams", "4"},
+                                 {"slots", "16"},
+                                 {"interval", "100ms"},
+                                 {"duration", "1s"},
+                                 {"warmup", "0s"},
+                                 {"producer-link", "10Gb/s"},
+                                 {"consumer-link", link},
+                                 {"drain", drain},
+                                 {"policy", policy}})
+            .failure;
+    };
+    for (const char* const policy : {"balanced", "none"}) {
+        for (const char* const drain : {"0s", "10s", "30s"}) {
+            INFO(policy << ", " << drain);
+            CHECK(failure("300Mb/s", drain, policy).empty());
+            CHECK(failure("50Mb/s", drain, policy).empty());
+        }
+    }
+}
+
 TEST_CASE("scenarios in other words, and with another clock of packets, have the same records") {
     const Traces traces;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
