@@ -27,6 +27,19 @@ void refuse(std::string_view what) {
         fmt::format("--destination: addressed does not work with {}; leave one of them out", what));
 }
 
+/// `whose`: begins the message.
+void check_length(const RunRequest& request, std::string_view whose) {
+    const TrafficDescription& traffic = request.traffic;
+    const Duration interval = request.plan.interval;
+    const bool fits = traffic.form == Form::trace ? traffic.length < interval : traffic.length <= interval;
+    if (!fits) {
+        throw UsageError(fmt::format(
+            "{}--interval: {} is too short for {}, which {} {}; make it {}", whose, to_text(interval),
+            traffic.file, traffic.form == Form::trace ? "begins its last transfer after" : "takes",
+            to_text(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long"));
+    }
+}
+
 /// A file has times and bytes; options for the same are refused.
 void prepare_file(RunRequest& request) {
     TrafficDescription& traffic = request.traffic;
@@ -47,14 +60,7 @@ void prepare_file(RunRequest& request) {
     if (has_interval && !request.given("interval")) {
         plan.interval = traffic.length;
     }
-    const bool fits =
-        traffic.form == Form::trace ? traffic.length < plan.interval : traffic.length <= plan.interval;
-    if (!fits) {
-        throw UsageError(fmt::format(
-            "--interval: {} is too short for {}, which {} {}; make it {}", to_text(plan.interval),
-            traffic.file, traffic.form == Form::trace ? "begins its last transfer after" : "takes",
-            to_text(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long"));
-    }
+    check_length(request, "");
     RoleRequest& roles = request.roles;
     const auto ranks = [&](std::uint32_t& asked, std::uint32_t needed, bool hosts, const char* option) {
         if (asked == 0 && !hosts && !roles.role) {
@@ -140,6 +146,9 @@ Bytes largest_transfer(const RunRequest& request) {
 
 void derive_traffic(RunRequest& request) {
     core::Plan& plan = request.plan;
+    if (request.traffic.form != Form::none) {
+        check_length(request, "--time-scale: rounded to 1ns: ");
+    }
     if (!request.addressed || plan.producers == 0 || plan.consumers == 0) {
         return;
     }

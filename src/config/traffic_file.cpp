@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "config/amounts.hpp"
 #include "config/collective_file.hpp"
@@ -126,6 +128,34 @@ void read_single_trace(TrafficDescription& traffic) {
     traffic.phases.push_back({"all", {}, {}});
 }
 
+/// Places of `entries` by pair, and by time for each.
+std::vector<std::size_t> order_of_steps(std::span<const Entry> entries) {
+    std::vector<std::size_t> order(entries.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto place = [&](std::size_t index) {
+        const auto& [from, transfer] = entries[index];
+        return std::tuple(from, transfer.to, transfer.at);
+    };
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    return order;
+}
+
+/// Transfers of a pair are told apart by the times at which they may begin, and weir-traffic writes steps
+/// that are 1 ns apart: where scaled times are equal, they are so again. Returns the latest time.
+Duration keep_apart(std::span<Entry> entries, std::span<const std::size_t> order) {
+    Duration latest;
+    const Entry* before = nullptr;
+    for (const std::size_t index : order) {
+        Entry& entry = entries[index];
+        if (before != nullptr && before->from == entry.from && before->transfer.to == entry.transfer.to) {
+            entry.transfer.at = std::max(entry.transfer.at, before->transfer.at + Duration{1});
+        }
+        latest = std::max(latest, entry.transfer.at);
+        before = &entry;
+    }
+    return latest;
+}
+
 }  // namespace
 
 bool is_phase_name(std::string_view text) {
@@ -202,6 +232,9 @@ void scale_traffic(TrafficDescription& traffic, const Ratio& bytes_factor, const
         return Duration{static_cast<std::int64_t>(static_cast<core::WideInteger>(at.ns) *
                                                   time_factor.numerator / time_factor.denominator)};
     };
+    const bool has_steps = !traffic.dependencies.empty();
+    const std::vector<std::size_t> steps =
+        has_steps ? order_of_steps(traffic.entries) : std::vector<std::size_t>{};
     for (Entry& entry : traffic.entries) {
         entry.transfer.bytes = scale_up(scale_up(entry.transfer.bytes, bytes_factor), time_factor);
         entry.transfer.at = time(entry.transfer.at);
@@ -218,12 +251,9 @@ void scale_traffic(TrafficDescription& traffic, const Ratio& bytes_factor, const
         collective.compute = time(collective.compute);
     }
     traffic.length = time(traffic.length);
-    // Steps may be told apart by 1 ns.
-    if (!traffic.dependencies.empty() && find_simultaneous(traffic.entries)) {
-        throw UsageError(
-            fmt::format("--time-scale: transfers of {} that are one after the other would begin at the same "
-                        "time; leave --time-scale out",
-                        traffic.file));
+    if (has_steps) {
+        const Duration last = keep_apart(traffic.entries, steps);
+        traffic.length = traffic.form == Form::trace ? last : std::max(traffic.length, last + Duration{1});
     }
     check_traffic_sum(traffic.file, traffic.entries);
 }

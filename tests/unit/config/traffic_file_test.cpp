@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
+#include "config/resolve.hpp"
 #include "refusal.hpp"
 
 using namespace weir::config;
@@ -66,6 +68,36 @@ TEST_CASE("A trace has a time for each transfer, and equal lines are added up") 
     const auto in_ms =
         read_traffic("trace:" + files.write("t.csv", "time_ms,producer,consumer,bytes\n0.25,0,0,10\n"));
     CHECK(in_ms.length == Duration{250000});
+}
+
+TEST_CASE("Steps of a pair that are 1 ns apart still are when times are scaled") {
+    const Files files;
+    auto traffic =
+        read_traffic("trace:" + files.write("s.csv",
+                                            "time_ns,producer,consumer,bytes,after\n"
+                                            "300,0,1,10,\n300,1,0,10,\n301,0,1,10,1\n302,0,1,10,1\n"
+                                            "302,1,0,10,0\n900,0,1,10,1\n"));
+    scale_traffic(traffic, {}, {1, 3});
+    std::vector<std::int64_t> times_ns;
+    for (const auto& entry : traffic.entries) {
+        times_ns.push_back(entry.transfer.at.ns);
+    }
+    CHECK(times_ns == std::vector<std::int64_t>{100, 100, 101, 102, 101, 300});
+    CHECK(traffic.length == Duration{300});
+}
+
+TEST_CASE("A last transfer that rounding puts at the end of the interval is refused") {
+    const Files files;
+    const std::string trace =
+        "trace:" + files.write("e.csv", "time_ns,producer,consumer,bytes\n0,0,0,10\n999999,0,0,10\n");
+    const auto resolved = [&](const std::string& factor) {
+        return refusal_of([&] {
+            resolve(std::vector<GivenOption>{
+                {"pattern", trace}, {"interval", "1ms"}, {"duration", "1ms"}, {"time-scale", factor}});
+        });
+    };
+    CHECK(resolved("1/2") == "accepted");
+    CHECK(contains(resolved("1/3"), "--time-scale: rounded to 1ns: --interval: 333333ns is too short for "));
 }
 
 TEST_CASE("The phases of a sequence follow each other") {
