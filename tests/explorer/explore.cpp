@@ -70,8 +70,10 @@ TrialResult simulate_quietly(const Options& options) {
 
 namespace {
 
-bool is_usage(const std::string& what) {
-    return what.starts_with("refused: ");
+/// Of a scenario that is refused: "refused: --slots"; else empty.
+std::string_view refused_option(std::string_view what) {
+    constexpr std::string_view begin = "refused: ";
+    return what.starts_with(begin) ? what.substr(0, what.find(':', begin.size())) : std::string_view{};
 }
 
 /// Counts that can be smaller.
@@ -103,7 +105,7 @@ class Shrinker {
         ++best_.tried;
         const TrialResult result = trial_(candidate);
         // Another failure is a failure too, unless the smaller scenario is one that options cannot express.
-        if (result.failure.empty() || (is_usage(result.failure) && !is_usage(best_.what))) {
+        if (result.failure.empty() || refused_option(result.failure) != refused_option(best_.what)) {
             return false;
         }
         best_.options = candidate;

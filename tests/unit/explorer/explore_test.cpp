@@ -249,4 +249,9 @@ TEST_CASE("a smaller scenario that options cannot express is no smaller failure"
     const auto shrunk = shrink({{"slots", "4"}}, "it fails", refuses);
     CHECK(value_of(shrunk.options, "slots") == "4");
     CHECK(shrunk.what == "it fails");
+    const auto refuses_otherwise = [](const Options& options) -> TrialResult {
+        return {value_of(options, "slots") == "4" ? "refused: --window: 4" : "refused: --slots", 0};
+    };
+    CHECK(value_of(shrink({{"slots", "4"}}, "refused: --window: 4", refuses_otherwise).options, "slots") ==
+          "4");
 }
