@@ -60,7 +60,9 @@ std::string own_losses(const OwnLosses& own) {
         }
         parts.push_back(std::move(text));
     }
-    if (own.given_up_events > 0) {
+    // Over a reliable transport an event that never became complete was cut off at the end, or weir or MPI
+    // has an error; the ledgers say so.
+    if (own.datagrams && own.given_up_events > 0) {
         parts.push_back(fmt::format("consumers gave up {}", files::counted(own.given_up_events, "event")));
     }
     return fmt::format("{}", fmt::join(parts, "; "));

@@ -213,6 +213,9 @@ TEST_CASE("The run's own losses are always reported") {
           Mechanisms{NetworkMechanism::lossy});
     CHECK(judged(quiet, {.datagrams = true}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 
+    // Over a reliable transport, not the network has lost what never became complete.
+    CHECK(judged(quiet, {.given_up_events = 92}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
+
     // Also where counters show nothing.
     verdict = judge_network({}, {0}, {.datagrams = true, .missing_datagrams = 5, .given_up_events = 2});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
