@@ -239,7 +239,7 @@ class Scheduler {
     std::uint64_t refused_messages_ = 0;
     Instant complete_until_ = Instant::never();
     Duration drain_grace_;
-    Instant progress_at_;  ///< the last sign of it after the end of the drain, or that
+    Instant progress_at_;  ///< the end of the drain, or the last sign of progress after it
     Instant drain_until_;
     Instant next_tick_ = Instant::never();  ///< shaping `in_step`
     Instant accounted_until_;
