@@ -27,14 +27,14 @@ void refuse(std::string_view what) {
         fmt::format("--destination: addressed does not work with {}; leave one of them out", what));
 }
 
-/// `whose`: begins the message.
-void check_length(const RunRequest& request, std::string_view whose) {
+/// Refuses traffic that does not fit into the interval. `cause`: begins the message; empty if the file is it.
+void check_length(const RunRequest& request, std::string_view cause) {
     const TrafficDescription& traffic = request.traffic;
     const Duration interval = request.plan.interval;
     const bool fits = traffic.form == Form::trace ? traffic.length < interval : traffic.length <= interval;
     if (!fits) {
         throw UsageError(fmt::format(
-            "{}--interval: {} is too short for {}, which {} {}; make it {}", whose, to_text(interval),
+            "{}--interval: {} is too short for {}, which {} {}; make it {}", cause, to_text(interval),
             traffic.file, traffic.form == Form::trace ? "begins its last transfer after" : "takes",
             to_text(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long"));
     }

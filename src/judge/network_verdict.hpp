@@ -58,7 +58,7 @@ struct OwnLosses {
     bool datagrams = false;
     std::int64_t missing_datagrams = 0;
     std::int64_t dropped_at_sockets = 0;  ///< of them, because receive buffers of consumers were full
-    std::uint64_t given_up_events = 0;    ///< by consumers: begun and never completed
+    std::uint64_t given_up_events = 0;  ///< by consumers: begun and never completed; counts with `datagrams`
 };
 
 /// `payload`: what the consumers received in the measured seconds. `busiest`: the text of busiest_link();
