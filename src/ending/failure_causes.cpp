@@ -144,16 +144,9 @@ show::Failure FailureDetector::cause_of_timeout(const std::vector<int>& missing,
         return failure_of(settings_, self_,
                           fmt::format("{} reaches no other rank any more; it {}", name_of(self_), why));
     }
-    std::string names;
-    for (std::size_t i = 0; i < std::min(missing.size(), named_max); ++i) {
-        names += (i == 0 ? "" : ", ") + name_of(missing[i]);
-    }
-    if (missing.size() > named_max) {
-        names += fmt::format(" and {} more", missing.size() - named_max);
-    }
     return failure_of(settings_, missing.front(),
-                      fmt::format("{} {} not answer; {} {}", names, missing.size() == 1 ? "does" : "do",
-                                  name_of(self_), why));
+                      fmt::format("{} {} not answer; {} {}", ranks_text(settings_, missing),
+                                  missing.size() == 1 ? "does" : "do", name_of(self_), why));
 }
 
 show::Failure FailureDetector::cause_of_no_answer() const {

@@ -56,5 +56,6 @@ struct RunSettings : participant::RunDescription {
 };
 
 using participant::rank_text;
+using participant::ranks_text;
 
 }  // namespace weir::job

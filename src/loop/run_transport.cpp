@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <stdexcept>
 #include <thread>
 
+#include "host/signals.hpp"
 #include "loop/make_transport.hpp"
 #include "loop/warmup_together.hpp"
 #include "participant/exit_status.hpp"
@@ -80,16 +82,48 @@ void RunTransport::warm_up(host::IdleStrategy& idle,
         [this] { return base_->warmup_progress(); }, report);
 }
 
+bool RunTransport::went_to_its_end(int status) {
+    return status == exit_ok || status == participant::exit_requirement;
+}
+
 core::Duration RunTransport::end_limit(int status) {
-    const bool complete = status == exit_ok || status == participant::exit_requirement;
-    return core::Duration::seconds(complete ? 30 : 5);
+    return core::Duration::seconds(went_to_its_end(status) ? 30 : 5);
 }
 
 int RunTransport::end_in_order(int status) {
-    if (!base_->shut_down(end_limit(status))) {
-        job_.abort(status == exit_ok ? exit_failed : status);
+    std::string error;
+    try {
+        if (base_->shut_down(end_limit(status))) {
+            return status;
+        }
+    } catch (const transport::TransportError& failed) {
+        error = failed.what();
     }
-    return status;
+    if (went_to_its_end(status)) {
+        explain_end(error);
+    }
+    job_.abort(status == exit_ok ? exit_failed : status);
+}
+
+/// After a run that is complete and recorded. What ended a run early was printed before.
+void RunTransport::explain_end(const std::string& error) {
+    watchdog_.enter("end", core::Duration::seconds(15));
+    const job::Job::Roll roll =
+        job_.call_roll(core::Duration::seconds(3), [] { return host::caught_signal() != 0; });
+    const bool is_leader = job_.rank() == settings_.leader_rank();
+    if (!is_leader && roll.leader_answers) {
+        std::this_thread::sleep_for(std::chrono::seconds(2));  // the leader prints, and ends the job
+        return;
+    }
+    std::string why = fmt::format("{}: {}", rank_text(settings_, job_.rank()), error);
+    if (error.empty()) {
+        const std::vector<int> missing = is_leader ? roll.missing : std::vector{settings_.leader_rank()};
+        why = missing.empty() ? "connections could not be closed"
+                              : ranks_text(settings_, missing) + " did not come to the end";
+        why += fmt::format(" within {:.0f} s", end_limit(exit_ok).in_seconds());
+    }
+    fmt::print(stderr, "{}: the run is complete and recorded, but {}; the job is ended\n", settings_.command,
+               why);
 }
 
 }  // namespace weir::loop

@@ -56,12 +56,14 @@ class RunTransport {
     [[nodiscard]] static core::Duration end_limit(int status);
 
     /// Collective, when no rank sends anything any more. Returns `status`, the exit status of the process;
-    /// ends the job if it cannot end in order.
+    /// ends the job if it cannot end in order, and then one rank prints why.
     int end_in_order(int status);
 
   private:
     void expose_buffers(const Agree& agree);
     [[nodiscard]] std::string what_it_waits_for() const;
+    [[nodiscard]] static bool went_to_its_end(int status);
+    void explain_end(const std::string& error);
 
     job::Job& job_;
     MPI_Comm comm_;

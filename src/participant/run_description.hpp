@@ -41,5 +41,7 @@ struct RunDescription {
 
 /// "rank 3 (consumer 1 on eb07)"
 std::string rank_text(const RunDescription& run, int rank);
+/// Several of them: the first four by name, and how many more there are.
+std::string ranks_text(const RunDescription& run, const std::vector<int>& ranks);
 
 }  // namespace weir::participant
