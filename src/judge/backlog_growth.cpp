@@ -36,6 +36,11 @@ double grain_bytes(const core::Plan& plan, const record::PointsPlan& points, std
     return producers * event * std::min(1.0, 2 * event / generated);
 }
 
+/// A slot is taken and freed as a whole, and at either end one may have one more.
+double consumers_grain_bytes(const core::Plan& plan, std::uint32_t consumers) {
+    return 2 * event_bytes(plan) * plan.fragments_per_event() * std::sqrt(static_cast<double>(consumers));
+}
+
 /// `of_events`: variance of a step that is only because events are whole.
 double chance_bytes(std::span<const double> values, double of_events) {
     const std::size_t steps = values.size() - 1;
@@ -72,12 +77,22 @@ Levels levels_of(std::span<const double> points) {
     return levels;
 }
 
+/// Whose points are compared, with what is theirs.
+struct Backlog {
+    record::PointsPlan points;
+    PointValues values{};
+    double grain = 0;
+    double generated_per_second = 0;
+
+    [[nodiscard]] std::span<const double> all() const { return std::span(values).first(points.points); }
+};
+
 /// Over these points, the last ones of the run.
-BacklogGrowth growth_over(const core::Plan& plan, const record::PointsPlan& points,
-                          std::span<const double> values, std::uint32_t producers) {
+BacklogGrowth growth_over(const Backlog& backlog, std::span<const double> values) {
     const Levels levels = levels_of(values);
     const std::span<const double> compared = std::span(levels.values).first(levels.count);
-    const double grain = grain_bytes(plan, points, producers);
+    const record::PointsPlan& points = backlog.points;
+    const double grain = backlog.grain;
     const auto neighbours = static_cast<std::int64_t>(levels.neighbours);
     // A point lies anywhere in the grain at either end of a step: twice the square over 12. In the
     // grain of sets an event counts twice.
@@ -94,20 +109,19 @@ BacklogGrowth growth_over(const core::Plan& plan, const record::PointsPlan& poin
 }
 
 /// Over the whole time, or, if it does not grow over that but at its end, over its last half or quarter.
-BacklogGrowth growth_in(const core::Plan& plan, const record::PointsPlan& points,
-                        std::span<const double> values, std::uint32_t producers) {
+BacklogGrowth growth_in(const Backlog& backlog) {
     constexpr std::size_t least_points = 4;
     constexpr double least_share = 0.02;  // of what is generated, where it is not the whole time
-    const double generated_per_second = static_cast<double>(plan.rate.bits_per_second) / 8 * producers;
-    const BacklogGrowth whole = growth_over(plan, points, values, producers);
+    const std::span<const double> values = backlog.all();
+    const BacklogGrowth whole = growth_over(backlog, values);
     for (const std::size_t parts : {4U, 2U}) {
         const std::size_t late = values.size() / parts;
         if (whole.grows() || late < least_points) {
             continue;
         }
         const auto before = values.first(values.size() - late);
-        const BacklogGrowth growth = growth_over(plan, points, values.last(late), producers);
-        if (growth.grows() && growth.bytes_per_second() > least_share * generated_per_second &&
+        const BacklogGrowth growth = growth_over(backlog, values.last(late));
+        if (growth.grows() && growth.bytes_per_second() > least_share * backlog.generated_per_second &&
             growth.last_bytes > *std::max_element(before.begin(), before.end())) {
             return growth;
         }
@@ -115,48 +129,97 @@ BacklogGrowth growth_in(const core::Plan& plan, const record::PointsPlan& points
     return whole;
 }
 
-/// Adds what is known of a producer; false: not all of it is.
-bool add_points(const record::PointsPlan& points, const record::RankSummary& producer, PointValues& values) {
-    const record::BacklogPoints& known = producer.backlog_points;
-    if (points.points < 2 || known.known != points.points) {
+/// Adds what is known of a rank; false: not all of it is.
+bool add_points(const record::RankSummary& rank, Backlog& backlog) {
+    const record::BacklogPoints& known = rank.backlog_points;
+    const std::uint32_t points = backlog.points.points;
+    if (points < 2 || known.known != points) {
         return false;
     }
-    for (std::size_t i = 0; i < points.points; ++i) {
-        values[i] += static_cast<double>(known.bytes[i].count);
+    for (std::size_t i = 0; i < points; ++i) {
+        backlog.values[i] += static_cast<double>(known.bytes[i].count);
     }
     return true;
+}
+
+/// Adds all ranks of a role. Returns how many; 0 also if not all of them are known.
+std::uint32_t add_ranks(const core::Plan& plan, std::span<const record::RankRecord> ranks, core::Role role,
+                        Backlog& backlog) {
+    std::uint32_t count = 0;
+    for (const record::RankRecord& rank : ranks) {
+        if (rank.summary.node.role != role) {
+            continue;
+        }
+        const std::uint32_t producer = role == core::Role::producer ? rank.summary.node.index : 0;
+        backlog.points = record::points_of(plan, {producer});
+        if (!add_points(rank.summary, backlog)) {
+            return 0;
+        }
+        ++count;
+    }
+    return count;
+}
+
+double rate_bytes(const core::Plan& plan) {
+    return static_cast<double>(plan.rate.bits_per_second) / 8;
+}
+
+/// What a growth over the whole time is, unless it has ended by the last half of it.
+BacklogGrowth lasting_growth_in(const Backlog& backlog) {
+    constexpr std::size_t least_points = 3;
+    BacklogGrowth growth = growth_in(backlog);
+    const std::size_t late = (backlog.points.points + 1) / 2;
+    if (growth.grows() && late >= least_points && !growth_over(backlog, backlog.all().last(late)).grows()) {
+        growth.tolerance_bytes = growth.bytes;
+    }
+    return growth;
 }
 
 }  // namespace
 
 std::optional<BacklogGrowth> growth_of(const core::Plan& plan, const record::RankSummary& producer) {
-    const record::PointsPlan points = record::points_of(plan, {producer.node.index});
-    PointValues values{};
-    if (!add_points(points, producer, values)) {
+    Backlog backlog{.points = record::points_of(plan, {producer.node.index})};
+    if (!add_points(producer, backlog)) {
         return std::nullopt;
     }
-    return growth_in(plan, points, std::span(values).first(points.points), 1);
+    backlog.grain = grain_bytes(plan, backlog.points, 1);
+    backlog.generated_per_second = rate_bytes(plan);
+    return growth_in(backlog);
 }
 
 std::optional<BacklogGrowth> growth_of_all(const core::Plan& plan,
                                            std::span<const record::RankRecord> ranks) {
-    std::uint32_t producers = 0;
-    record::PointsPlan points;
-    PointValues values{};
-    for (const record::RankRecord& rank : ranks) {
-        if (rank.summary.node.role != core::Role::producer) {
-            continue;
-        }
-        points = record::points_of(plan, {rank.summary.node.index});
-        if (!add_points(points, rank.summary, values)) {
-            return std::nullopt;
-        }
-        ++producers;
-    }
+    Backlog backlog;
+    const std::uint32_t producers = add_ranks(plan, ranks, core::Role::producer, backlog);
     if (producers == 0) {
         return std::nullopt;
     }
-    return growth_in(plan, points, std::span(values).first(points.points), producers);
+    backlog.grain = grain_bytes(plan, backlog.points, producers);
+    backlog.generated_per_second = rate_bytes(plan) * producers;
+    return growth_in(backlog);
+}
+
+std::optional<BacklogGrowth> growth_with_consumers(const core::Plan& plan,
+                                                   std::span<const record::RankRecord> ranks) {
+    Backlog backlog;
+    const std::uint32_t consumers = add_ranks(plan, ranks, core::Role::consumer, backlog);
+    const std::uint32_t producers = consumers > 0 ? add_ranks(plan, ranks, core::Role::producer, backlog) : 0;
+    if (producers == 0) {
+        return std::nullopt;
+    }
+    backlog.grain = grain_bytes(plan, backlog.points, producers) + consumers_grain_bytes(plan, consumers);
+    backlog.generated_per_second = rate_bytes(plan) * producers;
+    return lasting_growth_in(backlog);
+}
+
+std::optional<BacklogGrowth> growth_in_consumer(const core::Plan& plan, const record::RankSummary& consumer) {
+    Backlog backlog{.points = record::points_of(plan, {})};
+    if (!add_points(consumer, backlog)) {
+        return std::nullopt;
+    }
+    backlog.grain = consumers_grain_bytes(plan, 1);
+    backlog.generated_per_second = rate_bytes(plan) * plan.producers;
+    return lasting_growth_in(backlog);
 }
 
 double full_after_s(const BacklogGrowth& growth, double buffer_bytes) {

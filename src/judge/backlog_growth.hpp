@@ -47,6 +47,15 @@ std::optional<BacklogGrowth> growth_of(const core::Plan& plan, const record::Ran
 /// all are known.
 std::optional<BacklogGrowth> growth_of_all(const core::Plan& plan, std::span<const record::RankRecord> ranks);
 
+/// For all data that waits, with producers or in slots of consumers: grows if more is generated than is
+/// processed, while slots of consumers still take it. What has ended by the last half of the run does not
+/// count: queues fill from a start without data. Nothing: not all are known.
+std::optional<BacklogGrowth> growth_with_consumers(const core::Plan& plan,
+                                                   std::span<const record::RankRecord> ranks);
+
+/// The same for what waits in the slots of one consumer.
+std::optional<BacklogGrowth> growth_in_consumer(const core::Plan& plan, const record::RankSummary& consumer);
+
 /// When buffers of so many bytes in all are full at this growth, in seconds after second 0. Needs grows().
 double full_after_s(const BacklogGrowth& growth, double buffer_bytes);
 

@@ -265,7 +265,7 @@ std::string sustained_text(const core::Plan& plan, const Producers& producers, c
                            slack_text(plan, producers), buffers_text(plan, producers));
     }
     const bool all_gone = plan.generation == core::Generation::sets && !plan.addressed() && !late;
-    const std::string unseen = all_gone ? "" : unseen_growth_text(plan, growths);
+    const std::string unseen = unseen_growth_text(plan, growths, all_gone);
     return unseen.empty() ? text : text + ' ' + unseen;
 }
 
@@ -311,8 +311,11 @@ void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
         verdict.growth_bytes_per_second = growths.all->bytes_per_second();
         verdict.growth_tolerance_bytes_per_second = growths.all->tolerance_bytes_per_second();
     }
-    if (growths.any() && !overflow) {
+    if (growths.in_buffers() && !overflow) {
         verdict.buffer_full_after_s = first_full_after_s(growths);
+    } else if (growths.slots.overload && !overflow) {
+        verdict.slots_growth_bytes_per_second = growths.slots.bytes_per_second;
+        verdict.slots_full_after_s = growths.slots.full_after_s;
     }
 }
 

@@ -3,9 +3,9 @@
 //
 // Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
 // warm-up no producer held more than its buffer, and no backlog grew, so that the run could go on for ever
-// (backlog_growth.hpp). For both, all events must have been delivered as they were sent: none lost (in the
-// warm-up or later; dropped by its producer, left over at the end, or sent and not arrived), corrupt or
-// duplicate.
+// (backlog_growth.hpp, slot_growth.hpp). For both, all events must have been delivered as they were sent:
+// none lost (in the warm-up or later; dropped by its producer, left over at the end, or sent and not
+// arrived), corrupt or duplicate.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,9 @@ struct Verdict {
     std::optional<double> growth_tolerance_bytes_per_second;
     /// If a backlog grew and no buffer overflowed yet: when the first is full, in seconds after second 0.
     std::optional<double> buffer_full_after_s;
+    /// If only what waits in slots of consumers grew (slot_growth.hpp): by how much, and when they are full.
+    std::optional<double> slots_growth_bytes_per_second;
+    std::optional<double> slots_full_after_s;
 
     std::optional<bool> on_time;  ///< nothing: not judged
     std::uint64_t sets = 0;       ///< whose fate is known, of all producers

@@ -26,12 +26,34 @@ std::int64_t in_range(double number) {
     return static_cast<std::int64_t>(std::clamp(number, 0.0, 9e18));
 }
 
+std::string readable_bytes(double bytes) {
+    return files::readable(core::Bytes{in_range(bytes)});
+}
+
+std::string readable_seconds(double seconds) {
+    return files::readable(core::Duration{in_range(seconds * 1e9)});
+}
+
 /// "103.0 MB per second and is full after 39.0 s"
 std::string filling_text(const BacklogGrowth& growth, double full_after_s, std::string_view verb) {
-    const std::int64_t full_ns = in_range(full_after_s * 1e9);
-    return fmt::format("{} per second and {} full after {}",
-                       files::readable(core::Bytes{in_range(growth.bytes_per_second())}), verb,
-                       files::readable(core::Duration{full_ns}));
+    return fmt::format("{} per second and {} full after {}", readable_bytes(growth.bytes_per_second()), verb,
+                       readable_seconds(full_after_s));
+}
+
+std::string slots_text(const SlotGrowth& growth) {
+    const bool all = growth.consumer == nullptr;
+    const std::string who =
+        all ? "consumers" : files::node_text(growth.consumer->summary.node, growth.consumer->host);
+    const std::string why =
+        growth.planned_load > 0
+            ? fmt::format(" (each would have to process for {:.4g} s in every second)", growth.planned_load)
+            : "";
+    return fmt::format(
+        "{} cannot keep up{}: what waits grows by {} per second, first in {} slots, which are full after {}, "
+        "then "
+        "in buffers of producers.",
+        who, why, readable_bytes(growth.bytes_per_second), all ? "their" : "its",
+        readable_seconds(growth.full_after_s));
 }
 
 }  // namespace
@@ -39,6 +61,7 @@ std::string filling_text(const BacklogGrowth& growth, double full_after_s, std::
 Growths find_growths(const core::Plan& plan, std::span<const record::RankRecord> ranks) {
     Growths found;
     found.all = growth_of_all(plan, ranks);
+    found.slots = find_slot_growth(plan, ranks);
     double room = 0;
     for (const record::RankRecord& rank : ranks) {
         if (rank.summary.node.role != core::Role::producer) {
@@ -69,6 +92,9 @@ double first_full_after_s(const Growths& growths) {
 }
 
 std::string growth_text(const Growths& growths) {
+    if (!growths.in_buffers()) {
+        return slots_text(growths.slots);
+    }
     if (growths.producers.empty()) {
         return fmt::format("the buffers of all producers together fill by {}.",
                            filling_text(*growths.all, growths.all_full_after_s, "are"));
@@ -83,18 +109,24 @@ std::string growth_text(const Growths& growths) {
                        files::counted(growths.producers.size(), "producer"), who, how);
 }
 
-std::string unseen_growth_text(const core::Plan& plan, const Growths& growths) {
+std::string unseen_growth_text(const core::Plan& plan, const Growths& growths, bool all_gone) {
     constexpr double told_from = 0.02;  // of the rate
-    const bool known = growths.all.has_value();
-    if (!known && record::points_of(plan, {}).points >= 2) {
+    constexpr double busy_from = 0.95;  // below, processing could take more than would not show
+    const bool in_slots = growths.slots.busy >= busy_from && growths.slots.waiting;
+    if (all_gone && !in_slots) {
+        return "";
+    }
+    const std::optional<BacklogGrowth>& growth = in_slots ? growths.slots.waiting : growths.all;
+    if (!growth && record::points_of(plan, {}).points >= 2) {
         return "";
     }
     const double generated = static_cast<double>(plan.rate.bits_per_second) / 8 * plan.producers;
-    const double unseen = known ? growths.all->tolerance_bytes_per_second() / generated : 1;
+    const double unseen = growth ? growth->tolerance_bytes_per_second() / generated : 1;
     return unseen < told_from ? ""
            : unseen < 1
-               ? fmt::format("A backlog that grows by less than {} of the rate would not show in {}.",
-                             files::percent(unseen), files::length_text(plan.duration))
+               ? fmt::format("A backlog {}that grows by less than {} of the rate would not show in {}.",
+                             in_slots ? "in slots of consumers " : "", files::percent(unseen),
+                             files::length_text(plan.duration))
                : "The run is too short to show whether the backlog grows.";
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/plan.hpp"
 #include "judge/backlog_growth.hpp"
+#include "judge/slot_growth.hpp"
 #include "record/rank_summary.hpp"
 
 namespace weir::judge {
@@ -24,20 +25,23 @@ struct Growths {
     std::vector<Growing> producers;  ///< that grow, the fastest first
     std::optional<BacklogGrowth> all;
     double all_full_after_s = 0;  ///< if all together grow
+    SlotGrowth slots;
 
-    [[nodiscard]] bool any() const { return !producers.empty() || (all && all->grows()); }
+    [[nodiscard]] bool in_buffers() const { return !producers.empty() || (all && all->grows()); }
+    [[nodiscard]] bool any() const { return in_buffers() || slots.overload; }
 };
 
 /// For a complete run. The ranks must outlive what is returned.
 Growths find_growths(const core::Plan& plan, std::span<const record::RankRecord> ranks);
 
-/// When the first buffer is full, in seconds after second 0. Some backlog must grow.
+/// When the first buffer is full, in seconds after second 0. The backlog of some producer must grow.
 double first_full_after_s(const Growths& growths);
 
 /// A sentence, without a capital, about the backlog that grows fastest; there must be one.
 std::string growth_text(const Growths& growths);
 
 /// A sentence about the growth that such a run cannot show; empty if that is little, or not known.
-std::string unseen_growth_text(const core::Plan& plan, const Growths& growths);
+/// `all_gone`: nothing was left at the end of any set, so that a backlog can only be in slots of consumers.
+std::string unseen_growth_text(const core::Plan& plan, const Growths& growths, bool all_gone);
 
 }  // namespace weir::judge

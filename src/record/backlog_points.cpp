@@ -55,6 +55,10 @@ PointsPlan points_of_events(const core::Plan& plan) {
 
 }  // namespace
 
+double slot_bytes_mean(const core::Plan& plan) {
+    return core::expected_mean(plan.event_size) * plan.fragments_per_event();
+}
+
 PointsPlan points_of(const core::Plan& plan, core::ProducerId producer) {
     switch (plan.generation) {
         case core::Generation::sets:
@@ -70,7 +74,8 @@ PointsPlan points_of(const core::Plan& plan, core::ProducerId producer) {
 BacklogTrend::BacklogTrend(const core::Plan& plan, core::ProducerId producer, Instant start)
     : plan_(points_of(plan, producer)), generation_ends_{plan.duration.ns}, next_(plan_.first) {
     WEIR_ASSERT(plan_.points <= BacklogPoints::most);
-    while (!plan_.means && points_.known < plan_.points && next_ <= start) {
+    const Duration length = plan_.means ? plan_.step : Duration{};
+    while (points_.known < plan_.points && next_ + length <= start) {
         take({});
     }
 }

@@ -1,12 +1,14 @@
-// A producer's backlog at a few points of the measured time that can be compared with each other: its trend
-// shows whether the run could go on for ever (backlog_growth.hpp).
+// The backlog of a rank at a few points of the measured time that can be compared with each other: its trend
+// shows whether the run could go on for ever (backlog_growth.hpp). Of a producer it is what was not sent yet,
+// of a consumer what waits in its slots for processing, or is in it.
 //
 // Sets are generated at once and fade until the next one, so what can be compared is what is left of them
 // just before the next one: a point lies at the end of each interval, of a producer with a phase at the end
 // of its own. A steady producer has no such instants, and its backlog changes by whole events: a point is the
 // mean over a stretch of the time, in which events average out. The points are known beforehand, equally far
 // apart and at most 33, however long the run is. Rejected: the backlog at the ends of rows, which lie
-// anywhere in an interval, and a row may be as long as the run.
+// anywhere in an interval, and a row may be as long as the run. A consumer's points lie where those of
+// producer 0 do.
 #pragma once
 
 #include <array>
@@ -17,6 +19,9 @@
 #include "core/units.hpp"
 
 namespace weir::record {
+
+/// What waits in a slot of a consumer, on average: an event, or all fragments of one.
+double slot_bytes_mean(const core::Plan& plan);
 
 /// Where a producer's points lie.
 struct PointsPlan {
@@ -41,7 +46,7 @@ struct BacklogPoints {
     bool operator==(const BacklogPoints&) const = default;
 };
 
-/// Takes the points of one producer while its time passes.
+/// Takes the points of one rank while its time passes.
 class BacklogTrend {
   public:
     /// Without a backlog until `start`.

@@ -1,6 +1,7 @@
 #include "record/consumer_recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/assertion.hpp"
@@ -19,7 +20,9 @@ ConsumerRecorder::ConsumerRecorder(const core::Plan& plan, core::ConsumerId id, 
     : DataRecorder(plan, core::node_of(id), plan.producers, start, latencies, std::move(sink)),
       slots_(plan.slots),
       state_{.free_slots = plan.slots},
-      bursts_(plan.row_interval) {
+      bursts_(plan.row_interval),
+      slot_bytes_(slot_bytes_mean(plan)),
+      trend_(plan, {}, start) {
     known_ = {.builds = plan.builds(), .asks_again = plan.asks_again()};
     if (plan.addressed()) {
         transfers_.emplace(plan, id);
@@ -48,6 +51,7 @@ void ConsumerRecorder::integrate(Instant from, Duration length) {
         begun_.clear();
     }
     transfer_time_ += length * under_way_;
+    trend_.over(from, length, {std::llround(slot_bytes_ * state_.queued_slots)});
     const std::uint32_t used = state_.free_slots + state_.receiving_slots + state_.queued_slots;
     Load& load = current_.load;
     load.free_slots += length * state_.free_slots;
@@ -213,7 +217,10 @@ void ConsumerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
 
 void ConsumerRecorder::finish(Instant now) {
     advance(now);
-    end(now, static_cast<const Counts&>(current_) != Counts{});
+    if (end(now, static_cast<const Counts&>(current_) != Counts{})) {
+        trend_.finish(now, {std::llround(slot_bytes_ * state_.queued_slots)});
+        summary_.backlog_points = trend_.points();
+    }
 }
 
 void ConsumerRecorder::close(std::int64_t second, Duration covered) {

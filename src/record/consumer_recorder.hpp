@@ -10,6 +10,7 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "record/backlog_points.hpp"
 #include "record/data_recorder.hpp"
 #include "record/transfer_times.hpp"
 #include "record/waiting_stretches.hpp"
@@ -92,6 +93,8 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     void end_transfer(const core::Observation& received);
     BurstSums<ConsumerBurst> bursts_;            ///< of the second at hand's intervals, with --row-interval
     std::optional<TransferRecorder> transfers_;  ///< addressed events
+    double slot_bytes_;                          ///< of what waits in a slot
+    BacklogTrend trend_;
     WaitingStretches waits_;
     std::optional<core::Instant> on_its_way_since_;
     std::uint64_t corrupt_seen_ = 0;

@@ -54,7 +54,7 @@ struct RankSummary : RankSums {
     std::int64_t last_second = no_second;  ///< of the last row
     Load load;                             ///< phase `measure`
     std::int64_t overflow_seconds = 0;     ///< seconds of phase `measure` with an overflow
-    BacklogPoints backlog_points;          ///< producer
+    BacklogPoints backlog_points;          ///< producer, consumer
 
     // What was moved (sent or received) in one whole second of phase `measure`.
     core::BitRate slowest;

@@ -55,6 +55,8 @@ nlohmann::ordered_json verdict_json(const RunRecord& record) {
             {"backlog_growth_tolerance_bytes_per_second",
              record::number_or_null(verdict.growth_tolerance_bytes_per_second)},
             {"buffer_full_after_s", record::number_or_null(verdict.buffer_full_after_s)},
+            {"slots_growth_bytes_per_second", record::number_or_null(verdict.slots_growth_bytes_per_second)},
+            {"slots_full_after_s", record::number_or_null(verdict.slots_full_after_s)},
             {"on_time", verdict.on_time ? Json(*verdict.on_time) : Json()},
             {"sets", verdict.sets},
             {"late_sets", verdict.late_sets},

@@ -67,7 +67,7 @@ std::string contradiction_in_growth(const show::RunRecord& record) {
             sums.generated, sums.received);
     }
     const bool grows = verdict.buffer_full_after_s.has_value();
-    if (sustained && (grows || !verdict.growing_producers.empty())) {
+    if (sustained && (grows || verdict.slots_full_after_s || !verdict.growing_producers.empty())) {
         return "the run is called sustained although a backlog grows";
     }
     // Then nothing was left at the end of any set.

@@ -132,4 +132,13 @@ TEST_CASE("A point of steady events is the mean over its stretch") {
     CHECK(trend.points().known == 4);
 }
 
+TEST_CASE("A rank that begins later has had nothing before") {
+    BacklogTrend late(steady(8, 1e9), {}, at(3));  // in the second of 4 stretches of 2 s
+    late.over(at(3), Duration::seconds(5), {100});
+    CHECK(late.points().known == 4);
+    CHECK(late.points().bytes[0] == Bytes{0});
+    CHECK(late.points().bytes[1] == Bytes{50});
+    CHECK(late.points().bytes[3] == Bytes{100});
+}
+
 }  // namespace record_backlog_points_test_file

@@ -40,6 +40,30 @@ struct Recorded {
 
 }  // namespace
 
+TEST_CASE("What waits in a consumer's slots just before each set shows whether it keeps up") {
+    Recorded run;
+    run.plan.duration = Duration::seconds(3);
+    run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 1e6};
+    const auto points_from = [&](double start) {
+        ConsumerRecorder recorder = run.recorder(at(start));
+        recorder.set_state(at(start), {.free_slots = 8});
+        for (std::uint32_t second = 0; second < 3; ++second) {
+            recorder.set_state(at(second + 0.3), {.free_slots = 0, .receiving_slots = 1, .queued_slots = 7});
+            recorder.set_state(at(second + 0.9), {.free_slots = 5, .queued_slots = 2 + second});
+        }
+        recorder.set_state(at(3.5), {.free_slots = 8});
+        recorder.finish(at(4));
+        const BacklogPoints& points = recorder.summary().backlog_points;
+        CHECK(points.known == 4);
+        return std::vector<Bytes>(points.bytes.begin(), points.bytes.begin() + 4);
+    };
+    const std::vector<Bytes> from_the_start{{0}, {2'000'000}, {3'000'000}, {4'000'000}};
+    CHECK(points_from(-1) == from_the_start);
+    run.plan.pattern = Pattern::build;  // fragments of two producers are one event
+    const std::vector<Bytes> built{{0}, {4'000'000}, {6'000'000}, {8'000'000}};
+    CHECK(points_from(-1) == built);
+}
+
 TEST_CASE("A consumer is receiving, blocked or waiting, and processing beside") {
     Recorded run;
     ConsumerRecorder recorder = run.recorder(at(-1));

@@ -14,6 +14,8 @@
 #include "catch.hpp"
 #include "test_runs.hpp"
 
+namespace record_csv_log_test_file {
+
 using namespace weir::files;
 using namespace weir::record;
 using namespace weir::core;
@@ -247,3 +249,5 @@ TEST_CASE("A log can be continued after the rows of another process") {
     }
     CHECK(content(path) == "second\n1\n2\n");
 }
+
+}  // namespace record_csv_log_test_file

@@ -12,6 +12,8 @@
 
 #include "catch.hpp"
 
+namespace record_traffic_matrix_test_file {
+
 using namespace weir::files;
 using namespace weir::record;
 using namespace weir::core;
@@ -130,3 +132,5 @@ TEST_CASE("A traffic file that does not fit leaves nothing and an error") {
     CHECK(error->error_number == EFBIG);
     CHECK(directory.files() == 0);
 }
+
+}  // namespace record_traffic_matrix_test_file

@@ -9,6 +9,8 @@
 #include "catch.hpp"
 #include "record/phase_times.hpp"
 
+namespace record_transfer_times_test_file {
+
 using namespace weir::core;
 using namespace weir::record;
 
@@ -130,3 +132,5 @@ TEST_CASE("Phases are kept one by one as long as they are few") {
     CHECK_FALSE(keeps_each_phase(plan));
     CHECK(TransferRecorder(plan, {1}).phase_ends().empty());
 }
+
+}  // namespace record_transfer_times_test_file
