@@ -153,7 +153,7 @@ std::string headline(const ExplainReport& report) {
         "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
         worst.name == twin::interface_bytes_name
-            ? " The hosts received or sent other traffic beside that of the run."
+            ? " Beyond the payload, that is traffic of others, or headers and messages of small events."
         : worst.name == twin::stalls_name ? " The hosts were busy with something else."
                                           : "");
 }

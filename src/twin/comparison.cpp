@@ -64,8 +64,12 @@ void add_times(TwinComparison& comparison, const char* name, const ShownTimes& r
 
 /// Other traffic: what the interface of any host moved most beyond the payload of its ranks, in one
 /// direction. Left out if all moved less, which is no sign of anything: ranks that share a host do not use
-/// it.
+/// it. Left out, too, in a simulation, in which all traffic was asked for, and where it is not known which
+/// ranks a host has.
 void add_traffic(TwinComparison& comparison, const ShownRun& run) {
+    if (run.simulated || !run.hosts_known()) {
+        return;
+    }
     const double usual = run.goodput() / 8 * run.duration_s / std::max(1U, run.consumers);
     Figure worst;
     for (const ShownHost& host : run.hosts) {

@@ -209,6 +209,12 @@ void read_plan(const RecordValue& plan, ShownRun& run) {
             run.plan.emplace_back(name, value.get<std::string>());
         }
     }
+    if (plan.text_or_empty("transport") == "datagram") {
+        throw Unreadable(
+            "there is no twin of a run with --transport datagram: a twin loses nothing on the way, and has "
+            "no "
+            "datagrams");
+    }
     const RecordValue resolved = plan.at("resolved");
     run.interval_s = resolved.at("interval_s").number();
     run.duration_s = resolved.at("duration_s").number();
@@ -261,6 +267,12 @@ double ShownRun::waiting_share() const {
         sum += rank.waiting_for_slot + rank.waiting_for_grant;
     }
     return sum / std::max(1U, producers);
+}
+
+bool ShownRun::hosts_known() const {
+    return std::all_of(ranks.begin(), ranks.end(), [](const ShownRank& rank) {
+        return rank.node.role == core::Role::scheduler || !rank.host.empty();
+    });
 }
 
 const ShownRank& ShownRun::scheduler() const {

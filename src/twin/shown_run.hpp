@@ -108,6 +108,8 @@ struct ShownRun {
     [[nodiscard]] double unseen_slot_s() const;
     /// Share of all producers' time in which events were there, and neither slot nor grant.
     [[nodiscard]] double waiting_share() const;
+    /// Of every producer and consumer, where it ran.
+    [[nodiscard]] bool hosts_known() const;
     [[nodiscard]] const ShownRank& scheduler() const;
 };
 

@@ -17,6 +17,10 @@ COMMON = {"producers": 2, "consumers": 2, "duration": "3s", "warmup": "1s", "rat
           "consumer-link": "3000Mb/s", "fault": []}
 
 
+SHORT = {"producers": 2, "consumers": 2, "duration": "100ms", "warmup": "20ms", "interval": "10ms", "rate": "5Gb/s", "event-size": "250kB",
+         "producer-link": "10Gb/s", "consumer-link": "10Gb/s", "fault": []}
+
+
 class ExplainTest(CommandTest):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -68,6 +72,22 @@ class ExplainTest(CommandTest):
         self.assertEqual((found["near"], found["causes"], found["remedy"], found["largest_rate"]), (False, [], None, None), found["text"])
         self.assertTrue(found["differs_most"])
         self.assertTrue(found["text"].startswith("Not reproduced"), found["text"])
+
+    def test_a_simulated_run_is_not_held_against_counters_that_its_twin_lacks(self):
+        plans = {"healthy": ({}, 0), "small": ({"rate": "100Mb/s", "event-size": "2kB"}, 0), "full": ({"rate": "9.9Gb/s"}, 3),
+                 "slots": ({"rate": "4Gb/s", "slots": 1, "busy": "exponential:1ms"}, 3)}
+        for network in ("fluid", "packet"):
+            for name, (planned, status) in plans.items():
+                with self.subTest(network=network, plan=name):
+                    out = f"{network}-{name}"
+                    self.simulate({**SHORT, **planned, "network": network}, out, status=status)
+                    found = self.explain(out)
+                    self.assertTrue(found["near"], found["text"])
+                    self.assertEqual("Every set was on time" in found["text"], status == 0, found["text"])
+
+    def test_what_is_not_reproduced_names_what_the_run_had(self):
+        self.simulate({**SHORT, "network": "packet", "transport": "datagram", "rate": "500Mb/s"}, "datagrams")
+        self.refused(["explain", str(self.directory / "datagrams")], "no twin of a run with --transport datagram", command="weir explain")
 
     def test_refusals(self):
         self.refused(["explain"], "is missing", command="weir explain")

@@ -89,6 +89,9 @@ TEST_CASE("A record is read, and what is missing or impossible is named") {
     broken["status"] = "interrupted";
     CHECK(refusal(broken).find("the run is interrupted") != std::string::npos);
     broken = run_json();
+    broken["plan"]["transport"] = "datagram";
+    CHECK(refusal(broken).find("no twin of a run with --transport datagram") != std::string::npos);
+    broken = run_json();
     broken["schema"] = "weir-groups/1";
     CHECK(refusal(broken).find("group-00") != std::string::npos);
     CHECK(refusal(Json::array()).find("right would be 'weir-run/1'") != std::string::npos);
@@ -153,6 +156,8 @@ TEST_CASE("A run is near itself, and what differs most for its tolerance is name
     stopped.ranks[1].stalled_s = 5;
     CHECK(twin::compare(stopped, run).worst().name == twin::stalls_name);
     ShownRun with_others = run;
+    with_others.simulated = false;
+    with_others.ranks[1].host = "eb01";
     with_others.ranks[2].host = "fn01";
     const double payload = run.goodput() / 8 * run.duration_s;
     with_others.hosts = {{"fn01", 1.5 * payload, 0}};
@@ -162,4 +167,16 @@ TEST_CASE("A run is near itself, and what differs most for its tolerance is name
     // Ranks that share a host use no interface.
     with_others.hosts = {{"fn01", 0, 0}};
     CHECK(twin::compare(with_others, run).near());
+}
+
+TEST_CASE("Interfaces tell of others only where there can be some, and the payload of hosts is known") {
+    const ShownRun twin = twin::read_record(run_json());
+    ShownRun run = twin;
+    run.hosts = {{"consumer-0", 1.5 * run.goodput() / 8 * run.duration_s, 0}};
+    CHECK(twin::compare(run, twin).near());  // simulated
+    run.simulated = false;
+    CHECK(twin::compare(run, twin).near());  // whose the bytes are is not known
+    run.ranks[1].host = "producer-0";
+    run.ranks[2].host = "consumer-0";
+    CHECK(twin::compare(run, twin).worst().name == twin::interface_bytes_name);
 }
