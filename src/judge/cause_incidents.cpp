@@ -8,6 +8,7 @@
 
 #include "files/formatting.hpp"
 #include "judge/cause_rules.hpp"
+#include "record/datagram_account.hpp"
 #include "record/rows.hpp"
 #include "record/second_clock.hpp"
 
@@ -91,6 +92,46 @@ std::optional<NamedCause> buffer_below_set(const HeldRun& run) {
                     "make --buffer at least as large as a set");
 }
 
+/// What hosts dropped before any socket had it: in the receive rings of NICs, and in the queues behind them.
+std::uint64_t dropped_before_sockets(const HeldRun& run) {
+    const record::DatagramAccount* const account = run.facts.datagrams;
+    if (account == nullptr) {
+        return 0;
+    }
+    // Counters are those of whole hosts: what is few beside the missing may be of others.
+    const std::int64_t dropped = account->explained.interface + account->explained.softnet;
+    return dropped * 2 >= account->missing ? static_cast<std::uint64_t>(dropped) : 0;
+}
+
+/// Where datagrams were dropped, and what helps there.
+struct DropPlace {
+    CauseKind what;
+    std::string text;
+    const char* remedy;
+};
+
+DropPlace drop_place(const HeldRun& run) {
+    const std::uint64_t sockets = run.held.socket_drops;
+    const std::uint64_t before = dropped_before_sockets(run);
+    if (before > sockets) {
+        return {CauseKind::host_loss,
+                fmt::format("; hosts dropped {} in full receive rings, before they reached a socket",
+                            files::counted(before, "packet")),
+                run.facts.simulated != nullptr
+                    ? "try --shaping, or larger receive rings of hosts (switch file: [host] ring-packets)"
+                    : "try --shaping, or larger receive rings and queues of hosts (`ethtool -G`, "
+                      "net.core.netdev_max_backlog)"};
+    }
+    if (sockets > 0) {
+        return {CauseKind::host_loss,
+                fmt::format("; {} were dropped at full sockets of consumers",
+                            files::counted(sockets, "datagram")),
+                "try --shaping, or larger socket buffers (--socket-buffer)"};
+    }
+    return {CauseKind::switch_loss, "",
+            "the line `datagrams` shows where they were lost; try --shaping, or a switch with more memory"};
+}
+
 /// A lost fragment holds its stream and its slot until it is given up, which looks like a slow scheduler.
 std::optional<NamedCause> datagrams_lost(const HeldRun& run) {
     const HoldUp& held = run.held;
@@ -99,7 +140,6 @@ std::optional<NamedCause> datagrams_lost(const HeldRun& run) {
     if (held.lost_on_the_way == 0 || (lost < lost_share_min && held.held_up > 0)) {
         return std::nullopt;
     }
-    const bool at_hosts = held.socket_drops > 0;
     const std::string held_up =
         held.held_up > 0
             ? fmt::format(
@@ -107,17 +147,12 @@ std::optional<NamedCause> datagrams_lost(const HeldRun& run) {
                   "was sent",
                   files::readable(run.plan.fragment_timeout * (std::int64_t{run.plan.reasks} + 1)))
             : "";
-    const std::string dropped = at_hosts ? fmt::format("; {} were dropped at full sockets of consumers",
-                                                       files::counted(held.socket_drops, "datagram"))
-                                         : "";
-    return cause_of(at_hosts ? CauseKind::host_loss : CauseKind::switch_loss, lost,
+    const DropPlace place = drop_place(run);
+    return cause_of(place.what, lost,
                     fmt::format("{} of the {} did not arrive whole{}{}.",
                                 files::loss_share(held.lost_on_the_way, held.generated_events),
-                                run.plan.builds() ? "fragments" : "events", held_up, dropped),
-                    at_hosts
-                        ? "try --shaping, or larger socket buffers (--socket-buffer)"
-                        : "the line `datagrams` shows where they were lost; try --shaping, or a switch with "
-                          "more memory");
+                                run.plan.builds() ? "fragments" : "events", held_up, place.text),
+                    place.remedy);
 }
 
 /// When the longest stall of the rank began, at the earliest: its end is known by its second.

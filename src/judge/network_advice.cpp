@@ -71,9 +71,15 @@ record::SwitchRow counts_of_data(const core::NetworkPlan& network, const record:
     return switches.classes.empty() ? switches.sum() : switches.sum_of(network.fabric.data_priority);
 }
 
-NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
+NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record::SwitchTotals& switches,
+                                  const std::string& dropping_host) {
     const core::FabricPlan& fabric = network.fabric;
     const record::SwitchRow sum = counts_of_data(network, switches);
+    if (!dropping_host.empty() && sum.dropped_packets == 0) {
+        return {fmt::format("Hosts dropped packets in full receive rings, {} most; the switch dropped none.",
+                            dropping_host),
+                "try larger receive rings of hosts (switch file: [host] ring-packets)"};
+    }
     if (const std::uint64_t lost = switches.failures.lost_packets(); lost > 0 && sum.dropped_packets == 0) {
         return {
             fmt::format("Failures of the network lost {}, and {} were sent again.",
@@ -165,7 +171,7 @@ NetworkAdvice of_simulated(const core::Plan& plan, const RunFacts& facts) {
     if (facts.switches != nullptr) {
         switch (first_mechanism(facts)) {
             case Mechanism::lossy:
-                return of_simulated_losses(network, *facts.switches);
+                return of_simulated_losses(network, *facts.switches, facts.network->dropping_host);
             case Mechanism::held_back_by_pfc:
             case Mechanism::pauses_sent:
                 return of_simulated_pauses(network, *facts.switches);

@@ -24,6 +24,10 @@
 #include "record/second_collector.hpp"
 #include "record/switch_counters.hpp"
 
+namespace weir::record {
+struct DatagramAccount;
+}
+
 namespace weir::judge {
 
 struct Verdict {
@@ -76,6 +80,8 @@ struct RunFacts {
     const NetworkVerdict* network = nullptr;
     const record::SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
     const record::Recovery* recovery = nullptr;      ///< of a run that outlives consumers
+    const record::DatagramAccount* datagrams =
+        nullptr;  ///< of a run with datagrams, and where they were lost
     /// The nominal speed of the interface of each rank's host, shared evenly by the ranks of the same role
     /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than that.
     std::vector<core::BitRate> interface_rates{};

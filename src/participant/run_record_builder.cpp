@@ -251,6 +251,7 @@ judge::RunFacts RunRecordBuilder::facts_of(const show::RunRecord& record) const 
     facts.network = record.network ? &*record.network : nullptr;
     facts.switches = record.switches ? &*record.switches : nullptr;
     facts.recovery = record.recovery ? &*record.recovery : nullptr;
+    facts.datagrams = record.datagrams ? &*record.datagrams : nullptr;
     facts.interface_rates = interface_rates(record);
     return facts;
 }

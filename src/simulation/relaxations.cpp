@@ -195,15 +195,8 @@ void add_memories(const SimulatedRun& run, std::vector<Relaxation>& table) {
         return;
     }
     add(table, larger_switch(run.network.fabric.switches));
-    const core::HostPlan& hosts = run.network.fabric.hosts;
-    if (hosts.ring_packets > 0 || hosts.socket_buffer.count > 0) {
-        add(table, single(CauseKind::host_loss,
-                          {[](SimulatedRun& changed) {
-                               core::HostPlan& relaxed = changed.network.fabric.hosts;
-                               relaxed.ring_packets = 0;
-                               relaxed.socket_buffer = {};
-                           },
-                           "with hosts that drop nothing", "hosts that drop nothing (--socket-buffer)"}));
+    for (Relaxation& relaxation : host_relaxations(run.network.fabric.hosts)) {
+        add(table, std::move(relaxation));
     }
 }
 

@@ -39,6 +39,9 @@ std::vector<Relaxation> relaxations_of(const SimulatedRun& run);
 /// without that.
 std::vector<Relaxation> network_relaxations(const SimulatedRun& run);
 
+/// Its part on what receiving hosts have no room for: packets in rings of NICs, datagrams in sockets.
+std::vector<Relaxation> host_relaxations(const core::HostPlan& hosts);
+
 /// Its part on disturbances, the run without them. One for all of one kind and node; where several nodes have
 /// some of one kind, also one for all of them. At most some twenty.
 std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturbances);

@@ -103,6 +103,7 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
         } else if (nic == 0) {
             add_tcp();
         }
+        add_ring(nic);
         add_pauses(nic);
         add_classes(nic);
     }
@@ -283,6 +284,14 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
     }
     if (plan_.fabric.nics.control == core::PairControl::swift) {
         add(nic, "rp_window_cuts", [this](const Nic& its, Picoseconds) { return cuts_[its.node.value]; });
+    }
+}
+
+/// As the driver mlx5 counts packets for which its receive ring had no room.
+void SwitchedCounters::add_ring(std::uint32_t nic) {
+    if (plan_.fabric.hosts.ring_packets > 0) {
+        add(nic, "rx_out_of_buffer",
+            [this](const Nic& its, Picoseconds) { return network_.queue_counts(its.node).ring_dropped; });
     }
 }
 

@@ -85,6 +85,7 @@ class SwitchedCounters {
     void add_classes(std::uint32_t nic);
     void add_queue_pairs(std::uint32_t nic);
     void add_tcp();
+    void add_ring(std::uint32_t nic);
     void add(std::uint32_t nic, std::string_view name, Read read);
     [[nodiscard]] record::SwitchPort port_to(packet::LinkIndex link) const;
     [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {

@@ -139,6 +139,23 @@ TEST_CASE("What was planted is named first") {
     }
 }
 
+TEST_CASE("Where receive rings of hosts drop datagrams, they are named, with their key") {
+    const Explained explained = explain(
+        "--transport datagram --duration 200ms --warmup 50ms --interval 10ms --event-size 50kB --producers 4 "
+        "--consumers 2 --rate 500Mb/s --producer-link 10Gb/s --consumer-link 10Gb/s --port-buffer 4MiB "
+        "--slots 8 --switch-set host.ring-packets=64 --switch-set host.receive-time=5us");
+    const NamedCause& first = explained.causes.front();
+    CHECK(first.what == CauseKind::host_loss);
+    CHECK_THAT(first.remedy, containing("[host] ring-packets"));
+    REQUIRE(explained.record.datagrams);
+    CHECK(explained.record.datagrams->explained.interface > 0);
+    CHECK(explained.record.datagrams->unexplained() == 0);
+    REQUIRE(explained.record.network);
+    CHECK(explained.record.network->dropping_host.starts_with("consumer-"));
+    CHECK(judge::name_of(explained.record.verdict.causes.front().what) == "host-loss");
+    CHECK_THAT(explained.record.verdict.advice, containing("ring-packets"));
+}
+
 TEST_CASE("What suffices is all named, the cheapest remedy first") {
     const Explained explained = explain(four + "--rate 4Gb/s --busy exponential:33ms --slots 1");
     CHECK(explained.causes.front().what == CauseKind::slots);

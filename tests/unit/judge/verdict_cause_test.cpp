@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
+#include "record/datagram_account.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;
@@ -163,6 +164,22 @@ TEST_CASE("Lost datagrams that held streams are the cause, and not the scheduler
     verdict = run.judged();
     CHECK(cause_name(verdict) == "host-loss");
     CHECK(contains(verdict.text, "30 datagrams were dropped at full sockets of consumers."));
+    CHECK(contains(verdict.advice, "--socket-buffer"));
+    DatagramAccount account;
+    account.missing = 300;
+    account.explained.socket = 30;
+    account.explained.interface = 100;  // may be others'
+    run.facts.datagrams = &account;
+    CHECK(contains(run.judged().advice, "--socket-buffer"));
+    account.explained.interface = 270;
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "host-loss");
+    CHECK(contains(verdict.text, "hosts dropped 270 packets in full receive rings"));
+    CHECK(contains(verdict.advice, "`ethtool -G`"));
+    CHECK_FALSE(contains(verdict.advice, "--socket-buffer"));
+    const NetworkPlan network;
+    run.facts.simulated = &network;
+    CHECK(contains(run.judged().advice, "[host] ring-packets"));
 }
 
 TEST_CASE("A buffer that holds no set is the cause of what it drops") {

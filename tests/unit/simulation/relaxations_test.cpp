@@ -154,6 +154,27 @@ TEST_CASE("A fault is relaxed by leaving it out, those of one node together") {
           "if consumer 0 had not stood still");
 }
 
+TEST_CASE("Receive rings and sockets of hosts are relaxed apart, each with its own option") {
+    SimulatedRun run = plain_run();
+    run.network.model = NetworkModel::packet;
+    HostPlan& hosts = run.network.fabric.hosts;
+    hosts.ring_packets = 64;
+    CHECK(find(relaxations_of(run), CauseKind::host_loss) == nullptr);  // no packet waits in it
+    hosts.receive_time = Duration::microseconds(5);
+    auto table = relaxations_of(run);
+    const Relaxation* ring = find(table, CauseKind::host_loss);
+    REQUIRE(ring != nullptr);
+    CHECK(ring->steps.front().with ==
+          "with room for 128 packets in the receive rings of hosts instead of 64");
+    CHECK(ring->steps.front().remedy.find("ring-packets") != std::string::npos);
+    CHECK(widest(run, ring).network.fabric.hosts.ring_packets == 4096);
+    hosts.ring_packets = 0;
+    hosts.socket_buffer = {1000};
+    table = relaxations_of(run);
+    CHECK(find(table, CauseKind::host_loss)->steps.front().remedy ==
+          "sockets that hold 2.000 kB (--socket-buffer)");
+}
+
 TEST_CASE("A switch can be relaxed as far as it limits") {
     SimulatedRun run = plain_run();
     run.network.model = NetworkModel::packet;
@@ -170,7 +191,7 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
           std::string::npos);
     CHECK(widest(run, find(table, CauseKind::switch_loss)).network.fabric.switches.pool ==
           run.network.fabric.switches.pool * 100);
-    CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{});
+    CHECK(widest(run, find(table, CauseKind::host_loss)).network.fabric.hosts.socket_buffer == Bytes{64'000});
     const auto windows = [&run] {
         const auto relaxations = relaxations_of(run);
         return std::count_if(relaxations.begin(), relaxations.end(),
