@@ -71,6 +71,7 @@ void add_sets(record::SetsInTime& sum, const record::SetsInTime& sets) {
     sum.sets += sets.sets;
     sum.late += sets.late;
     sum.first_late_second = earlier(sum.first_late_second, sets.first_late_second);
+    sum.first_late_at = std::min(sum.first_late_at, sets.first_late_at);
     if (sets.least_slack) {
         sum.least_slack = std::min(sum.least_slack.value_or(*sets.least_slack), *sets.least_slack);
     }
@@ -143,8 +144,18 @@ Losses sum_losses(const core::Plan& plan, std::span<const record::RankRecord> ra
     return losses;
 }
 
+/// In one of a second or two, the number of a second says next to nothing.
+bool is_short(const core::Plan& plan) {
+    return plan.duration < core::Duration::seconds(2);
+}
+
+/// A producer that has no more room than for the set that it generates.
+bool holds_one_set(const core::Plan& plan) {
+    return plan.generation == core::Generation::sets && plan.buffer == plan.set_bytes() && !plan.addressed();
+}
+
 /// "worst occupancy 0.62, producer 3 on eb07 in second 120"
-std::string fullest_text(const Producers& producers) {
+std::string fullest_text(const core::Plan& plan, const Producers& producers) {
     if (producers.fullest == nullptr) {
         return "no producer reported";
     }
@@ -152,7 +163,7 @@ std::string fullest_text(const Producers& producers) {
     std::string text =
         fmt::format("worst occupancy {:.2f}, {}", summary.max_occupancy,
                     files::node_text(producers.fullest->summary.node, producers.fullest->host));
-    if (summary.max_occupancy_second != record::no_second) {
+    if (summary.max_occupancy_second != record::no_second && !is_short(plan)) {
         text += fmt::format(" in second {}", summary.max_occupancy_second);
     }
     return text;
@@ -167,6 +178,23 @@ std::vector<std::uint32_t> indices(const std::vector<const record::RankRecord*>&
     return list;
 }
 
+/// " once, in second 4", " from second 4 on".
+std::string overflow_time(const core::Plan& plan, const Producers& producers) {
+    // Then a late set and the next one are the overflow.
+    const bool once = holds_one_set(plan) && producers.sets.late == 1;
+    if (is_short(plan)) {
+        return once ? " once" : "";
+    }
+    const std::int64_t first = producers.first_overflow_second;
+    const auto only_then = [&](const record::RankRecord* rank) {
+        return rank->summary.overflow_seconds == 1 && rank->summary.first_overflow_second == first;
+    };
+    const bool one_second =
+        std::all_of(producers.overflowing.begin(), producers.overflowing.end(), only_then);
+    return once || one_second ? fmt::format("{} in second {}", once ? " once," : "", first)
+                              : fmt::format(" from second {} on", first);
+}
+
 std::string overflow_text(const core::Plan& plan, const Producers& producers, const Verdict& verdict) {
     const bool dropped = plan.overflow == core::Overflow::drop && producers.dropped_in_measure > 0;
     const std::string who = files::name_some("producer", verdict.overflowing_producers);
@@ -176,12 +204,12 @@ std::string overflow_text(const core::Plan& plan, const Producers& producers, co
     if (verdict.first_overflow_second == record::no_second) {
         return plan.generation == core::Generation::sets
                    ? fmt::format("{} had no room for another set one interval after the last one ({}).", who,
-                                 fullest_text(producers))
+                                 fullest_text(plan, producers))
                    : fmt::format("{} exceeded {} at the end, with events that were generated late ({}).", who,
-                                 whose, fullest_text(producers));
+                                 whose, fullest_text(plan, producers));
     }
-    return fmt::format("{} {} {} from second {} on ({}).", who, dropped ? "dropped events at" : "exceeded",
-                       whose, verdict.first_overflow_second, fullest_text(producers));
+    return fmt::format("{} {} {}{} ({}).", who, dropped ? "dropped events at" : "exceeded", whose,
+                       overflow_time(plan, producers), fullest_text(plan, producers));
 }
 
 std::string lost_text(const core::Plan& plan, const Losses& losses) {
@@ -214,14 +242,15 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
                           files::counted(sets.sets, "set"), sets.late == 1 ? "was" : "were")
             : fmt::format("In {} of {}, some data was left {} after it was generated", sets.late,
                           files::counted(sets.sets, "interval"), files::readable(plan.interval));
-    text += fmt::format(" ({}, first in second {}", files::name_some("producer", indices(producers.late)),
-                        sets.first_late_second);
+    text += fmt::format(" ({}, {}", files::name_some("producer", indices(producers.late)),
+                        first_late_text(plan, sets));
     const record::RankRecord& worst = *producers.late.front();
     const auto slack = worst.summary.sets_in_time.least_slack;
     // What was never gone was later than that.
     const bool all_gone = worst.summary.run.lost.events == 0;
     if (slack && *slack < core::Duration{} && all_gone) {
-        text += fmt::format("; at worst {} late", files::readable(core::Duration{} - *slack));
+        text += fmt::format("; {}{} late", sets.late > 1 ? "at worst " : "",
+                            files::readable(core::Duration{} - *slack));
         if (producers.late.size() > 1) {
             text += ", " + files::node_text(worst.summary.node, worst.host);
         }
@@ -232,11 +261,9 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
 /// Without the occupancy where it means nothing: a set that has just been generated fills a buffer of its
 /// size.
 std::string buffers_text(const core::Plan& plan, const Producers& producers) {
-    const bool always_full =
-        plan.generation == core::Generation::sets && plan.buffer == plan.set_bytes() && !plan.addressed();
-    return always_full && producers.fullest != nullptr
+    return holds_one_set(plan) && producers.fullest != nullptr
                ? std::string{"No producer exceeded its buffer."}
-               : fmt::format("No producer exceeded its buffer ({}).", fullest_text(producers));
+               : fmt::format("No producer exceeded its buffer ({}).", fullest_text(plan, producers));
 }
 
 const char* on_time_text(const core::Plan& plan) {
@@ -259,7 +286,7 @@ std::string sustained_text(const core::Plan& plan, const Producers& producers, c
     std::string text;
     if (late || producers.least_slack == nullptr) {
         text = fmt::format("Sustained{}: for {} no producer exceeded its buffer ({}).",
-                           late ? ", but not on time" : "", length, fullest_text(producers));
+                           late ? ", but not on time" : "", length, fullest_text(plan, producers));
     } else {
         text = fmt::format("Sustained: for {} {}. Least slack: {}. {}", length, on_time_text(plan),
                            slack_text(plan, producers), buffers_text(plan, producers));
@@ -276,7 +303,8 @@ std::string not_judged_text(const core::Plan& plan, const Producers& producers) 
                : fmt::format(
                      "Not judged: the run ended after {} of {}; until then no producer exceeded its buffer "
                      "({}).",
-                     producers.whole_seconds, files::length_text(plan.duration), fullest_text(producers));
+                     producers.whole_seconds, files::length_text(plan.duration),
+                     fullest_text(plan, producers));
 }
 
 void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
@@ -359,6 +387,14 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
 
 }  // namespace
 
+std::string first_late_text(const core::Plan& plan, const record::SetsInTime& sets) {
+    const char* const first = sets.late > 1 ? "first " : "";
+    return is_short(plan) && sets.first_late_at != core::Instant::never()
+               ? fmt::format("{}{} into the measured time", first,
+                             files::readable(sets.first_late_at - core::Instant{}))
+               : fmt::format("{}in second {}", first, sets.first_late_second);
+}
+
 std::string_view cause_name(const Verdict& verdict) {
     return verdict.causes.empty() ? "none" : name_of(verdict.causes.front().what);
 }
@@ -377,6 +413,7 @@ Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ra
     verdict.sets = producers.sets.sets;
     verdict.late_sets = producers.sets.late;
     verdict.first_late_second = producers.sets.first_late_second;
+    verdict.first_late_at = producers.sets.first_late_at;
     verdict.late_producers = indices(producers.late);
     verdict.least_slack = producers.sets.least_slack;
     if (!saturate) {

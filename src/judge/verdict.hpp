@@ -54,6 +54,7 @@ struct Verdict {
     std::uint64_t sets = 0;       ///< whose fate is known, of all producers
     std::uint64_t late_sets = 0;
     std::int64_t first_late_second = record::no_second;
+    core::Instant first_late_at = core::Instant::never();
     std::vector<std::uint32_t> late_producers;  ///< the worst first
     /// Least time from an event's departure to its deadline; negative: so late. Nothing: no event was gone.
     std::optional<core::Duration> least_slack;
@@ -89,6 +90,10 @@ struct RunFacts {
     /// that was not tried.
     const std::vector<NamedCause>* proved = nullptr;
 };
+
+/// When the first set was late, in a unit that fits the length of the run: "first in second 4", "first 40.0
+/// ms into the measured time"; without "first" if it was the only one.
+std::string first_late_text(const core::Plan& plan, const record::SetsInTime& sets);
 
 Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ranks, const RunFacts& facts);
 

@@ -59,6 +59,7 @@ void SetDeadlines::find_late(OpenSet& set, Instant deadline) {
     if (account_.first_late_second == no_second || second < account_.first_late_second) {
         account_.first_late_second = second;
     }
+    account_.first_late_at = std::min(account_.first_late_at, deadline);
 }
 
 void SetDeadlines::close_until(Instant now) {

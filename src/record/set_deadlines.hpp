@@ -29,6 +29,7 @@ struct SetsInTime {
     /// In which the first late one missed its deadline. With generation `steady` it may be noticed up to an
     /// interval later, when the event is gone.
     std::int64_t first_late_second = no_second;
+    core::Instant first_late_at = core::Instant::never();  ///< that deadline
     /// The least time that an event of these sets was gone before its deadline; negative: so late. Of an
     /// event that was never gone, when it was given up. Nothing before the first event was gone.
     std::optional<core::Duration> least_slack;

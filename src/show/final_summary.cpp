@@ -155,10 +155,14 @@ void add_sets(Page& page, const RunRecord& record) {
     }
     std::string text = fmt::format("{} late of {}", verdict.late_sets, verdict.sets);
     if (verdict.late_sets > 0) {
+        const record::SetsInTime sets{.late = verdict.late_sets,
+                                      .first_late_second = verdict.first_late_second,
+                                      .first_late_at = verdict.first_late_at,
+                                      .least_slack = {}};
         text += fmt::format(
-            " ({}), first in second {}",
+            " ({}), {}",
             files::percent(static_cast<double>(verdict.late_sets) / static_cast<double>(verdict.sets)),
-            verdict.first_late_second);
+            judge::first_late_text(record.plan, sets));
     }
     if (verdict.least_slack) {
         const bool late = *verdict.least_slack < Duration{};

@@ -106,6 +106,43 @@ TEST_CASE("The verdict has how long a run was, and what it was too short to show
     CHECK(contains(run.judged().text, "Not judged: the run ended after 10 of 1.50 s;"));
 }
 
+TEST_CASE("When something was late is said in a unit that fits the run, and once if it was once") {
+    JudgedRun run;
+    run.plan.buffer = run.plan.set_bytes();
+    run.overflow(0, 1.01, 4, 9, 0, 0);
+    run.producer(0).overflow_seconds = 1;
+    SetsInTime& sets = run.producer(0).sets_in_time;
+    sets = {.sets = 10,
+            .late = 1,
+            .first_late_second = 4,
+            .first_late_at = Instant{4'000'000'000},
+            .least_slack = Duration::microseconds(-143)};
+    run.producer(1).sets_in_time = {.sets = 10, .least_slack = Duration::milliseconds(1)};
+    std::string text = run.judged().text;
+    CHECK(contains(text,
+                   "NOT sustained: producer 0 exceeded its buffer once, in second 4 (worst occupancy 1.01"));
+    CHECK(contains(text, "1 of 20 sets was late: "));
+    CHECK(contains(text, "(producer 0, in second 4; 143 us late)"));
+    sets.late = 2;
+    text = run.judged().text;
+    CHECK(contains(text, "producer 0 exceeded its buffer in second 4 (worst occupancy 1.01"));
+    CHECK(contains(text, "(producer 0, first in second 4; at worst 143 us late)"));
+    run.plan.duration = Duration::milliseconds(200);
+    run.plan.interval = Duration::milliseconds(10);
+    run.plan.buffer = run.plan.set_bytes();
+    sets.first_late_second = 0;
+    sets.first_late_at = Instant{40'000'000};
+    run.producer(0).first_overflow_second = 0;
+    text = run.judged().text;
+    CHECK(contains(text, "producer 0 exceeded its buffer (worst occupancy 1.01, producer 0 on "));
+    CHECK(contains(text, "(producer 0, first 40.0 ms into the measured time; at worst 143 us late)"));
+    CHECK_FALSE(contains(text, "second"));
+    sets.late = 1;
+    text = run.judged().text;
+    CHECK(contains(text, "producer 0 exceeded its buffer once (worst occupancy 1.01"));
+    CHECK(contains(text, "(producer 0, 40.0 ms into the measured time; 143 us late)"));
+}
+
 TEST_CASE("Events that came when as many waited as can are not said to be left over") {
     JudgedRun run;
     run.producer(0).run.generated.events = 5'000'000;
