@@ -12,6 +12,7 @@
 #include "core/producer.hpp"
 #include "core/switch_memory.hpp"
 #include "files/formatting.hpp"
+#include "simulation/faster_links.hpp"
 
 namespace weir::simulation {
 
@@ -25,9 +26,6 @@ using judge::CauseKind;
 
 // Where a limit ends. The plans that are made here must be possible ones: what the remedy names can be asked
 // for with options.
-constexpr BitRate fastest_fluid_link{1'000'000'000'000};
-/// A short packet takes two nanoseconds there; time has no finer steps than one.
-constexpr BitRate fastest_packet_link{400'000'000'000};
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;   ///< that a consumer may expect: config's limit
 constexpr std::int64_t most_places = std::int64_t{1} << 20;   ///< of all consumers: memory of the simulation
 constexpr std::int64_t most_streams = std::int64_t{1} << 17;  ///< of all producers: memory, too
@@ -43,13 +41,6 @@ void add(std::vector<Relaxation>& table, Relaxation relaxation) {
     if (!relaxation.steps.empty()) {
         table.push_back(std::move(relaxation));
     }
-}
-
-/// With so many significant digits, upwards.
-std::int64_t rounded_up(double value, int digits) {
-    const double grain = std::pow(10.0, std::floor(std::log10(std::max(value, 1.0))) - (digits - 1));
-    return grain < 1 ? static_cast<std::int64_t>(std::ceil(value))
-                     : static_cast<std::int64_t>(std::ceil(value / grain - 1e-9) * grain);
 }
 
 // Counts of the plan.
@@ -301,8 +292,6 @@ Relaxation shorter_processing(const core::Plan& plan) {
 
 // Links.
 
-constexpr double faster[] = {1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 30, 100};
-
 /// The links of a role: where NetworkPlan has them, and how they are called.
 struct Links {
     CauseKind what;
@@ -317,38 +306,6 @@ constexpr Links links_of_role[] = {
      &core::NetworkPlan::own_producer_links, "producers'", "--producer-link"},
     {CauseKind::consumer_links, core::Role::consumer, &core::NetworkPlan::consumer_link,
      &core::NetworkPlan::own_consumer_links, "consumers'", "--consumer-link"}};
-
-BitRate times(BitRate rate, double factor) {
-    return {rounded_up(static_cast<double>(rate.bits_per_second) * factor, 2)};
-}
-
-/// Those that give different rates, up to the fastest link: of one that is nearly as fast, up to four times.
-std::vector<double> factors_for(const core::NetworkPlan& network, BitRate now) {
-    const BitRate fastest =
-        network.model == core::NetworkModel::packet ? fastest_packet_link : fastest_fluid_link;
-    std::vector<double> factors;
-    BitRate last = now;
-    for (const double factor : faster) {
-        const BitRate wanted = times(now, factor);
-        if (wanted > last && (wanted <= fastest || factor <= 4)) {
-            factors.push_back(factor);
-            last = wanted;
-        }
-    }
-    return factors;
-}
-
-/// Faster ports need more headroom: the memory grows by that, so that what ports share, a limit of its own,
-/// stays as it is.
-void keep_shared_memory(const core::NetworkPlan& before, SimulatedRun& changed) {
-    const core::Plan& plan = changed.run.plan;
-    const auto headroom = [&plan](const core::NetworkPlan& network) {
-        return network.model == core::NetworkModel::packet
-                   ? core::largest_headroom(network, plan.producers, plan.consumers).count
-                   : 0;
-    };
-    changed.network.fabric.switches.pool.count += headroom(changed.network) - headroom(before);
-}
 
 Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
     Relaxation relaxation{.what = links.what, .where = {}, .steps = {}};
@@ -369,25 +326,6 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
              },
              all_alike ? fmt::format("with {} instead of {}", alike, readable(now)) : "with " + times_as_fast,
              fmt::format("{} ({})", all_alike ? alike : times_as_fast, links.option)});
-    }
-    return relaxation;
-}
-
-Relaxation faster_uplinks(const core::NetworkPlan& network) {
-    Relaxation relaxation{.what = CauseKind::uplinks, .where = {}, .steps = {}};
-    for (const double factor : factors_for(network, network.fabric.topology.uplink_rate)) {
-        const std::string as_fast = fmt::format("cables between switches {} times as fast", factor);
-        relaxation.steps.push_back({[factor](SimulatedRun& changed) {
-                                        const core::NetworkPlan before = changed.network;
-                                        core::TopologyPlan& topology = changed.network.fabric.topology;
-                                        topology.uplink_rate = times(topology.uplink_rate, factor);
-                                        topology.core_rate = times(topology.core_rate, factor);
-                                        for (core::OwnCables& own : topology.own_cables) {
-                                            own.rate = times(own.rate, factor);
-                                        }
-                                        keep_shared_memory(before, changed);
-                                    },
-                                    "with " + as_fast, as_fast + " ([topology] uplink-rate, core-rate)"});
     }
     return relaxation;
 }
@@ -451,7 +389,9 @@ std::vector<Relaxation> relaxations_of(const SimulatedRun& run) {
         add(table, faster_links(run.network, links));
     }
     if (core::has_fabric(run.network) && run.network.fabric.topology.kind != core::TopologyKind::star) {
-        add(table, faster_uplinks(run.network));
+        for (Relaxation& relaxation : cable_relaxations(run.network)) {
+            add(table, std::move(relaxation));
+        }
     }
     return table;
 }

@@ -156,6 +156,23 @@ TEST_CASE("Where receive rings of hosts drop datagrams, they are named, with the
     CHECK_THAT(explained.record.verdict.advice, containing("ring-packets"));
 }
 
+TEST_CASE("Of cables between switches the slow one is named, with its key") {
+    const Explained explained = explain(
+        "--network packet --duration 100ms --warmup 20ms --interval 10ms --event-size 100kB --producers 4 "
+        "--consumers 4 --rate 6Gb/s --producer-link 10Gb/s --consumer-link 10Gb/s --pfc on --switch-set "
+        "topology.kind=leaf-spine --switch-set topology.leaves=2 --switch-set topology.spines=2 "
+        "--switch-set topology.uplink-rate=40Gb/s --switch-set placement.kind=rows --switch-set "
+        "topology.own-rates=leaf-0:spine-1=5Gb/s --switch-set balancing.kind=spray --switch-set "
+        "nic.reorder=1MiB");
+    const NamedCause& first = explained.causes.front();
+    CHECK(first.what == CauseKind::uplinks);
+    CHECK_THAT(first.text, containing("on the cable leaf-0:spine-1 instead of 5.000 Gb/s"));
+    CHECK_THAT(first.remedy, containing("[topology] own-rates"));
+    for (const NamedCause& cause : explained.causes) {
+        CHECK(cause.remedy.find("uplink-rate") == std::string::npos);
+    }
+}
+
 TEST_CASE("What suffices is all named, the cheapest remedy first") {
     const Explained explained = explain(four + "--rate 4Gb/s --busy exponential:33ms --slots 1");
     CHECK(explained.causes.front().what == CauseKind::slots);
