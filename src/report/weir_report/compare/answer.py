@@ -14,7 +14,7 @@ import numpy as np
 from ..basics.errors import ReportError
 from ..runs.key_figures import KEY_FIGURES, SCORED_FIGURES, KeyFigure, key_figures
 from ..runs.plan_pressure import PlanPressure
-from . import answer_headline, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics, victims
+from . import answer_headline, bad_runs, answer_next, answer_text, answer_why, capacity_ranking, ranking, statistics, victims
 from .run_groups import Group
 
 # The order in which figures decide at a fixed rate.
@@ -84,7 +84,8 @@ class Answer:
     setting in it."""
 
     headline: str  # a few sentences, the first one has the answer
-    winner: str | None
+    winner: str | None  # certainly better than all others that are judged
+    recommended: str | None  # the winner; without one, the only leader of which no run lost data, was not sustained or failed
     decided_by: KeyFigure | None
     chosen: bool  # the user chose the deciding figure (--decide-by)
     columns: tuple  # figures by which neighbours of the ranking are told apart, decided_by first
@@ -165,9 +166,11 @@ def _made(groups, names, ranked, columns, details, values, settings, pressure, c
     suffering = victims.find_victims([groups[index] for index in there], [names[index] for index in there])
     found = answer_text.Findings(groups, names, ranked, rows, values, settings, why, capacity, tuple(limits), pressure, prover)
     headline = answer_headline.headline(found, suffering)
+    winner = None if ranked.winner is None or pressure.cannot_differ else names[ranked.winner]
     return Answer(
         headline=headline,
-        winner=None if ranked.winner is None or pressure.cannot_differ else names[ranked.winner],
+        winner=winner,
+        recommended=winner or _recommended(found),
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,
         columns=columns,
@@ -180,6 +183,12 @@ def _made(groups, names, ranked, columns, details, values, settings, pressure, c
         measured=ranked,
         pressure=pressure,
         proofs=tuple(prover.made) if prover else ())
+
+
+def _recommended(found):
+    """By next_step, where no setting won."""
+    advice = bad_runs.advice(found) if answer_next.is_about_bad_runs(found) else None
+    return None if advice is None or advice[0] is None else found.names[advice[0]]
 
 
 def _chain(groups, values, decide_by):
@@ -211,6 +220,8 @@ def _columns(ranked):
     if figures and figures[0].kind == "share":
         numbers = [figure for figure in ranked.chain if figure.kind != "share"]
         figures += [figure for figure in numbers if figure.name == "longest_stay"] or numbers[:1]
+    if ranked.objected:
+        figures += [figure for figure in ranked.chain if figure.name == "sustained" and figure not in figures]
     for one, other in zip(ranked.order, ranked.order[1:]):
         pair = ranked.told[one][other]
         if pair is not None and pair.figure not in figures:

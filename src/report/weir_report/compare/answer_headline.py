@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..basics import units
 from ..runs.key_figures import COMPLETED
-from . import answer_failures, answer_limits, ranking, reasons, statistics
+from . import answer_failures, answer_limits, bad_runs, ranking, reasons, statistics
 from .answer_text import capital, difference, does, listed, plain
 from .figure_results import all_equal
 
@@ -20,7 +20,7 @@ def headline(found, suffering=()):
         return " ".join([found.pressure.headline, *other])
     if found.capacity:
         return answer_limits.headline(found, suffering)
-    parts = [_nothing_on_time(found)]
+    parts = [_nothing_on_time(found), *bad_runs.sentences(found)]
     if not found.is_judged and found.ranked.winner is None:
         parts.append(_too_few(found))
     elif found.ranked.decided_by is None:
@@ -136,7 +136,7 @@ def _behind(found, best, row, figure):
 
 def _least_found(found, leaders):
     """Which difference between the leaders was seen, and which would have been found; or why it is not certain."""
-    pair = _pair_of_leaders(found, leaders)
+    pair = _objected(found, leaders) or _pair_of_leaders(found, leaders)
     doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
     if pair is None or pair.result.difference is None:
         return f"{doubt.reason}." if doubt else "they have nothing that differs."
@@ -144,14 +144,20 @@ def _least_found(found, leaders):
     text = f"{plain(figure)} {_differs(figure, result.difference)}{within_pairs(found, leaders[0], leaders[-1], figure)}"
     if doubt:
         return f"{text}, but {doubt.reason}."
-    if result.reason == ranking.FAILED_MORE:
-        better = found.names[pair.better]
-        return f"{text}, for the better with {better}, but {result.reason}."
+    reason = pair.objection or result.reason
+    if reason in (ranking.FAILED_MORE, *bad_runs.REASONS):
+        return f"{text}, for the better with {found.names[pair.better]}, but {reason}."
     if result.difference and pair.is_called:
         return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):
         return f"{text}; {difference(figure, result.detectable)} or more would have been found."
     return f"{text}."
+
+
+def _objected(found, leaders):
+    """The first pair of leaders whose call does not hold for bad runs."""
+    indices = {row.index for row in leaders}
+    return next((pair for pair in found.ranked.objected if {pair.first, pair.second} <= indices and pair.result.difference), None)
 
 
 def _differs(figure, size):

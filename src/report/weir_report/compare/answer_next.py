@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import answer_limits, doubts, run_order, statistics
+from . import answer_limits, bad_runs, doubts, run_order, statistics
 from .answer_text import difference, listed, plain
 
 RUNS_MOST = 50
@@ -51,6 +51,8 @@ def runs_for(found, i, j):
     pair = figure and found.ranked.of_figure(figure, i, j)
     if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason:
         return None
+    if bad_runs.hinders(found.ranked, i, j):
+        return None
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
     size = min(len(result.baseline.values), len(result.new.values))
     seen = result.difference
@@ -77,10 +79,11 @@ def next_step(found):
     if not found.is_judged and found.ranked.winner is None:
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
                 f"settings take turns{_turns(found)}.")
-    leaders = found.leaders
-    doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
+    leaders, doubt = found.leaders, _doubt(found)
     if doubt and doubt.remedy:
         return doubt.remedy
+    if is_about_bad_runs(found) and (advice := bad_runs.advice(found)):
+        return advice[1]
     if found.ranked.winner is None and any(found.groups[row.index].failed for row in leaders):
         return "Find out why runs failed, and make them again; no setting is recommended over one of which fewer runs failed."
     if found.ranked.winner is not None and found.full_load:
@@ -98,6 +101,16 @@ def next_step(found):
         return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
     return (f"Choose between {listed([row.setting for row in leaders])} by their capacity: weir-sweep with find = \"rate\" "
             "measures it.")
+
+
+def _doubt(found):
+    leaders = found.leaders
+    return next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
+
+
+def is_about_bad_runs(found):
+    """Nothing that comes before hinders a recommendation for runs that lost data."""
+    return (not found.pressure.cannot_differ and not found.capacity and found.is_judged and found.ranked.winner is None and _doubt(found) is None)
 
 
 def _turns(found):

@@ -69,8 +69,9 @@ class Findings:
 
     @property
     def leaders(self):
-        """Rows that no other setting is better than."""
-        return [row for row in self.rows if row.rank == 1 and row.judged]
+        """Rows that no other setting is better than; where each is worse than some other one, those that the fewest are better than."""
+        judged = [row for row in self.rows if row.judged]
+        return [row for row in judged if row.rank == min(row.rank for row in judged)]
 
 
 def full_load(groups):

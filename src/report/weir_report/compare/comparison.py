@@ -11,7 +11,7 @@ from ..basics.errors import ReportError
 from ..basics.units import counted, percent
 from ..runs import host_counters, plan_pressure, switch_counters
 from ..runs.key_figures import COMPLETED, KEY_FIGURES, key_figures
-from . import doubts, statistics
+from . import bad_runs, doubts, statistics
 from .answer import Answer, make_answer, short_names
 from .figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings, Side, all_equal, measure_figure  # noqa: F401
 from .run_groups import (Group, are_network_settings, describe_plan_differences, plan_differences, refuse_empty, refuse_shared_runs,
@@ -84,6 +84,8 @@ def _deciding_call(ranked, index):
     if not (ranked.judged[0] and ranked.judged[index]) or ranked.doubt(0, index):
         return INCONCLUSIVE
     pair = ranked.decided_by and ranked.of_figure(ranked.decided_by, 0, index)
+    if bad_runs.hinders(ranked, 0, index):
+        return INCONCLUSIVE
     if pair is None or pair.is_called or all_equal(pair.result):
         return NO_DIFFERENCE
     return pair.result.call

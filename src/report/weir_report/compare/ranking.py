@@ -5,14 +5,16 @@ All pairs of settings are compared, by a chain of figures: a pair is told apart 
 finds a difference which is large enough to matter. The figure that decides is chosen after the data were seen, so all
 figures of the chain and all pairs are one family: Holm's levels for the figures and a closed test of the pairs of each
 keep the chance that any of equal settings is placed before another below ALPHA. A figure that has one value in all runs
-of all settings takes no part; that can be seen without looking at which run has which setting. Figures beside the chain, which decide nothing, are a family of their own.
+of all settings takes no part; that can be seen without looking at which run has which setting. Figures beside
+the chain, which decide nothing, are a family of their own.
 
 Yes or no (completed, sustained) comes first in the chain. It comes in few steps, so that it would never be called if it shared
 its level with ten other tests: where it differs between runs, it gets OUTCOME_ALPHA and the rest of the chain what is
 left.
 
 A run that failed is the worst outcome that there is: it was not sustained, and a setting is never better than one of which
-fewer runs failed. What cannot be certain, whatever the runs show, is in `doubts`.
+fewer runs failed; nor than one of which fewer runs lost data or were not sustained (bad_runs.py). What cannot be certain, whatever the runs
+show, is in `doubts`.
 
 Rejected: to test each figure at ALPHA and to stop at the first that is called, which names a winner among two
 equal settings in more than one of ten comparisons (tests/report/test_ranking.py)."""
@@ -26,7 +28,7 @@ import itertools
 import numpy as np
 
 from ..runs.key_figures import COMPLETED
-from . import statistics
+from . import bad_runs, statistics
 from .figure_results import BETTER, INCONCLUSIVE, WORSE, FigureResult, Settings, Side, all_equal, call_figure, floor, measure_figure
 
 # The part of ALPHA that yes or no gets where its value is not the same in all runs. All against none of three runs a side has
@@ -59,6 +61,11 @@ class Runs:
     def failed_share(self, i):
         return self.failed[i] / max(1, self.failed[i] + self.complete(i))
 
+    @property
+    def bad(self):
+        """bad_runs.BadRuns of each setting."""
+        return tuple(bad_runs.count(self.values, i, self.failed[i]) for i in range(self.count))
+
     def with_failures(self):
         """The same, where runs that failed count as not sustained, and whether a run was completed is a figure."""
         if not any(self.failed):
@@ -78,6 +85,7 @@ class Pair:
     second: int
     figure: object
     result: FigureResult  # its difference is first minus second
+    objection: str | None = None  # why the call, which holds, tells the two settings not apart
 
     @property
     def is_called(self):
@@ -86,7 +94,7 @@ class Pair:
     @property
     def is_told(self):
         """Called, and large enough to matter."""
-        return self.is_called and self.result.is_relevant
+        return self.is_called and self.result.is_relevant and self.objection is None
 
     def seen_from(self, index):
         """The result as a difference from setting `index`."""
@@ -112,12 +120,18 @@ class Ranking:
     decided_by: object | None  # the first figure that told any two apart; else the first of the chain
     judged: tuple = ()  # by setting: whether it has as many runs as are judged
     doubts: dict = dataclasses.field(default_factory=dict)  # as of Runs
+    bad: tuple = ()  # bad_runs.BadRuns by setting
     is_open: bool = False  # a setting that is not judged is known to be better than could be measured: so nothing wins
 
     def of_figure(self, figure, i, j):
         """The Pair of two settings and a figure, or None."""
         return next((pair for pair in self.pairs
                      if pair.figure is figure and {pair.first, pair.second} == {i, j}), None)
+
+    @property
+    def objected(self):
+        """Pairs of the chain that bad runs keep from being told apart, though a test calls them."""
+        return [pair for pair in self.pairs if pair.figure in self.chain and (pair.objection or pair.result.reason in bad_runs.REASONS)]
 
     def beaten_by(self, i):
         return [j for j in range(len(self.told)) if self.told[i][j] is not None and self.told[i][j].better == j]
@@ -137,14 +151,21 @@ class Ranking:
 
 def rank(figures, runs, settings=Settings(), beside=()):
     """The Ranking of Runs by a chain of figures. `beside`: figures that decide nothing, and are tested as well."""
+    complete, bad = runs, runs.bad
     chain, runs = _chain(figures, runs)
     pairs = called_pairs(chain, runs, settings)
     others = called_pairs([figure for figure in beside if figure not in chain and figure.name in runs.values], runs, settings)
     for pair in (*pairs, *others):
-        _take_back(pair, runs)
+        _take_back(pair, complete, bad)
     numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
     judged = [runs.complete(i) + runs.failed[i] >= statistics.FEWEST_RUNS for i in range(runs.count)]
-    return made_of(chain, [*pairs, *others], runs.values, numbers[0] if numbers else None, judged, runs.doubts)
+    by_default = next((figure for figure in chain if figure.name == "sustained"), None) if _are_unlike(bad) else None
+    return made_of(chain, [*pairs, *others], runs.values, by_default or (numbers[0] if numbers else None), judged, runs.doubts, bad)
+
+
+def _are_unlike(bad):
+    """Runs of some settings were bad, and of others none."""
+    return len({each.are_good for each in bad if each.runs}) > 1
 
 
 def _chain(figures, runs):
@@ -169,7 +190,7 @@ def called_pairs(figures, runs, settings):
     return pairs
 
 
-def made_of(chain, pairs, values, by_default, judged, doubts=None):
+def made_of(chain, pairs, values, by_default, judged, doubts=None, bad=()):
     """The Ranking out of judged pairs, which are in the order of the chain. `by_default`: the figure that is shown where no
     two settings are told apart. `judged`: by setting, whether it has enough runs; the others have no place."""
     count = len(judged)
@@ -180,25 +201,33 @@ def made_of(chain, pairs, values, by_default, judged, doubts=None):
             told[pair.first][pair.second] = told[pair.second][pair.first] = pair
     used = {id(pair.figure) for pair in pairs if told[pair.first][pair.second] is pair}
     decided_by = next((figure for figure in chain if id(figure) in used), by_default)
-    made = Ranking(chain, pairs, told, [0] * count, [0] * count, list(range(count)), decided_by, tuple(judged), doubts or {})
+    made = Ranking(chain, pairs, told, [0] * count, [0] * count, list(range(count)), decided_by, tuple(judged), doubts or {}, tuple(bad))
     made.ranks = [1 + len(made.beaten_by(i)) for i in range(count)]
     made.last_ranks = [sum(judged) - sum(i in made.beaten_by(j) for j in range(count) if judged[j]) if judged[i] else count
                        for i in range(count)]
-    # Where the deciding figure is the same, the next ones give the order.
+    # Of settings that share a place, those without a bad run come first. Where the deciding figure is the same, the next ones give the order.
+    late = {pair.better for pair in pairs if pair.result.reason == bad_runs.LATE_MORE}
+    is_bad = [i in late or bool(bad) and not bad[i].are_good and _are_unlike(bad) for i in range(count)]
     order_by = ([decided_by] if decided_by else []) + [figure for figure in chain if figure is not decided_by]
     made.order.sort(key=lambda i: (not judged[i], bool(decided_by) and _place(decided_by, values, i)[0], made.ranks[i] + made.last_ranks[i],
-                                   *(_place(figure, values, i) for figure in order_by)))
+                                   is_bad[i], *(_place(figure, values, i) for figure in order_by)))
     return made
 
 
-def _take_back(pair, runs):
-    """Calls that cannot hold, however large the difference is."""
+def _take_back(pair, runs, bad):
+    """Calls that cannot hold, however large the difference is. `bad`: as of Ranking."""
     doubt = runs.doubts.get((pair.first, pair.second))
     result = pair.result
     if doubt and result.figure.is_scored and not all_equal(result):
         result.call, result.reason = INCONCLUSIVE, doubt.reason
     elif pair.is_called and runs.failed_share(pair.better) > runs.failed_share(pair.first + pair.second - pair.better) + 1e-9:
         result.call, result.reason = INCONCLUSIVE, FAILED_MORE
+    elif pair.is_called:
+        objection = bad_runs.objection(pair.figure, bad[pair.better], bad[pair.first + pair.second - pair.better])
+        if objection == bad_runs.BOTH_LOST:
+            pair.objection = objection
+        elif objection:
+            result.call, result.reason = INCONCLUSIVE, objection
 
 
 def _has_information(of_settings):

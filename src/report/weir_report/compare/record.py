@@ -126,6 +126,7 @@ def answer_record(answer):
     return {
         "headline": answer.headline,
         "winner": answer.winner,
+        "recommended": answer.recommended,
         "decided_by": _figure(answer.decided_by),
         "chosen": answer.chosen,
         "ranking": [{

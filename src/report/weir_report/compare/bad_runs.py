@@ -1,0 +1,173 @@
+"""Complete runs that are not good: those that lost data or were not sustained, and those that were late. No setting is recommended
+over one that had none of these. Values of runs in, counts, reasons and sentences out."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..basics.units import percent
+from . import statistics
+from .answer_text import listed
+
+# Why a call in favour of a setting does not hold.
+LOST_MORE = "more of its runs lost data or were not sustained"
+LATE_MORE = "some of its runs were late, and none of the other"
+BOTH_LOST = "runs of both lost data or were not sustained"
+REASONS = (LOST_MORE, LATE_MORE, BOTH_LOST)
+# A larger number of runs that would tell two shares apart is not computed.
+RUNS_MOST = 20
+# These say how much arrived. All others are of what was delivered: beside lost data they show nothing.
+_OF_ARRIVAL = ("completed", "sustained", "lost_events", "goodput")
+
+
+@dataclasses.dataclass(frozen=True)
+class BadRuns:
+    """Of `runs` complete ones: `spoiled` lost data or were not sustained; `late` had late sets. `failed`: others, that are not complete."""
+
+    runs: int = 0
+    lost: int = 0
+    not_sustained: int = 0
+    spoiled: int = 0
+    late: int = 0
+    failed: int = 0
+
+    @property
+    def share(self):
+        """Of all; nothing arrived in a run that failed."""
+        return (self.spoiled + self.failed) / max(1, self.runs + self.failed)
+
+    @property
+    def are_good(self):
+        return not self.spoiled
+
+
+def count(values, index, failed=0):
+    """BadRuns of setting `index`; `failed`: of it. `values`: {figure's name: [values of each setting's complete runs]}"""
+    sides = [values[name][index] if name in values else [] for name in ("lost_events", "sustained", "late_share")]
+    runs = max((len(of_settings[index]) for of_settings in values.values()), default=0)
+    lost, outcomes, late = ([*side, *[None] * (runs - len(side))] for side in sides)
+    is_lost = [bool(value) for value in lost]
+    is_not_sustained = [value == 0.0 for value in outcomes]
+    return BadRuns(runs, sum(is_lost), sum(is_not_sustained), sum(map(max, zip(is_lost, is_not_sustained))), sum(bool(value) for value in late),
+                   failed)
+
+
+def objection(figure, better, worse):
+    """Why the setting with BadRuns `better` is not better in a figure than that with `worse`; None: nothing stands against it."""
+    if better.share > worse.share + 1e-9:
+        return LOST_MORE
+    if better.spoiled and worse.spoiled and figure.name not in _OF_ARRIVAL:
+        return BOTH_LOST
+    return LATE_MORE if better.late and not (worse.late or worse.spoiled or worse.failed) else None
+
+
+def chance(one, other):
+    """The p-value of their shares of spoiled runs; None: too few runs."""
+    if min(one.runs, other.runs) < statistics.FEWEST_RUNS:
+        return None
+    return float(statistics.share_p_values(one.spoiled, one.runs, other.runs)[other.spoiled])
+
+
+def what(bad):
+    if bad.spoiled == bad.lost:
+        return "lost data"
+    return "lost data or were not sustained" if bad.lost else "were not sustained"
+
+
+def sentences(found):
+    """What answer_text.Findings has of them, where the figure that decides does not say it."""
+    rows = [(row.setting, found.ranked.bad[row.index]) for row in found.rows if found.ranked.bad and found.ranked.bad[row.index].runs]
+    spoiled, good = [each for each in rows if each[1].spoiled], [each for each in rows if not each[1].spoiled]
+    if spoiled and not good and any(bad.spoiled < bad.runs for _, bad in spoiled):
+        return [f"No setting is without fault: {_counts(spoiled, what)}."]
+    said = []
+    if spoiled and good and not _is_told(found):
+        how_sure = _by_chance(chance(spoiled[0][1], good[0][1])) if len(spoiled) == 1 else ""
+        said.append(f"{_counts(spoiled, what)}; none of {listed([name for name, _ in good])}{how_sure}.")
+    if any(pair.result.reason == LATE_MORE for pair in found.ranked.objected):
+        late = [each for each in good if each[1].late]
+        said.append(f"{_counts(late, lambda bad: 'had late sets')}; none of {listed([name for name, bad in good if not bad.late])}.")
+    winner = found.ranked.winner
+    better = next((pair for pair in found.ranked.objected if winner in (pair.first, pair.second) and pair.better != winner), None)
+    if better is not None:
+        said.append(f"Of what arrived, the {better.figure.title} is better with {found.names[better.better]}.")
+    return said
+
+
+def hinders(ranked, i, j):
+    """Whether bad runs are why two settings are not told apart by some figure."""
+    return any({pair.first, pair.second} == {i, j} for pair in ranked.objected)
+
+
+def _counts(rows, words):
+    """2 of 5 runs of a lost data and 1 of 5 runs of b was not sustained"""
+    return listed([f"{_number(words, bad)} of {bad.runs} runs of {name} {_verb(words(bad), _number(words, bad))}" for name, bad in rows])
+
+
+def _number(words, bad):
+    return bad.spoiled if words is what else bad.late
+
+
+def _verb(text, number):
+    return text.replace("were", "was") if number == 1 else text
+
+
+def _by_chance(p_value):
+    return "" if p_value is None else f" (by chance alone in up to {percent(p_value)} of cases)"
+
+
+def _is_told(found):
+    """The sentence on runs that were sustained has all of it."""
+    figure = found.ranked.decided_by
+    return (figure is not None and figure.name == "sustained" and all(bad.spoiled == bad.not_sustained for bad in found.ranked.bad)
+            and any(row.told_by is figure for row in found.rows))
+
+
+def advice(found):
+    """(index of the setting to use, or None; the advice), where runs of leaders were bad and these runs do not tell them apart; None."""
+    leaders, bad = found.leaders, found.ranked.bad
+    if not bad or found.ranked.winner is not None or len(leaders) < 2:
+        return None
+    against = _objections(found)
+    good = [row for row in leaders if bad[row.index].are_good and not found.groups[row.index].failed
+            and not any(pair.result.reason == LATE_MORE and pair.better == row.index for pair in against)]
+    others = [row for row in leaders if row not in good]
+    if not any(bad[row.index].spoiled for row in others) and not any(pair.result.reason == LATE_MORE for pair in against):
+        return None
+    if not good:
+        return None if not against else (None, (
+            "Measure what each setting carries without loss: weir-sweep with find = \"rate\". None is recommended by what it delivered "
+            "while runs of all of them lose data or are not sustained."))
+    if len(good) > 1:
+        return None, (f"Choose between {listed([row.setting for row in good])}, of which no run was so, by their capacity: weir-sweep with "
+                      "find = \"rate\" measures it.")
+    return good[0].index, _use(found, good[0], others, against)
+
+
+def _objections(found):
+    """Pairs of leaders whose call does not hold because of bad runs."""
+    indices = {row.index for row in found.leaders}
+    return [pair for pair in found.ranked.objected if {pair.first, pair.second} <= indices]
+
+
+def _use(found, good, others, against):
+    """Use deep: no run of it lost data. Of what was delivered, ..."""
+    bad = found.ranked.bad[good.index]
+    faster = next((pair for pair in against if pair.better != good.index and pair.figure.name not in _OF_ARRIVAL), None)
+    though = f", though the {faster.figure.title} of what arrived is better with {found.names[faster.better]}" if faster else ""
+    spoiled = [row for row in others if found.ranked.bad[row.index].spoiled]
+    nothing = "lost data or was not sustained" if spoiled else "had late sets"
+    return f"Use {good.setting}: none of its {bad.runs} runs {nothing}{though}.{_how_sure(found, bad, spoiled)}"
+
+
+def _how_sure(found, good, rows):
+    """How many runs would tell that those of `rows` are bad more often than those of a setting with BadRuns `good`."""
+    unsure = [found.ranked.bad[row.index] for row in rows if (chance(good, found.ranked.bad[row.index]) or 0.0) > statistics.ALPHA]
+    if not unsure:
+        return ""
+    fewest = min(unsure, key=lambda bad: bad.spoiled / bad.runs)
+    runs = next((size for size in range(fewest.runs, RUNS_MOST + 1)
+                 if (least := statistics.share_detectable(0, size, size)) is not None and least <= fewest.spoiled / fewest.runs + 1e-9), None)
+    needed = f"about {runs} runs each" if runs else f"more than {RUNS_MOST} runs each"
+    return (f" That runs of {listed([row.setting for row in rows])} are bad more often is not certain: {needed} would tell, if it is as often "
+            "as it seems.")

@@ -1,0 +1,91 @@
+"""Complete runs that lost data, were not sustained or were late: no setting is recommended over one without, however fast what it
+delivered was."""
+
+import json
+import re
+
+import pytest
+from comparing import make, run  # noqa: F401 (a fixture)
+from conftest import RUNS
+
+import lossy_calibration
+from lossy_calibration import ALL_ARE_BAD, ALL_ARE_GOOD, LATE, LOST, LOST_BUT_SUSTAINED, NOT_SUSTAINED, ONE_IS_BAD
+from weir_report.compare import answer_lines, bad_runs
+from weir_report.compare.comparison import compare
+from weir_report.compare.run_groups import Group
+from weir_report.runs.run import read_run
+
+CASES = {case.title: case for case in (*ONE_IS_BAD, *ALL_ARE_BAD, *ALL_ARE_GOOD)}
+
+
+def report_of(*settings, size=5, seed=1):
+    """A Report of settings (gain, {number of a run: what is bad in it})."""
+    generator, template = lossy_calibration.np.random.default_rng(seed), read_run(RUNS / "measured")
+    groups = [Group(f"switch={name}", []) for name in "abcdef"[:len(settings)]]
+    for number in range(size):
+        for place, (group, (gain, bad)) in enumerate(zip(groups, settings)):
+            minute = 10 * number + (place if number % 2 else len(groups) - place)
+            group.runs.append(lossy_calibration.run_of(template, f"{group.name}-{number}", gain, minute, bad.get(number), generator))
+    return compare(groups[0], groups[1:])
+
+
+@pytest.mark.parametrize("what, said", [
+    (LOST, "2 of 5 runs of b lost data; none of a"), (NOT_SUSTAINED, "2 of 5 runs of b were not sustained; none of a"),
+    (LOST_BUT_SUSTAINED, "2 of 5 runs of b lost data; none of a"), (LATE, "2 of 5 runs of b had late sets; none of a")])
+def test_a_faster_setting_of_which_runs_were_bad_is_not_recommended(what, said):
+    report = report_of((0.0, {}), (0.2, {1: what, 3: what}))
+    answer = report.answer
+    assert answer.headline.startswith(said) and "the slowest delivery differs by" in answer.headline
+    assert answer.winner is None and answer.recommended == "a" and answer.next.startswith("Use a: none of its 5 runs ")
+    assert "though the slowest delivery of what arrived is better with b" in answer.next
+    if what != LATE:
+        assert "(by chance alone in up to " in answer.headline and "is not certain: about 13 runs each would tell" in answer.next
+    # The best of these, though it shares its place.
+    assert [row.setting for row in answer.ranking] == ["a", "b"] and [row.place for row in answer.ranking] == ["1-2", "1-2"]
+    assert report.deciding_calls() == ["inconclusive"]
+    if what in (LOST, NOT_SUSTAINED):
+        assert "sustained  " in answer_lines.lines(answer)[answer_lines.lines(answer).index("") + 1]
+
+
+def test_all_that_is_written_agrees(capsys, make, tmp_path):
+    a = [make(f"a-{number}", delivery=1.2 + 0.002 * number, tags={"switch": "a"}) for number in range(5)]
+    b = [make(f"b-{number}", delivery=1.0 + 0.002 * number, tags={"switch": "b"}, lost=500 * (number % 2), sustained=number % 2 == 0)
+         for number in range(5)]
+    for sides in ((a, b), (b, a)):
+        for fail_on, status in (("worse", 0), ("different", 0), ("inconclusive", 3)):
+            assert run(capsys, *sides[1], "--against", *sides[0], "--fail-on", fail_on)[0] == status
+    status, out, _ = run(capsys, "--by", "switch", *a, *b, "--json", "-", "--page", tmp_path / "page.html")
+    answer = json.loads(out)["answer"]
+    assert status == 0 and answer["winner"] is None and answer["recommended"] == "a"
+    assert {pair["call"] for pair in answer["pairs"] if pair["figure"] == "delivery_p99"} == {"inconclusive"}
+    page = (tmp_path / "page.html").read_text()
+    assert re.search(r"<h1>2 of 5 runs of b lost data; none of a", page) and "Use a: none of its 5 runs lost data" in page and " won" not in page
+
+
+def test_a_slower_setting_of_which_runs_were_bad_loses_as_before():
+    answer = report_of((0.2, {}), (0.0, {1: LOST, 3: LOST})).answer
+    assert answer.winner == answer.recommended == "a" and answer.headline.startswith("2 of 5 runs of b lost data; none of a")
+
+
+def test_where_runs_of_all_were_bad_nothing_is_recommended_by_what_was_delivered():
+    answer = report_of((0.0, {0: LOST, 1: LOST}), (0.2, {1: LOST})).answer
+    assert answer.headline.startswith("No setting is without fault: 1 of 5 runs of b lost data and 2 of 5 runs of a lost data.")
+    assert answer.winner is None and answer.recommended is None and "Use " not in answer.next and "without loss" in answer.next
+    assert bad_runs.BOTH_LOST in answer.headline
+    assert not any(pair.is_told for pair in answer.measured.pairs)
+
+
+def test_of_several_settings_without_a_bad_run_none_is_taken_at_random():
+    answer = report_of((0.0, {}), (0.001, {}), (0.2, {1: LOST, 3: LOST})).answer
+    assert answer.recommended is None and answer.next.startswith("Choose between ") and " c" not in answer.next.split(",")[0]
+
+
+@pytest.mark.parametrize("case", [case.title for case in (*ONE_IS_BAD, *ALL_ARE_BAD)])
+def test_planted_bad_runs_are_never_recommended_nor_kept_quiet(case):
+    found = lossy_calibration.rates(CASES[case], 5, draws=6)
+    assert not found["wrong"] and not found["silent"]
+
+
+def test_settings_without_a_bad_run_are_compared_as_before():
+    assert lossy_calibration.rates(CASES["all good, equal"], 5, draws=8)["good"] <= 2 / 8
+    assert lossy_calibration.rates(CASES["all good, one 5 % faster"], 5, draws=5)["fastest"] == 1.0
