@@ -62,6 +62,15 @@ def test_all_that_is_written_agrees(capsys, make, tmp_path):
     assert re.search(r"<h1>2 of 5 runs of b lost data; none of a", page) and "Use a: none of its 5 runs lost data" in page and " won" not in page
 
 
+def test_shares_that_differ_and_are_not_told_apart_are_not_called_the_same(capsys, make):
+    a = [make(f"a-{number}", tags={"switch": "a"}) for number in range(5)]
+    b = [make(f"b-{number}", tags={"switch": "b"}, sustained=number > 1) for number in range(5)]
+    status, out, _ = run(capsys, "--by", "switch", *a, *b, "--decide-by", "sustained", "--json", "-")
+    answer = json.loads(out)["answer"]
+    assert status == 0 and "nothing that differs" not in answer["headline"] and answer["recommended"] == "a"
+    assert "sustained in 5 of 5 runs of a and in 3 of 5 of b, which is not told apart (by chance alone in up to " in answer["headline"]
+
+
 def test_a_slower_setting_of_which_runs_were_bad_loses_as_before():
     answer = report_of((0.2, {}), (0.0, {1: LOST, 3: LOST})).answer
     assert answer.winner == answer.recommended == "a" and answer.headline.startswith("2 of 5 runs of b lost data; none of a")

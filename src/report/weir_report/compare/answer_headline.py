@@ -139,7 +139,7 @@ def _least_found(found, leaders):
     pair = _objected(found, leaders) or _pair_of_leaders(found, leaders)
     doubt = next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
     if pair is None or pair.result.difference is None:
-        return f"{doubt.reason}." if doubt else "they have nothing that differs."
+        return f"{doubt.reason}." if doubt else _shares(found, leaders) or "they have nothing that differs."
     figure, result = pair.figure, pair.result
     text = f"{plain(figure)} {_differs(figure, result.difference)}{within_pairs(found, leaders[0], leaders[-1], figure)}"
     if doubt:
@@ -152,6 +152,20 @@ def _least_found(found, leaders):
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):
         return f"{text}; {difference(figure, result.detectable)} or more would have been found."
     return f"{text}."
+
+
+def _shares(found, leaders):
+    """sustained in 5 of 5 runs with deep and in 3 of 5 with shallow, ...; None: yes or no is not what decides."""
+    figure = found.ranked.decided_by
+    pair = found.ranked.of_figure(figure, leaders[0].index, leaders[-1].index) if len(leaders) > 1 else None
+    if pair is None or figure.kind != "share" or pair.result.p_value is None:
+        return None
+    counts = [_runs_of(found, figure, row) for row in (leaders[0], leaders[-1])]
+    if not pair.result.difference:
+        return f"{figure.title} in {counts[0]} and {counts[1]} runs, the same share."
+    found_from = f"; {difference(figure, pair.result.detectable)} or more would have been found" if pair.result.detectable is not None else ""
+    return (f"{figure.title} in {counts[0]} runs of {leaders[0].setting} and in {counts[1]} of {leaders[-1].setting}, which is not told apart "
+            f"(by chance alone in up to {units.percent(pair.result.p_value)} of cases){found_from}.")
 
 
 def _objected(found, leaders):
