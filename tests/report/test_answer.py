@@ -10,7 +10,7 @@ from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 from conftest import ROOT, RUNS
 
 from weir_report.basics import units
-from weir_report.compare import answer_lines, answer_text, victims
+from weir_report.compare import answer_lines, answer_text, outliers, victims
 from weir_report.compare.answer import make_answer
 from weir_report.compare.figure_results import Settings
 from weir_report.compare.run_groups import Group
@@ -72,6 +72,23 @@ def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
     assert answer.winner is None
     needed = int(re.search(r"about (\d+) runs each", answer.not_told[0]).group(1))
     assert 4 < needed <= 14 and answer.next.startswith(f"Make {needed - 4} more run")
+
+
+def test_settings_are_only_said_not_to_differ_where_that_was_shown(make):
+    close = make_answer(groups(make, noise=0.002, a=1.0, b=1.0001), Settings(decide_by="goodput"))
+    assert close.winner is None and close.next.endswith("At this rate they do not differ enough.")
+    wide = make_answer(groups(make, noise=0.1, c=1.0, d=1.0), Settings(decide_by="goodput"))
+    assert wide.winner is None and "do not differ enough" not in wide.next
+
+
+def test_one_run_that_makes_the_spread_is_named(make):
+    found = groups(make, noise=0.004, a=1.0, b=1.05)
+    found[1].runs[2] = read_run(make("b-odd", goodput=0.5))
+    answer = make_answer(found, Settings(decide_by="goodput"))
+    assert answer.winner is None and answer.next.startswith("Find out what b-odd had, which makes most of the spread of b (")
+    generator = np.random.default_rng(4)
+    assert sum(outliers.find_outlier(generator.standard_normal(5) + 100.0, 0.0) is not None for _ in range(1000)) < 25
+    assert outliers.find_outlier([1.0, 1.0, 1.0, 1.0, 1.01], 0.02) is None and outliers.find_outlier([1.0, 1.0, 1.0, 9.0], 0.02) is None
 
 
 def test_settings_that_differ_by_less_than_matters_share_a_rank(make):

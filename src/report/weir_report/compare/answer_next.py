@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import answer_limits, bad_runs, doubts, run_order, statistics
-from .answer_text import difference, listed, plain
+from . import answer_limits, bad_runs, doubts, outliers, run_order, statistics
+from .answer_text import amount, difference, listed, plain
+from .figure_results import NO_DIFFERENCE, all_equal
 
 RUNS_MOST = 50
 RUNS_FEW = 10
@@ -93,12 +94,15 @@ def next_step(found):
                 "that.")
     if found.full_load:
         return f"Choose between {listed([row.setting for row in leaders])} by their latency at the rate that you need. {_BELOW_FULL_LOAD}"
+    if not _are_close(found, leaders) and (outlier := _outlier(found, leaders)):
+        return outlier
     few = _few_more_runs(found, leaders)
     if few:
         return (f"Make {few} more runs of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
                 "find = \"rate\".")
     if len(leaders) == len(found.rows):
-        return "Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate they do not differ enough."
+        close = "they do not differ enough" if _are_close(found, leaders) else "these runs do not tell them apart"
+        return f"Measure the capacity of each setting: weir-sweep with find = \"rate\". At this rate {close}."
     return (f"Choose between {listed([row.setting for row in leaders])} by their capacity: weir-sweep with find = \"rate\" "
             "measures it.")
 
@@ -111,6 +115,33 @@ def _doubt(found):
 def is_about_bad_runs(found):
     """Nothing that comes before hinders a recommendation for runs that lost data."""
     return (not found.pressure.cannot_differ and not found.capacity and found.is_judged and found.ranked.winner is None and _doubt(found) is None)
+
+
+def _are_close(found, leaders):
+    """Whether all differences of them that matter would have been found in the figure that decides."""
+    figure = found.ranked.decided_by
+    if figure is None:
+        return True
+    pairs = [found.ranked.of_figure(figure, one.index, other.index) for place, one in enumerate(leaders) for other in leaders[place + 1:]]
+    return all(pair is not None and (pair.is_called or pair.result.call == NO_DIFFERENCE or all_equal(pair.result) or _is_fine(pair.result))
+               for pair in pairs)
+
+
+def _is_fine(result):
+    return None not in (result.detectable, result.relevant) and result.detectable <= result.relevant
+
+
+def _outlier(found, leaders):
+    """What to do about one run that makes the spread of a leader; None: there is none."""
+    figure = found.ranked.decided_by
+    for row in leaders if figure is not None and figure.kind != "share" else ():
+        outlier = outliers.find_outlier(found.values[figure.name][row.index], found.settings.relevant)
+        if outlier is not None:
+            place, own, others = outlier
+            return (f"Find out what {found.groups[row.index].runs[place].directory.name} had, which makes most of the spread of {row.setting} "
+                    f"({plain(figure)} {amount(figure, own)}, {amount(figure, others)} in the middle of its other runs), and make more runs: these "
+                    f"do not tell{_turns(found)}.")
+    return None
 
 
 def _turns(found):
