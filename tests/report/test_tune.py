@@ -181,13 +181,35 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     same = decide.Change(0.0, -0.001, 0.001, decide.NO_DIFFERENCE)
 
     def near(broke):
-        more_often, = decide.breaks(0, 5, [(broke, 5)])
-        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same, 5, broke, ("lost packets",), 0, more_often)])
+        more_often, = decide.breaks([((0, 5), (broke, 5))])
+        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same, found.Kept(5, broke, ("lost packets",)), more_often)])
 
     assert near(0).judged("slots") == decide.DOES_NOT_MATTER
     assert near(1).judged("slots") == decide.NOT_TOLD and near(5).judged("slots") == decide.MATTERS
     assert dict(text.parts(near(1)))["axes"][0].endswith("8 no difference, but 1 of 5 runs lost packets, which is not certain")
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
+
+
+@pytest.mark.parametrize("present, proposed, ends", [
+    (0, 0, "; sustained in 0 of 5 runs, present setting 0"), (0, 5, ", but 5 of 5 runs lost packets, present setting 0"),
+    (0, 1, ", but 1 of 5 runs lost packets, present setting 0, which is not certain"), (5, 5, ", but 5 of 5 runs lost packets, present setting 5"),
+    (5, 0, "; of the present setting, 5 of 5 runs lost packets")])
+def test_another_load_with_which_a_constraint_breaks_is_said(file_of, monkeypatch, present, proposed, ends):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + "[tune]\nlossless = true\n[tune.axes]\nslots = [1, 4, 8]\n"))
+    made, lost = tuning.Tuning(tune, "nowhere", lambda line: None), campaigns.Result(1e-3, 1.0, ("lost packets",))
+    monkeypatch.setattr(made, "_other_loads", lambda answer: [("events twice as large", (("event-size", "128kB"),))])
+    monkeypatch.setattr(made.campaigns, "is_possible", lambda options: True)
+    monkeypatch.setattr(made.campaigns, "run", lambda name, settings, first_seed, repetitions: {
+        key: [lost] * broke + [campaigns.Result(1e-3 * number) for number in range(1, 6 - broke)]
+        for key, broke in ((tuning.PRESENT, present), ("proposed", proposed))})
+    of_it = found_of()
+    made._loads(of_it, None)
+    assert dict(text.parts(of_it))["loads"][0].endswith(ends)
+    load, = record.make(tune, of_it)["loads"]
+    assert (load["present"]["broke"], load["proposed"]["broke"], load["breaks"]) == (present, proposed, (present, proposed) == (0, 5))
+    said = "With events twice as large, 5 of 5 runs lost packets, of the present setting none."
+    assert (said in text.headline(tune, of_it)) is load["breaks"] is (said in page.page_text(tune, of_it, ""))
 
 
 @pytest.mark.parametrize("lost, change, said", [
@@ -215,7 +237,7 @@ def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(f
 
     monkeypatch.setattr(made.campaigns, "run", run)
     better = decide.Change(0.1, 0.08, 0.12, decide.BETTER, relevant=True)
-    of_it = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5)])
+    of_it = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, found.Kept(5))])
     assert "Beside it, slots=8 alone is 10 % better (95 % interval 8.0 % to 12 %)" in text.headline(tune, of_it)
     assert made._move(of_it, {(8.0,): [campaigns.Result(0.9e-3)] * 5}) is holds
     assert asked == [("confirm-neighbour", 3001)] and of_it.best == ((8.0,) if holds else (4.0,))
@@ -224,7 +246,7 @@ def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(f
                                                  f"{'918 us instead of 2.040' if holds else '1 ms instead of 2'} ms")
     assert ("confirmed as a neighbour" in page.page_text(tune, of_it, "")) is holds
     assert (record.make(tune, of_it)["confirmed_neighbour"] is not None) is holds
-    broken = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, 5, 1, ("lost packets",))])
+    broken = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, found.Kept(5, 1, ("lost packets",)))])
     assert not made._move(broken, {}) and len(asked) == 1
 
 

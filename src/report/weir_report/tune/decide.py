@@ -125,14 +125,15 @@ def replaces(figure, neighbour, present, proposed=None, present_keeps=True):
     return found[0], beats_present and all(change.is_better for change in found[1:])
 
 
-def breaks(broke, runs, others):
-    """Whether each of `others`, (runs that broke a constraint, runs), certainly breaks it more often than a setting of which `broke` of
-    `runs` did, by Boschloo's test. All share 5 %."""
-    def chance(count, size):
+def breaks(compared):
+    """Whether the second setting of each pair certainly breaks a constraint more often than the first one, by Boschloo's test. `compared`: pairs of
+    (runs that broke it, runs). All share 5 %."""
+    def chance(before, after):
+        (broke, runs), (count, size) = before, after
         known = min(runs, size) >= statistics.FEWEST_RUNS and count * runs > broke * size
         return statistics.share_p_values(broke, runs, size)[count] if known else math.nan
 
-    chances = np.array([chance(*one) for one in others], float)
+    chances = np.array([chance(*pair) for pair in compared], float)
     return [bool(found) for found in chances <= statistics.holm_levels(chances)] if len(chances) else []
 
 

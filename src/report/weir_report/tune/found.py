@@ -12,6 +12,21 @@ FLAT = decide.SETTINGS.relevant
 
 
 @dataclasses.dataclass(frozen=True)
+class Kept:
+    """How many runs of a setting kept what was asked for."""
+
+    runs: int = 0
+    broke: int = 0  # of its runs: those that broke a constraint
+    broken: tuple = ()  # how, in words
+    died: int = 0  # of its runs: those that did not end by themselves
+
+    @property
+    def keeps(self):
+        """Whether all its runs ended, and kept all constraints."""
+        return not self.broke and not self.died
+
+
+@dataclasses.dataclass(frozen=True)
 class Neighbour:
     """A setting that differs from the chosen one in one axis. `words`: half, twice, present, or the value."""
 
@@ -20,16 +35,8 @@ class Neighbour:
     candidate: tuple
     value: float | None  # median of the figure
     change: decide.Change  # against the chosen one
-    runs: int = 0
-    broke: int = 0  # of its runs: those that broke a constraint
-    broken: tuple = ()  # how, in words
-    died: int = 0  # of its runs: those that did not end by themselves
-    breaks: bool = False  # certainly more often than the chosen one
-
-    @property
-    def keeps(self):
-        """Whether all its runs ended, and kept all constraints."""
-        return not self.broke and not self.died
+    kept: Kept = Kept()
+    breaks: bool = False  # breaks a constraint certainly more often than the chosen one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +46,9 @@ class Load:
     words: str
     change: decide.Change
     sustained: tuple | None  # None: each is a search for the largest rate
-    runs: int = 0  # of each
+    present: Kept = Kept()
+    proposed: Kept = Kept()
+    breaks: bool = False  # the chosen one breaks a constraint certainly more often than the present one
 
 
 @dataclasses.dataclass
@@ -89,7 +98,7 @@ class Found:
     @property
     def better_neighbours(self):
         """Those that are certainly better than the chosen setting, and keep all constraints."""
-        return [one for one in self.neighbours if one.change.is_better and one.keeps]
+        return [one for one in self.neighbours if one.change.is_better and one.kept.keeps]
 
     def of_axis(self, name):
         return [neighbour for neighbour in self.neighbours if neighbour.axis == name]
@@ -100,7 +109,7 @@ class Found:
         if any(neighbour.breaks for neighbour in near):
             return decide.MATTERS
         found = decide.judged([neighbour.change for neighbour in near])
-        return found if found != decide.DOES_NOT_MATTER or all(neighbour.keeps for neighbour in near) else decide.NOT_TOLD
+        return found if found != decide.DOES_NOT_MATTER or all(neighbour.kept.keeps for neighbour in near) else decide.NOT_TOLD
 
     def settings_within(self):
         """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and

@@ -35,7 +35,8 @@ def make(tune, found):
         "sustained": found.sustained and dict(zip(("present", "proposed"), found.sustained)),
         "observed": dict(zip(("present", "proposed"), found.observed)),
         "flat": {"within": FLAT, "settings": good, "tried": tried, "ranges": ranges},
-        "loads": [{"load": one.words, "sustained": one.sustained and dict(zip(("present", "proposed"), one.sustained)), **_change(one.change)}
+        "loads": [{"load": one.words, "sustained": one.sustained and dict(zip(("present", "proposed"), one.sustained)),
+                   "present": _kept(one.present), "proposed": _kept(one.proposed), "breaks": one.breaks, **_change(one.change)}
                   for one in found.loads],
         "trials": [{"setting": setting(trial.candidate), "seed": trial.seed, "value": objective.value_of_score(tune.figure, trial.score),
                     "excess": trial.excess, "died": trial.died} for trial in found.history],
@@ -53,10 +54,14 @@ def _axis(found, axis):
             "from": None if axis.values else axis.text(axis.low), "to": None if axis.values else axis.text(axis.high),
             "scale": None if axis.values else "log" if axis.log else "linear", "cannot_act": found.idle.get(axis.name),
             "judged": found.judged(axis.name),
-            "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.keeps,
-                            "runs": one.runs, "broke": one.broke, "broken": list(one.broken), "died": one.died, "breaks": one.breaks,
+            "neighbours": [{"value": axis.text(one.candidate[place]), "words": one.words, "median": one.value, "keeps": one.kept.keeps,
+                            **_kept(one.kept), "breaks": one.breaks,
                             **_change(one.change)}
                            for one in found.of_axis(axis.name)]}
+
+
+def _kept(kept):
+    return {**dataclasses.asdict(kept), "broken": list(kept.broken)}
 
 
 def _change(change):

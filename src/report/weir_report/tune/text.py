@@ -73,7 +73,7 @@ def unchanged_lines(confirm):
 
 def headline(tune, found):
     """A few sentences, with full stops."""
-    return " ".join([_headline(tune, found), *_better_neighbour(found)])
+    return " ".join([_headline(tune, found), *_better_neighbour(found), *_breaking_loads(found)])
 
 
 def _better_neighbour(found):
@@ -85,6 +85,12 @@ def _better_neighbour(found):
     where = "the present setting" if found.chosen is None else "it"
     value = axis.text(near.candidate[found.axes.index(axis)])
     return [f"Beside {where}, {axis.name}={value} alone is {change(near.change)}, which is not confirmed: look for the best from there."]
+
+
+def _breaking_loads(found):
+    """Loads with which the proposed setting certainly breaks what was asked for, and the present one does not as often: [the sentences]."""
+    return [f"With {one.words}, {_runs_that(one.proposed)}, of the present setting {one.present.broke or 'none'}."
+            for one in found.loads if one.breaks]
 
 
 def _headline(tune, found):
@@ -186,16 +192,20 @@ def _axis(found, axis):
         value = axis.text(one.candidate[place])
         name = value if value == one.words else f"{value} ({one.words})"
         told = "" if one.change.is_better or one.change.is_worse else ", not told apart"
-        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{_not_kept(one)}")
+        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{_not_kept(one.kept, one.breaks)}")
     at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
     return f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: {'; '.join(said) or 'no other value can be run'}"
 
 
-def _not_kept(one):
+def _not_kept(kept, is_certain):
     """, but 1 of 5 runs lost packets"""
-    seen = [f"{number} of {counted(one.runs, 'run')} {words}" for number, words in (
-        (one.broke, " and ".join(one.broken)), (one.died, "did not end by themselves" if one.died > 1 else "did not end by itself")) if number]
-    return f", but {' and '.join(seen)}{'' if one.breaks or not one.broke else ', which is not certain'}" if seen else ""
+    return "" if kept.keeps else f", but {_runs_that(kept)}{'' if is_certain or not kept.broke else ', which is not certain'}"
+
+
+def _runs_that(kept):
+    """1 of 5 runs lost packets and 2 of 5 runs did not end by themselves"""
+    return " and ".join(f"{number} of {counted(kept.runs, 'run')} {words}" for number, words in (
+        (kept.broke, " and ".join(kept.broken)), (kept.died, "did not end by themselves" if kept.died > 1 else "did not end by itself")) if number)
 
 
 def _flat(found):
@@ -213,11 +223,20 @@ def _loads(found):
     lines = []
     for one in found.loads:
         told = "" if one.change.is_better or one.change.is_worse else ", no difference that matters" if one.change.is_same else ", not told apart"
-        runs = one.runs
+        runs = one.proposed.runs
         sustained = "" if one.sustained in ((runs, runs), None) else (f"; sustained in {one.sustained[1]} of {counted(runs, 'run')}, "
                                                               f"present setting {one.sustained[0]}")
-        lines.append(f"{one.words}: {change(one.change)}{told}{sustained}")
+        lines.append(f"{one.words}: {change(one.change)}{told}{sustained}{_load_not_kept(one)}")
     return lines
+
+
+def _load_not_kept(one):
+    """, but 5 of 5 runs lost packets, present setting 0"""
+    if one.proposed.keeps:
+        return "" if one.present.keeps else f"; of the present setting, {_runs_that(one.present)}"
+    present = f", present setting {one.present.broke}" if one.proposed.broke else ""
+    unsure = one.proposed.broke > one.present.broke and not one.breaks
+    return f", but {_runs_that(one.proposed)}{present}{', which is not certain' if unsure else ''}"
 
 
 def _died(found):

@@ -19,7 +19,7 @@ from ..runs.key_figures import key_figures
 from ..sweep import continued, find_values
 from . import acting, axes as tune_axes, budget as tune_budget, decide, objective, search
 from .campaigns import CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, Campaigns, fresh_seed
-from .found import Found, Load, Neighbour
+from .found import Found, Kept, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
@@ -337,11 +337,9 @@ class Tuning:
             confirmed |= {candidate: results[key] for key, candidate in new.items()}
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
-        counts = {candidate: (sum(result.excess > 0.0 for result in results), len(results)) for candidate, results in confirmed.items()}
-        breaks = decide.breaks(*counts[found.best], [counts[candidate] for _, _, candidate in near])
-        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change, counts[candidate][1],
-                                      counts[candidate][0], _broken(confirmed[candidate]),
-                                      sum(bool(result.died) for result in confirmed[candidate]), more_often)
+        kept = {candidate: _counted(results) for candidate, results in confirmed.items()}
+        breaks = _breaks([(kept[found.best], kept[candidate]) for _, _, candidate in near])
+        found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change, kept[candidate], more_often)
                             for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
         found.runs["neighbours"] = found.runs.get("neighbours", 0) + len(new) * self.tune.confirm
 
@@ -356,10 +354,12 @@ class Tuning:
             values = [[result.value for result in results[name]] for name in options]
             sustained = None if self.tune.figure == objective.CAPACITY else tuple(
                 _sustained([result.run for result in results[name]]) for name in options)
-            compared.append((words, values, sustained))
+            compared.append((words, values, sustained, [_counted(results[name]) for name in options]))
             found.runs["other loads"] = found.runs.get("other loads", 0) + 2 * self.tune.confirm
-        changes = decide.changes([(self.figure, *values) for _, values, _ in compared])
-        found.loads = [Load(words, change, sustained, self.tune.confirm) for (words, _, sustained), change in zip(compared, changes)]
+        changes = decide.changes([(self.figure, *values) for _, values, _, _ in compared])
+        breaks = _breaks([kept for _, _, _, kept in compared])
+        found.loads = [Load(words, change, sustained, *kept, more_often)
+                       for (words, _, sustained, kept), change, more_often in zip(compared, changes, breaks)]
 
     def _other_loads(self, answer):
         """[(words, (option, text) pairs)]: other rates, but of a rate that is looked for and of full load, and events of other sizes."""
@@ -395,9 +395,15 @@ def _keeps(results):
     return all(result.excess == 0.0 for result in results)
 
 
-def _broken(results):
-    """What its runs did that was not asked for, in words, each once."""
-    return tuple(dict.fromkeys(words for result in results for words in result.broken))
+def _counted(results):
+    """The Kept of a setting's runs. What they did that was not asked for stands there once."""
+    return Kept(len(results), sum(result.excess > 0.0 for result in results),
+                tuple(dict.fromkeys(words for result in results for words in result.broken)), sum(bool(result.died) for result in results))
+
+
+def _breaks(compared):
+    """Whether the second Kept of each pair has certainly more runs that broke a constraint than the first one."""
+    return decide.breaks([tuple((kept.broke, kept.runs) for kept in pair) for pair in compared])
 
 
 def _sustained(runs):
