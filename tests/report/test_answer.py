@@ -14,6 +14,7 @@ from weir_report.compare import answer_lines, answer_text, outliers, victims
 from weir_report.compare.answer import make_answer
 from weir_report.compare.figure_results import Settings
 from weir_report.compare.run_groups import Group
+from weir_report.runs.capacity import Capacity, Search, Setting, Trial
 from weir_report.runs.run import read_run
 
 EXAMPLE = RUNS.parent / "capacity" / "capacity.json"
@@ -152,6 +153,18 @@ def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
     assert "The limit of both is above 8 Gb/s, the end of the range: it is ranked against nothing." in answer.headline
     assert answer.winner is None and "ecn is behind" in answer.headline and "most in [find]" in answer.next
     assert [(row.setting, row.judged) for row in answer.ranking] == [("pfc", True), ("ecn", True), ("both", False)]
+
+
+def test_slots_that_never_hold_or_only_a_few_of_them_are_said_so():
+    def setting(name, low, high, until, *outcomes):
+        trials = tuple(Trial(value, held, "complete", None) for value, held in outcomes)
+        return Setting(f"switch={name}", {"switch": name}, tuple(Search(number, low, high, trials, True, until) for number in (1, 2, 3)))
+
+    found = make_answer([], Settings(), Capacity("slots", "sustained", "local", (
+        setting("never", 256.0, None, None, (1.0, False), (256.0, False)), setting("few", None, 1.0, 2.0, (8.0, False), (2.0, True), (1.0, True)))))
+    assert "With never, none of the values that were tried holds, from 1 to 256 slots: it is ranked against nothing." in found.headline
+    assert "With few, more is not better: it holds from 1 to 2 slots and not above." in found.headline
+    assert "above 256" not in found.headline and "wider range" not in found.next
 
 
 def test_equal_needs_small_intervals_and_the_rest_is_not_told():

@@ -11,6 +11,7 @@ from weir_report.basics.errors import ReportError
 from weir_report.compare import capacity_estimates, capacity_ranking
 from weir_report.compare.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
 from weir_report.runs.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
+from weir_report.sweep import find_text
 
 EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 
@@ -200,6 +201,29 @@ def test_fewest_slots_are_the_end_that_held():
     assert difference(capacity, "a", "b").difference == 2 and difference(capacity, "a", "b").call == WORSE
     # There are no fewer than one.
     assert limit(settings_of({"a": [(None, 1)] * 3}, find="slots"), "a").bound is None
+
+
+def fewest_slots(*rounds):
+    """Of rounds as (low, high, until, outcomes)."""
+    return Capacity("slots", "sustained", "local", (Setting("a", {}, tuple(
+        Search(number, low, high, tuple(Trial(value, held, "complete", None) for value, held in outcomes), True, until)
+        for number, (low, high, until, outcomes) in enumerate(rounds, 1))),))
+
+
+def test_what_does_not_hold_above_the_values_that_do_is_no_contradiction(tmp_path):
+    above = ((8.0, False), (256.0, False), (256.0, False))
+    capacity = fewest_slots((None, 1.0, 2.0, (*above, (2.0, True), (1.0, True))), (None, 1.0, None, ((1.0, True), (1.0, True))))
+    found = limit(capacity, "a")
+    assert (found.value, found.until, found.every_run, found.contradictions, found.bound) == (1.0, 2.0, 1.0, 0, None)
+    write_capacity(tmp_path, capacity)
+    assert read_capacity(tmp_path) == capacity
+    assert "it holds from 1 to 2 slots and not above" in find_text.limit_lines(capacity)[1]
+
+
+def test_none_that_holds_is_no_limit_above_the_range():
+    capacity = fewest_slots(*[(256.0, None, None, ((1.0, False), (8.0, False), (256.0, False)))] * 2)
+    assert limit(capacity, "a").bound == "none held up to" and limit(capacity, "a").high == float("inf")
+    assert find_text.limit_lines(capacity)[1].startswith("  a  none of the values that were tried holds, from 1 to 256 slots, 2 rounds complete")
 
 
 def test_a_search_in_progress_is_no_limit():

@@ -67,6 +67,36 @@ def test_fewest_slots_are_exact(start, fewest):
     assert all(value == int(value) for value in tried)
 
 
+@pytest.mark.parametrize("start", [1, 2, 3, 5, 8, 16, 100, 256])
+@pytest.mark.parametrize("first, last", [(1, 2), (1, 1), (1, 40), (60, 64)])
+def test_fewer_are_tried_where_the_greatest_does_not_hold(start, first, last):
+    """A switch that loses packets as soon as many send at once."""
+    space = Space(start, 1, 256, larger_is_harder=False, step=1)
+    search = LimitSearch(space)
+    (low, high), tried = carry_out(search, lambda value: first <= value <= last)
+    assert len(tried) <= most_runs(space, start) and all(value == int(value) for value in tried) and min(tried) >= 1
+    if search.until is not None:
+        assert high == first and low == (None if first == 1 else first - 1) and search.until == last
+    else:  # the first value that held was met on the way, or none was
+        assert (low, high) == (first - 1 or None, first) or first == 60 and (low, high) == (256, None) and 1 in tried
+
+
+@pytest.mark.parametrize("start", [1, 8, 256])
+def test_that_none_holds_is_found_after_the_least_was_tried_twice(start):
+    search = LimitSearch(Space(start, 1, 256, larger_is_harder=False, step=1))
+    bracket, tried = carry_out(search, lambda _: False)
+    assert bracket == (256, None) and search.until is None and tried.count(1) == tried.count(256) == 2
+
+
+def test_one_wrong_run_makes_no_values_that_hold_below_those_that_do_not():
+    space = Space(8, 1, 256, larger_is_harder=False, step=1)
+    for wrong in range(12):
+        count = iter(range(1000))
+        search = LimitSearch(space)
+        bracket, tried = carry_out(search, lambda _, count=count, wrong=wrong: next(count) == wrong)
+        assert bracket == (256, None) and len(tried) <= most_runs(space, 8), (wrong, tried)
+
+
 def test_only_multiples_of_a_step_are_tried():
     space = Space(10.5, 3.5, 3500.0, step=3.5)
     (low, high), tried = carry_out(LimitSearch(space), lambda value: value <= 72.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..basics import units
 from . import answer_failures, reasons, statistics
 from .answer_text import amount, capital, difference, listed
-from .capacity_estimates import ABOVE
+from .capacity_estimates import ABOVE, NONE_HELD
 from .figure_results import NO_DIFFERENCE
 
 PORTS_MAX = 2
@@ -126,16 +126,31 @@ def _half(found, rows):
 
 
 def _outside(found, row):
-    """A sentence on a limit that was not found, else None."""
+    """A sentence on a limit that was not found, or beyond which values do not hold either, else None."""
     limit = found.limits[row.index]
     if limit is None:
         return None
+    if limit.bound == NONE_HELD:
+        return f"With {row.setting}, {none_held(found.capacity, limit)}: it is ranked against nothing."
     if limit.bound is not None:
         return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range: it is "
                 "ranked against nothing.")
     if not limit.is_answer:
         return f"No answer for {row.setting}: {scatter_text(limit)}."
+    if limit.until is not None:
+        return f"With {row.setting}, more is not better: it holds from {from_to(found.capacity, limit.value, limit.until)} and not above."
     return None
+
+
+def none_held(capacity, limit):
+    """none of the values that were tried holds, from 1 to 256 slots"""
+    return "none of the values that were tried holds" + (f", from {from_to(capacity, *limit.tried)}" if limit.tried else "")
+
+
+def from_to(capacity, least, most):
+    """1 to 256 slots"""
+    unit = capacity.quantity.unit
+    return units.text(most, unit, digits=3) if least == most else f"{units.number(least)} to {units.text(most, unit, digits=3)}"
 
 
 def scatter_text(limit):
@@ -179,12 +194,15 @@ def _more_rounds(pair, most=50):
 def next_step(found):
     """One piece of advice."""
     capacity, leaders = found.capacity, found.leaders
-    outside = [row for row in found.rows if (limit := found.limits[row.index]) is not None and limit.bound is not None]
+    bounds = [(row, limit.bound) for row in found.rows if (limit := found.limits[row.index]) is not None]
+    outside = [row for row, bound in bounds if bound not in (None, NONE_HELD)]
     if found.ranked.winner is None and any(setting.stopped for setting in capacity.settings):
         return "Find out why runs of the search failed, and let weir-sweep submit make them again (--retry-failed)."
     if outside and found.ranked.winner is None:
         end = "most" if found.limits[outside[0].index].bound == ABOVE else "least"
         return f"Search in a wider range ({end} in [find] of the sweep file): the limit of {outside[0].setting} lies outside of it."
+    if found.ranked.winner is None and (failing := next((row for row, bound in bounds if bound == NONE_HELD), None)):
+        return f"Find out what fails with {failing.setting}, or ask for less: {found.capacity.quantity.name} do not help it."
     scattered = next((row for row in found.rows if (limit := found.limits[row.index]) is not None and not limit.is_answer), None)
     if scattered is not None and found.ranked.winner is None:
         return (f"Find out why runs of {scattered.setting} differ from each other: longer runs (duration) scatter less, runs that fail at "

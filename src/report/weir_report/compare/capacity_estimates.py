@@ -18,7 +18,7 @@ from ..runs.capacity import contradictions
 from . import statistics
 from .statistics import CONFIDENCE, HODGES_LEHMANN_FACTOR, t_quantile
 
-ABOVE, BELOW = "above", "below"
+ABOVE, BELOW, NONE_HELD = "above", "below", "none held up to"
 # An interval that is wider than this part of its value to each side is no answer.
 HALF_WIDTH_MAX = 0.25
 WHOLE_WIDTH_MAX = 2.0
@@ -32,12 +32,14 @@ class Limit:
     low: float  # interval of CONFIDENCE; with one round, the bracket
     high: float
     rounds: int
-    bound: str | None = None  # ABOVE or BELOW: it is outside of the range that was searched, of which `value` is the end
+    bound: str | None = None  # ABOVE or BELOW: it is outside of the range that was searched, of which `value` is the end; NONE_HELD
     every_run: float | None = None  # the hardest value that every run held; None: there is none
     runs: int = 0  # with an outcome
     contradictions: int = 0  # as limit_search.contradictions
     cut_short: int = 0  # rounds that ended before their brackets were narrow
     whole: bool = False  # it is counted, and the ends of the interval are whole numbers
+    until: float | None = None  # where fewer are better: the largest value that holds, if the greatest do not
+    tried: tuple = ()  # the least and the greatest value with an outcome
 
     @property
     def scatter(self):
@@ -60,13 +62,17 @@ def limit(capacity, setting):
     values = np.array([value_of(capacity, search) for search in searches])
     value, bound = _middle(capacity, values), _bound(capacity, searches)
     trials = [(trial.value, trial.held) for search in setting.searches for trial in search.runs if trial.held is not None]
+    tried = (min(trials)[0], max(trials)[0]) if trials else ()
+    until = min((search.until for search in searches if search.until is not None), default=None)
+    if until is not None:  # beyond it other things keep values from holding than below the limit
+        trials = [trial for trial in trials if trial[0] <= until]
     harder = capacity.quantity.better == "higher"
     half = half_of(trials, harder)
     crossings = [value, *([] if half is None else [half[0] if capacity.quantity.whole else sum(half) / 2.0])]
     low, high = _interval(capacity, searches, values, crossings)
-    return Limit(value, 0.0 if bound == BELOW else max(0.0, low), np.inf if bound == ABOVE else high, len(searches), bound,
+    return Limit(value, 0.0 if bound == BELOW else max(0.0, low), np.inf if bound in (ABOVE, NONE_HELD) else high, len(searches), bound,
                  _held_by_all(trials, harder), len(trials), contradictions(trials, harder),
-                 sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole)
+                 sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole, until, tried)
 
 
 def _middle(capacity, values):
@@ -105,7 +111,7 @@ def value_of(capacity, search):
 def _bound(capacity, searches):
     """One round that came to the end of the range is enough: the others are near it."""
     if any(search.high is None for search in searches):
-        return ABOVE
+        return ABOVE if capacity.quantity.better == "higher" else NONE_HELD
     # There are no fewer than one.
     one_held = capacity.quantity.whole and capacity.quantity.better == "lower"
     return BELOW if any(search.low is None and not (one_held and search.high <= 1.0) for search in searches) else None

@@ -60,13 +60,15 @@ class Trial:
 class Search:
     """The bracket of one setting in one round. If higher is better, `low` is the largest value that held and `high` the
     smallest that did not; if lower is better, `low` is the largest that did not hold and `high` the smallest that held.
-    None: the search came to the end of its range, or has no such value yet."""
+    None: the search came to the end of its range, or has no such value yet. `until`: where lower is better and values from `high` on hold, but the
+    greatest ones do not, the largest that holds."""
 
     round: int
     low: float | None
     high: float | None
     runs: tuple = ()  # of Trial, in the order in which they were made
     complete: bool = True  # False: in progress, or stopped
+    until: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,7 +213,7 @@ def _search(entry, where, quantity):
         raise ValueError(f"{where}: low is {low:g} and high {high:g}; low is to be the smaller one")
     if complete and low is None and high is None:
         raise ValueError(f"{where}: a complete search has low, high or both")
-    return Search(_whole(entry, "round", where), low, high, tuple(trials), complete)
+    return Search(_whole(entry, "round", where), low, high, tuple(trials), complete, _number(entry, "until", where, absent=True))
 
 
 # --- Checked access: `where` is the place in the file.

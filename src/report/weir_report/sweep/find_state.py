@@ -178,7 +178,8 @@ class FindState:
         for round_, trials in sorted(runs.items()):
             search = begun.get(round_)
             low, high = search.bracket if search else (None, None)
-            made.append(Search(round_, low, high, tuple(trials), search is not None and search.complete))
+            made.append(Search(round_, low, high, tuple(trials), search is not None and search.complete,
+                               search and search.until))
         return tuple(made)
 
     def _version(self):

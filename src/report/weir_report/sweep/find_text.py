@@ -12,7 +12,9 @@ def value_text(find, value):
 
 
 def bracket_text(find, low, high):
-    """between 61.2 and 62.1 Gb/s; above 61.2 Gb/s; below 62.1 Gb/s"""
+    """between 61.2 and 62.1 Gb/s; above 61.2 Gb/s; below 62.1 Gb/s; of slots, which may be better if they are fewer: not found up to 256 slots"""
+    if high is None and low is not None and QUANTITIES[find].better == "lower":
+        return f"not found up to {value_text(find, low)}"
     if low is None or high is None:
         return "not begun" if low is high else f"above {value_text(find, low)}" if high is None else f"below {value_text(find, high)}"
     if low == high:
@@ -70,14 +72,17 @@ def _limit_text(capacity, setting):
         return "; ".join(bracket_text(capacity.find, search.low, search.high) for search in setting.searches if search.complete)
     limit = capacity_estimates.limit(capacity, setting)
     text, every = (units.text(value, capacity.quantity.unit, digits=3) for value in (limit.value, limit.every_run))
+    if limit.bound == capacity_estimates.NONE_HELD:
+        return answer_limits.none_held(capacity, limit)
     if limit.bound:
         return f"{limit.bound} {text}, the end of the range"
     if not limit.is_answer:
         return f"no answer: {answer_limits.scatter_text(limit)}"
     factor, name = units.scale(capacity.quantity.unit, limit.value)
     against = f", {limit.contradictions} of {counted(limit.runs, 'outcome')} contradict the others" if limit.contradictions else ""
+    until = "" if limit.until is None else f", it holds from {answer_limits.from_to(capacity, limit.value, limit.until)} and not above"
     return (f"half hold {text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name}), every run held {every}"
-            f"{against}")
+            f"{against}{until}")
 
 
 def status_lines(find_state, where):

@@ -18,7 +18,7 @@ from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
 from .limit_search import Space
 
 # Number of the rules by which a search acts on outcomes. Campaigns with others cannot be continued: their rounds differ.
-RULES = 2
+RULES = 3
 # How far from the value of the sweep file it is looked for, unless the file has a range.
 RANGE = 64.0
 ROUNDS_MAX = 100

@@ -6,6 +6,8 @@ the next value to try.
    if it was wrong, all that follows would be in vain.
 3. Both ends of the narrow bracket are tried once more. An end whose two runs disagree is tried a third time, and the
    majority decides; if that moves the end, the search goes on from there. A value far from the limit is tried once.
+4. Where more is expected to be easier (slots) and yet the greatest value does not hold, fewer may: a switch that loses packets when many send
+   at once. So values below the start are tried, halved down to the least, until one holds; the ends of the values that hold are then looked for.
 
 Where runs contradict each other (a value holds, a smaller one did not), the bracket is put where the fewest outcomes are
 contradicted. A search that is led on by such runs ends after most_runs(), with the bracket that it has by then: it is `cut_short`.
@@ -66,9 +68,14 @@ class LimitSearch:
         self._first = space.rounded(space.start if start is None else start)
         self._step = max(1.0 + space.resolution, FIRST_STEP if start is None else LATER_STEP)
         self._most = most_runs(space, self._first if start is None else None)
+        self._fewer = None  # Fewer, once the greatest value does not hold where more is expected to be easier
 
     def add(self, value, held):
         self._outcomes.setdefault(value, [0, 0])[0 if held else 1] += 1
+        if self._fewer is not None:
+            self._fewer.add(value, held)
+        elif not self.space.larger_is_harder and self._bracket() == (self.space.most, None) and self._is_confirmed(self.space.most):
+            self._fewer = Fewer(self.space, self._outcomes)
 
     @property
     def runs(self):
@@ -79,6 +86,8 @@ class LimitSearch:
         return None if self.runs >= self._most else self._wanted()
 
     def _wanted(self):
+        if self._fewer is not None:
+            return self._fewer.wanted()
         undecided = next((value for value, (yes, no) in self._outcomes.items() if yes == no), None)
         if undecided is not None:
             return undecided
@@ -106,12 +115,20 @@ class LimitSearch:
     @property
     def bracket(self):
         """(low, high): the values on both sides of the limit; None where there is none yet or the range ended."""
-        return self._bracket()
+        return self._bracket() if self._fewer is None or self._fewer.bracket is None else self._fewer.bracket
+
+    @property
+    def until(self):
+        """The largest value that holds, where fewer hold and the greatest does not; None: there is no such value."""
+        return None if self._fewer is None else self._fewer.until
 
     def expected_runs(self):
         """(expected, most) runs that are left: with little noise, and with any."""
         if self.complete:
             return 0, 0
+        if self._fewer is not None:
+            most = self._most - self.runs
+            return min(self._fewer.expected_runs(), most), most
         low, high = self._bracket()
         outward = 0
         if low is None or high is None:
@@ -168,6 +185,63 @@ class LimitSearch:
     def _is_confirmed(self, value):
         yes, no = self._outcomes.get(value, (0, 0))
         return yes + no >= 2 and yes != no or yes + no >= VOTES_MAX
+
+
+class Fewer:
+    """The values below those of `outcomes`, of which none holds: {value: [runs that held, runs that did not]}."""
+
+    def __init__(self, space, outcomes):
+        self.space = space
+        self._above = min(outcomes)  # the smallest value that did not hold
+        self._least = list(outcomes.get(space.least, (0, 0)))
+        self._down = self._up = None  # the searches for the ends of the values that hold, once one is known
+
+    def add(self, value, held):
+        if self._down is not None:
+            for search in (self._down, self._up):
+                if search.space.least <= value <= search.space.most:
+                    search.add(value, held)
+        elif held and (value > self.space.least or self._least[1] == 0):
+            self._begin(value)
+        elif value == self.space.least:
+            self._least[0 if held else 1] += 1
+            if self._least[0] > 1:
+                self._begin(value)
+        if not held:
+            self._above = min(self._above, value) if self._down is None else self._above
+
+    def _begin(self, value):
+        """About a value that holds."""
+        self._down = LimitSearch(dataclasses.replace(self.space, start=value, most=value))
+        self._up = LimitSearch(dataclasses.replace(self.space, start=value, least=value, most=max(value, self._above), larger_is_harder=True))
+        self._down.add(value, True)
+        self._up.add(value, True)
+        if self._above > value:
+            self._up.add(self._above, False)
+
+    def wanted(self):
+        if self._down is not None:
+            return next((value for search in (self._down, self._up) if (value := search.next_value()) is not None), None)
+        if self._above > self.space.least:
+            return min(self.space.rounded(self._above / FIRST_STEP), self._above - self.space.step)
+        held, not_held = self._least
+        return self.space.least if held == not_held or held + not_held < 2 else None
+
+    @property
+    def bracket(self):
+        """As of LimitSearch; None: none of these values holds as far as is known."""
+        return None if self._down is None or self._down.bracket[1] is None else self._down.bracket
+
+    @property
+    def until(self):
+        if self._down is None:
+            return None
+        return self._down.until or self._up.bracket[0] or self._down.bracket[1]
+
+    def expected_runs(self):
+        if self._down is not None:
+            return self._down.expected_runs()[0] + self._up.expected_runs()[0]
+        return math.ceil(math.log2(self._above / self.space.least) - 1e-9) + 1
 
 
 def most_runs(space, first=None):
