@@ -153,6 +153,10 @@ def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
     assert "The limit of both is above 8 Gb/s, the end of the range: it is ranked against nothing." in answer.headline
     assert answer.winner is None and "ecn is behind" in answer.headline and "most in [find]" in answer.next
     assert [(row.setting, row.judged) for row in answer.ranking] == [("pfc", True), ("ecn", True), ("both", False)]
+    last = dataclasses.replace(capacity.settings[2], searches=(*capacity_of({"both": [7e9] * 2}).settings[0].searches, beyond[2]))
+    answer = make_answer([], Settings(), dataclasses.replace(capacity, settings=(*capacity.settings[:2], last)))
+    assert "With both, 1 of 3 rounds held to the end of the range, 8 Gb/s: its limit may be higher, and it is ranked" in answer.headline
+    assert answer.winner is None and "the limit of both may lie outside of it" in answer.next
 
 
 def test_slots_that_never_hold_or_only_a_few_of_them_are_said_so():

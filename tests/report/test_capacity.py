@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import known_limits
 from weir_report.basics.errors import ReportError
 from weir_report.compare import capacity_estimates, capacity_ranking
 from weir_report.compare.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
 from weir_report.runs.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
 from weir_report.sweep import find_text
+from weir_report.sweep.limit_search import Space
 
 EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 
@@ -177,6 +179,35 @@ def test_a_limit_outside_of_the_range_is_ranked_against_nothing():
     assert capacity_ranking.rank(capacity, Settings()).winner is None
     closed = settings_of({"some": [(60, 61)] * 3, "less": [(50, 51)] * 3, "nothing": [(None, 10)] * 3})
     assert capacity_ranking.rank(closed, Settings()).winner == 0
+
+
+def test_a_few_rounds_that_came_to_the_end_of_the_range_leave_the_median_known():
+    rounds = {"some": [(60, 61), (60, None), (50, 51), (60, None), (55, 56)], "most": [(60, 61), (60, None), (50, 51), (60, None), (60, None)],
+              "half": [(50, 51), (60, None)], "low": [(None, 12), (12.4, 12.6), (13, 13.2)]}
+    some, most, half, low = (limit(settings_of(rounds), name) for name in rounds)
+    assert (some.value, some.bound, some.beyond, some.end, some.high) == (60.5, None, 2, 60.0, float("inf"))
+    assert some.low <= 50.5 and some.is_answer and not some.is_closed
+    assert (most.value, most.bound, most.beyond) == (60.0, "above", 3) and (half.value, half.bound, half.beyond) == (60.0, "above", 1)
+    assert (low.value, low.bound, low.end, low.low) == (12.5, None, 12.0, 0.0) and low.high >= 13.1
+    ranked = capacity_ranking.rank(settings_of(rounds | {"closed": [(50, 51)] * 3}), Settings())
+    assert ranked.winner is None and difference(settings_of(rounds), "some", "most") is None
+    said = "\n".join(find_text.limit_lines(settings_of(rounds)))
+    assert "2 of 5 rounds held to the end of the range, 60 b/s" in said and "above 60 b/s, the end of the range, in 3 of 5 rounds" in said
+    assert "1 of 3 rounds did not hold to the end of the range, 12 b/s" in said
+
+
+def test_intervals_of_limits_near_the_end_of_the_range_hold_the_truth():
+    """The end is a little above the limit, so that some rounds come to it; what is said to be above is above the end."""
+    inside = answers = 0
+    for seed in range(60):
+        made = known_limits.campaign(known_limits.Case("near the end", noise=0.05, gains=(0,)), 5, random.Random(seed), space=Space(50.0, 50.0 / 16, 61.0))
+        found, = capacity_ranking.limits(made.capacity)
+        if found.bound:
+            assert found.value == 61.0
+        else:
+            answers += 1
+            inside += found.low <= known_limits.LIMIT <= found.high
+    assert answers >= 40 and inside >= 0.93 * answers
 
 
 def test_what_every_run_held_is_below_the_first_that_failed():

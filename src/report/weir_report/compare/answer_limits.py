@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..basics import units
 from . import answer_failures, reasons, statistics
 from .answer_text import amount, capital, difference, listed
-from .capacity_estimates import ABOVE, NONE_HELD
+from .capacity_estimates import BELOW, NONE_HELD
 from .figure_results import NO_DIFFERENCE
 
 PORTS_MAX = 2
@@ -133,8 +133,11 @@ def _outside(found, row):
     if limit.bound == NONE_HELD:
         return f"With {row.setting}, {none_held(found.capacity, limit)}: it is ranked against nothing."
     if limit.bound is not None:
-        return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range: it is "
-                "ranked against nothing.")
+        return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range{in_rounds(limit)}: "
+                "it is ranked against nothing.")
+    if limit.beyond:
+        return (f"With {row.setting}, {some_beyond(found.capacity, limit)}: its limit may be {'higher' if limit.above >= limit.below else 'lower'}, "
+                "and it is ranked against nothing.")
     if not limit.is_answer:
         return f"No answer for {row.setting}: {scatter_text(limit)}."
     if limit.until is not None:
@@ -143,8 +146,19 @@ def _outside(found, row):
 
 
 def none_held(capacity, limit):
-    """none of the values that were tried holds, from 1 to 256 slots"""
-    return "none of the values that were tried holds" + (f", from {from_to(capacity, *limit.tried)}" if limit.tried else "")
+    """none of the values that were tried holds, from 1 to 256 slots, in 3 of 5 rounds"""
+    return "none of the values that were tried holds" + (f", from {from_to(capacity, *limit.tried)}" if limit.tried else "") + in_rounds(limit)
+
+
+def in_rounds(limit):
+    """, in 3 of 5 rounds, if it is not all of them"""
+    return "" if limit.beyond == limit.rounds else f", in {limit.beyond} of {limit.rounds} rounds"
+
+
+def some_beyond(capacity, limit):
+    """2 of 5 rounds held to the end of the range, 1.23 Gb/s, where the others found the limit."""
+    said = "did not hold" if (limit.above >= limit.below) == (capacity.quantity.better == "lower") else "held"
+    return f"{limit.beyond} of {limit.rounds} rounds {said} to the end of the range, {units.text(limit.end, capacity.quantity.unit, digits=3)}"
 
 
 def from_to(capacity, least, most):
@@ -194,14 +208,16 @@ def _more_rounds(pair, most=50):
 def next_step(found):
     """One piece of advice."""
     capacity, leaders = found.capacity, found.leaders
-    bounds = [(row, limit.bound) for row in found.rows if (limit := found.limits[row.index]) is not None]
-    outside = [row for row, bound in bounds if bound not in (None, NONE_HELD)]
+    known = [(row, limit) for row in found.rows if (limit := found.limits[row.index]) is not None]
+    outside = [(row, limit) for row, limit in known if not limit.is_closed and limit.bound != NONE_HELD]
     if found.ranked.winner is None and any(setting.stopped for setting in capacity.settings):
         return "Find out why runs of the search failed, and let weir-sweep submit make them again (--retry-failed)."
     if outside and found.ranked.winner is None:
-        end = "most" if found.limits[outside[0].index].bound == ABOVE else "least"
-        return f"Search in a wider range ({end} in [find] of the sweep file): the limit of {outside[0].setting} lies outside of it."
-    if found.ranked.winner is None and (failing := next((row for row, bound in bounds if bound == NONE_HELD), None)):
+        row, limit = outside[0]
+        end = "least" if limit.bound == BELOW or limit.below > limit.above else "most"
+        return (f"Search in a wider range ({end} in [find] of the sweep file): the limit of {row.setting} {'may lie' if limit.bound is None else 'lies'} "
+                "outside of it.")
+    if found.ranked.winner is None and (failing := next((row for row, limit in known if limit.bound == NONE_HELD), None)):
         return f"Find out what fails with {failing.setting}, or ask for less: {found.capacity.quantity.name} do not help it."
     scattered = next((row for row in found.rows if (limit := found.limits[row.index]) is not None and not limit.is_answer), None)
     if scattered is not None and found.ranked.winner is None:

@@ -1,7 +1,8 @@
 """The limit of each setting, with its interval, out of the rounds of a Capacity.
 
 A round gives one value of each setting: the middle of its bracket, or of whole numbers the end that held. That is where half of the runs
-hold. Rounds begin at starts of their own, so they are repetitions, as runs are for other figures (statistics.py), and their spread has
+hold. Of rounds that came to the end of the range the limit is only known to be beyond it: as long as they are fewer than half, the median round has
+a value, and its interval is open on that side. Rounds begin at starts of their own, so they are repetitions, as runs are for other figures (statistics.py), and their spread has
 all that runs differ by: noise, two modes, failures for no reason, drift. The width of the brackets is the resolution of the
 measurement: a spread finer than that is not believed, and an interval is never narrower than the bracket.
 
@@ -33,6 +34,9 @@ class Limit:
     high: float
     rounds: int
     bound: str | None = None  # ABOVE or BELOW: it is outside of the range that was searched, of which `value` is the end; NONE_HELD
+    above: int = 0  # rounds that did not find an end above, or of what is better if lower, none that holds
+    below: int = 0  # rounds that did not find an end below
+    end: float | None = None  # of the range, which they came to
     every_run: float | None = None  # the hardest value that every run held; None: there is none
     runs: int = 0  # with an outcome
     contradictions: int = 0  # as limit_search.contradictions
@@ -43,15 +47,26 @@ class Limit:
 
     @property
     def scatter(self):
-        """Half of the interval, as a part of the value."""
-        return (self.high - self.low) / 2.0 / self.value if self.value else 0.0
+        """Half of the interval, as a part of the value; of an open one the half that is known."""
+        half = self.value - self.low if self.above else self.high - self.value if self.below else (self.high - self.low) / 2.0
+        return half / self.value if self.value else 0.0
+
+    @property
+    def beyond(self):
+        """Rounds that came to the end of the range at which more of them did."""
+        return max(self.above, self.below)
+
+    @property
+    def is_closed(self):
+        """Whether all rounds found it."""
+        return self.bound is None and not self.beyond
 
     @property
     def is_answer(self):
         """`high` - `low` of what is counted may be a large part of a small number, if it is small itself."""
         if self.bound is not None or self.rounds < 2:
             return True
-        return (self.scatter <= HALF_WIDTH_MAX or self.whole and self.high - self.low <= WHOLE_WIDTH_MAX) and 2 * self.cut_short <= self.rounds
+        return (self.scatter <= HALF_WIDTH_MAX or self.whole and 2.0 * self.scatter * self.value <= WHOLE_WIDTH_MAX) and 2 * self.cut_short <= self.rounds
 
 
 def limit(capacity, setting):
@@ -60,7 +75,9 @@ def limit(capacity, setting):
     if not searches:
         return None
     values = np.array([value_of(capacity, search) for search in searches])
-    value, bound = _middle(capacity, values), _bound(capacity, searches)
+    sides = np.array([_beyond(capacity, search) for search in searches])
+    above, below = int(np.sum(sides > 0)), int(np.sum(sides < 0))
+    value, bound = _middle(capacity, values, sides)
     trials = [(trial.value, trial.held) for search in setting.searches for trial in search.runs if trial.held is not None]
     tried = (min(trials)[0], max(trials)[0]) if trials else ()
     until = min((search.until for search in searches if search.until is not None), default=None)
@@ -70,16 +87,25 @@ def limit(capacity, setting):
     half = half_of(trials, harder)
     crossings = [value, *([] if half is None else [half[0] if capacity.quantity.whole else sum(half) / 2.0])]
     low, high = _interval(capacity, searches, values, crossings)
-    return Limit(value, 0.0 if bound == BELOW else max(0.0, low), np.inf if bound in (ABOVE, NONE_HELD) else high, len(searches), bound,
+    if above or below:  # the spread is larger than that of these values
+        low, high = (function([end, *values[sides == 0]]) for function, end in ((min, low), (max, high)))
+    end = None if above == below == 0 else float(max(values[sides > 0]) if above >= below else min(values[sides < 0]))
+    return Limit(value, 0.0 if below else max(0.0, low), np.inf if above else high, len(searches), bound, above, below, end,
                  _held_by_all(trials, harder), len(trials), contradictions(trials, harder),
                  sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole, until, tried)
 
 
-def _middle(capacity, values):
-    """Median of the means of two; of what is counted the median, and of the two in the middle the easier one."""
-    if not capacity.quantity.whole:
-        return float(statistics.difference_of_pairs(values))
-    return float(np.quantile(values, 0.5, method="higher" if capacity.quantity.better == "lower" else "lower"))
+def _middle(capacity, values, sides):
+    """(the value, its bound). Median of the means of two; of what is counted the median, and of the two in the middle the easier one. The median too
+    where rounds came to an end of the range (`sides`): if one in the middle did, that end."""
+    ordered = sorted(zip(sides, values))
+    middle = ordered[(len(ordered) - 1) // 2: len(ordered) // 2 + 1]
+    side, value = max(middle, key=lambda one: abs(one[0]))
+    if side:
+        return float(value), BELOW if side < 0 else ABOVE if capacity.quantity.better == "higher" else NONE_HELD
+    if capacity.quantity.whole:
+        return float(middle[-1 if capacity.quantity.better == "lower" else 0][1]), None
+    return float(np.mean([value for _, value in middle]) if np.any(sides) else statistics.difference_of_pairs(values)), None
 
 
 def _interval(capacity, searches, values, crossings):
@@ -108,13 +134,13 @@ def value_of(capacity, search):
     return (search.low + search.high) / 2.0
 
 
-def _bound(capacity, searches):
-    """One round that came to the end of the range is enough: the others are near it."""
-    if any(search.high is None for search in searches):
-        return ABOVE if capacity.quantity.better == "higher" else NONE_HELD
+def _beyond(capacity, search):
+    """1, -1: a round came to the end of the range above or below; 0: it found the limit."""
+    if search.high is None:
+        return 1
     # There are no fewer than one.
     one_held = capacity.quantity.whole and capacity.quantity.better == "lower"
-    return BELOW if any(search.low is None and not (one_held and search.high <= 1.0) for search in searches) else None
+    return -1 if search.low is None and not (one_held and search.high <= 1.0) else 0
 
 
 def half_of(trials, harder_is_larger):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ..runs.key_figures import MARGIN, KeyFigure
 from . import capacity_estimates, ranking
-from .capacity_estimates import ABOVE
 from .figure_results import INCONCLUSIVE, NO_DIFFERENCE, all_equal
 from .run_groups import Group
 from .run_pairs import PairsOfGroups
@@ -34,7 +33,7 @@ def limits(capacity):
 def rank(capacity, settings):
     """All pairs of settings; `settings`: figure_results.Settings."""
     figure, found = figure_of(capacity), limits(capacity)
-    there = [limit is not None and limit.bound is None and limit.is_answer for limit in found]
+    there = [limit is not None and limit.is_closed and limit.is_answer for limit in found]
     searches = [capacity_estimates.complete_searches(setting) if known else [] for setting, known in zip(capacity.settings, there)]
     values = {figure.name: [[capacity_estimates.value_of(capacity, search) for search in side] for side in searches]}
     pairs = ranking.called_pairs([figure], ranking.Runs(values, times_of=_pairs_of(searches, settings)), settings)
@@ -43,8 +42,7 @@ def rank(capacity, settings):
     judged = [known and len(side) >= FEWEST_RUNS for known, side in zip(there, searches)]
     shown = {figure.name: [[None if limit is None else limit.value] for limit in found]}
     made = ranking.made_of([figure], pairs, shown, figure, judged)
-    better_end = ABOVE if figure.better == "higher" else capacity_estimates.BELOW
-    made.is_open = any(limit is not None and limit.bound == better_end for limit in found)
+    made.is_open = any(limit is not None and (limit.above if figure.better == "higher" else limit.below) for limit in found)
     return made
 
 

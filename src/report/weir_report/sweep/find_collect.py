@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..compare import capacity_estimates
-from ..compare.capacity_estimates import ABOVE, BELOW, NONE_HELD
 from .find_state import FindState
 
 _COLUMNS = {"rate": "rate_bits_per_second", "busy": "busy_s", "slots": "slots", "streams": "streams", "consumers": "consumers",
@@ -41,8 +40,8 @@ def _limit(capacity, setting, column):
     limit = capacity_estimates.limit(capacity, setting) if setting else None
     if limit is None:
         return dict.fromkeys((column, f"{column}_low", f"{column}_high", f"{column}_of_every_run", f"{column}_until", "bound", "contradictions"))
-    return {column: limit.value, f"{column}_low": None if limit.bound == BELOW else limit.low,
-            f"{column}_high": None if limit.bound in (ABOVE, NONE_HELD) else limit.high, f"{column}_of_every_run": limit.every_run, f"{column}_until": limit.until,
+    return {column: limit.value, f"{column}_low": None if limit.below else limit.low,
+            f"{column}_high": None if limit.above else limit.high, f"{column}_of_every_run": limit.every_run, f"{column}_until": limit.until,
             "bound": limit.bound or (None if limit.is_answer else "no answer"), "contradictions": limit.contradictions}
 
 

@@ -75,11 +75,15 @@ def _limit_text(capacity, setting):
     if limit.bound == capacity_estimates.NONE_HELD:
         return answer_limits.none_held(capacity, limit)
     if limit.bound:
-        return f"{limit.bound} {text}, the end of the range"
+        return f"{limit.bound} {text}, the end of the range{answer_limits.in_rounds(limit)}"
     if not limit.is_answer:
         return f"no answer: {answer_limits.scatter_text(limit)}"
     factor, name = units.scale(capacity.quantity.unit, limit.value)
     against = f", {limit.contradictions} of {counted(limit.runs, 'outcome')} contradict the others" if limit.contradictions else ""
+    if limit.beyond:
+        side = f"{units.text(limit.low, capacity.quantity.unit, digits=3)} or more" if limit.above else \
+            f"{units.text(limit.high, capacity.quantity.unit, digits=3)} or less"
+        return f"half hold {text} ({side}: {answer_limits.some_beyond(capacity, limit)}), every run held {every}{against}"
     until = "" if limit.until is None else f", it holds from {answer_limits.from_to(capacity, limit.value, limit.until)} and not above"
     return (f"half hold {text} ({units.number(limit.low / factor, 3)} to {units.number(limit.high / factor, 3)} {name}), every run held {every}"
             f"{against}{until}")
