@@ -190,6 +190,17 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
+@pytest.mark.parametrize("share, said, relevant", [
+    (1.0, "no difference", False), (0.9997, "no difference", False), (0.985, "a little worse (1.5 %)", False),
+    (0.977, "2.3 % worse (95 % interval 2.1 % to 2.5 %)", True)])
+def test_of_a_capacity_2_percent_is_relevant_and_less_a_little(share, said, relevant):
+    rates = [1e9 + 2e6 * number for number in range(5)]
+    others = [share * rate * (1.0 + 1e-4 * (share < 1.0) * sign) for rate, sign in zip(rates, (1, -1, 2, -2, 0))]
+    change, = decide.changes([(objective.FIGURES[objective.CAPACITY], rates, others)])
+    line = dict(text.parts(found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e9, change)])))["axes"][0]
+    assert change.relevant is relevant and said.split(" (95")[0] in line, line
+
+
 @pytest.mark.parametrize("present, proposed, ends", [
     (0, 0, "; sustained in 0 of 5 runs, present setting 0"), (0, 5, ", but 5 of 5 runs lost packets, present setting 0"),
     (0, 1, ", but 1 of 5 runs lost packets, present setting 0, which is not certain"), (5, 5, ", but 5 of 5 runs lost packets, present setting 5"),

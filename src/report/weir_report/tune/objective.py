@@ -12,7 +12,8 @@ MARGIN, CAPACITY = "margin", "capacity"
 _BY_NAME = {figure.name: figure for figure in SCORED_FIGURES}
 # Figures of which a share can be said: they are above 0 in every run that delivers something.
 FIGURES = {MARGIN: _BY_NAME["longest_stay"],
-           CAPACITY: KeyFigure("capacity", "largest rate per producer that is sustained", "b/s", "higher", find_values.RESOLUTION),
+           CAPACITY: KeyFigure("capacity", "largest rate per producer that is sustained", "b/s", "higher",
+                                 resolution=find_values.RESOLUTION / 2.0),  # the middle of a bracket is so near to the limit
            **{name: _BY_NAME[name] for name in ("goodput", "slowest_consumer_mean", "delivery_p99", "delivery_p99_9", "offer_to_grant_p99")}}
 # Counts that no key figure has, but which a gain may cost: {key of `observed`: figure}.
 LOSSES = {"lost_packets": KeyFigure("lost_packets", "packets lost", "packets", "lower"),

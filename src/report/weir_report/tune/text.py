@@ -6,6 +6,7 @@ import textwrap
 
 from ..basics import units
 from ..basics.units import counted
+from ..compare.figure_results import NO_DIFFERENCE
 from ..sweep import continued
 from . import decide, objective
 from .found import FLAT
@@ -191,10 +192,17 @@ def _axis(found, axis):
     for one in found.of_axis(axis.name):
         value = axis.text(one.candidate[place])
         name = value if value == one.words else f"{value} ({one.words})"
-        told = "" if one.change.is_better or one.change.is_worse else ", not told apart"
-        said.append(f"{name} {'no difference' if one.change.is_same else change(one.change) + told}{_not_kept(one.kept, one.breaks)}")
+        said.append(f"{name} {_told(one.change)}{_not_kept(one.kept, one.breaks)}")
     at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
     return f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: {'; '.join(said) or 'no other value can be run'}"
+
+
+def _told(one):
+    """As `change`, but of what is no difference that matters only that: no difference, a little worse (0.4 %)"""
+    if one.is_same:
+        size = _percent(abs(one.gain))
+        return "no difference" if one.call == NO_DIFFERENCE or size == _percent(0.0) else f"a little {one.call} ({size})"
+    return change(one) + ("" if one.is_better or one.is_worse else ", not told apart")
 
 
 def _not_kept(kept, is_certain):

@@ -23,7 +23,7 @@ from .found import Found, Kept, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 3
+RULES = 4
 PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
 
