@@ -190,6 +190,18 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
     assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
+def test_what_is_flat_is_said_by_settings_that_were_run_and_not_by_ranges(file_of):
+    """4 and 2MB are good values, and together they are bad."""
+    axes = (tune_axes.of_list("slots", [3, 4, 8]), tune_axes.of_list("switch.pool", ["2MB", "16MB"]))
+    tried = {(3.0, 2e6): 0.0, (8.0, 16e6): 0.001, (8.0, 2e6): 2.0, (4.0, 16e6): -0.001}
+    made = found.Found(axes, (3.0, 2e6), [search.Trial(candidate, 1, score) for candidate, score in tried.items()], {}, values=[[1e-3] * 5])
+    flat, = dict(text.parts(made))["flat"]
+    assert flat == ("3 of 4 settings that were tried are within 2 % of the best, a run or a few each: slots=4 switch.pool=16MB; "
+                    "slots=3 switch.pool=2MB; slots=8 switch.pool=16MB")
+    assert record.make(tune_file.read(file_of(TUNE)), made)["flat"] == {"within": 0.02, "settings": 3, "tried": 4, "good": [
+        {"slots": "4", "switch.pool": "16MB"}, {"slots": "3", "switch.pool": "2MB"}, {"slots": "8", "switch.pool": "16MB"}]}
+
+
 @pytest.mark.parametrize("share, said, relevant", [
     (1.0, "no difference", False), (0.9997, "no difference", False), (0.985, "a little worse (1.5 %)", False),
     (0.977, "2.3 % worse (95 % interval 2.1 % to 2.5 %)", True)])

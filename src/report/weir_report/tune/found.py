@@ -112,17 +112,10 @@ class Found:
         return found if found != decide.DOES_NOT_MATTER or all(neighbour.kept.keeps for neighbour in near) else decide.NOT_TOLD
 
     def settings_within(self):
-        """(how many settings of the search are within FLAT of the best, how many were tried, {axis: the texts of their least and
-        greatest value, or of their choices})."""
-        tried = search.standings(self.history)
-        best = min(one.score for one in tried)
-        good = [one.candidate for one in tried if one.score <= best + FLAT]
-        ranges = {}
-        for place, axis in enumerate(self.axes):
-            values = [candidate[place] for candidate in good]
-            shown = values if axis.is_choice else (min(values), max(values))
-            ranges[axis.name] = list(dict.fromkeys(axis.text(value) for value in shown))
-        return len(good), len(tried), ranges
+        """(the settings of the search that are within FLAT of the best, the best first; how many were tried). No ranges of axes: a setting of values
+        that are each among the good ones need not be good."""
+        tried = sorted(search.standings(self.history), key=lambda one: one.score)
+        return [one.candidate for one in tried if one.score <= tried[0].score + FLAT], len(tried)
 
     def runs_text(self):
         """120 runs of the search, 20 of the confirmation, ..."""

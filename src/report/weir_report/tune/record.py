@@ -14,7 +14,7 @@ FILE, PAGE = "tune.json", "tune.html"
 
 def make(tune, found):
     figure = objective.FIGURES[tune.figure]
-    good, tried, ranges = found.settings_within()
+    good, tried = found.settings_within()
 
     def setting(candidate):
         return tune_axes.texts_of(found.axes, candidate)
@@ -34,7 +34,7 @@ def make(tune, found):
         "beside": [{"key_figure": one.name, **_change(change)} for one, change in found.beside],
         "sustained": found.sustained and dict(zip(("present", "proposed"), found.sustained)),
         "observed": dict(zip(("present", "proposed"), found.observed)),
-        "flat": {"within": FLAT, "settings": good, "tried": tried, "ranges": ranges},
+        "flat": {"within": FLAT, "settings": len(good), "tried": tried, "good": [setting(candidate) for candidate in good]},
         "loads": [{"load": one.words, "sustained": one.sustained and dict(zip(("present", "proposed"), one.sustained)),
                    "present": _kept(one.present), "proposed": _kept(one.proposed), "breaks": one.breaks, **_change(one.change)}
                   for one in found.loads],

@@ -8,12 +8,13 @@ from ..basics import units
 from ..basics.units import counted
 from ..compare.figure_results import NO_DIFFERENCE
 from ..sweep import continued
-from . import decide, objective
+from . import axes as tune_axes, decide, objective
 from .found import FLAT
 from .tune_file import IN_TIME_MAX
 
 WIDTH, INDENT = 110, 12
 DIED_SHOWN = 5
+GOOD_SHOWN = 5
 JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
 
 
@@ -217,14 +218,11 @@ def _runs_that(kept):
 
 
 def _flat(found):
-    good, tried, ranges = found.settings_within()
-    shown = ", ".join(f"{name} {' to '.join(texts) if not _is_choice(found, name) else ' or '.join(texts)}" for name, texts in ranges.items())
-    return (f"{good} of {counted(tried, 'setting')} that were tried {'is' if good == 1 else 'are'} within {units.exact_percent(FLAT)} of the "
-            f"best, a run or a few each: {shown}")
-
-
-def _is_choice(found, name):
-    return next(axis for axis in found.axes if axis.name == name).is_choice
+    good, tried = found.settings_within()
+    shown = [tune_axes.words(found.axes, candidate) for candidate in good[:GOOD_SHOWN]]
+    more = f"; and {len(good) - GOOD_SHOWN} more: flat in tune.json" if len(good) > GOOD_SHOWN else ""
+    return (f"{len(good)} of {counted(tried, 'setting')} that were tried {'is' if len(good) == 1 else 'are'} within {units.exact_percent(FLAT)} of the "
+            f"best, a run or a few each: {'; '.join(shown)}{more}")
 
 
 def _loads(found):
