@@ -58,7 +58,7 @@ class CauseSearch {
           jobs_(jobs),
           watchers_(watchers),
           conditions_(conditions),
-          badness_(badness_of(record)),
+          badness_(record),
           table_(relaxations_of(run)) {
         std::erase_if(table_, [this](const Relaxation& relaxation) { return cannot_help(relaxation); });
         known_ = std::min(table_.size(), budget_.simulations);
@@ -119,13 +119,13 @@ class CauseSearch {
         if (condition) {
             condition(changed);
         }
-        const double bearable = bears == Bears::nothing ? 0 : (1 - most_share) * badness_;
+        const double bearable = bears == Bears::nothing ? 0 : badness_.bearable_lateness(most_share);
         const SimulationResult result =
             simulate(changed, {.second = {},
                                .interruption = [&](core::Instant) { return interrupted() ? SIGINT : 0; },
                                .worth_going_on =
                                    [&](const Simulator& simulator) {
-                                       return badness_so_far(changed.run.plan, simulator) <= bearable;
+                                       return lateness_so_far(changed.run.plan, simulator) <= bearable;
                                    }});
         const RunRecord& record = result.record;
         SimulatedOutcome outcome;
@@ -136,8 +136,8 @@ class CauseSearch {
         outcome.lost_events = record.verdict.lost_events;
         if (outcome.suffices) {
             outcome.gone = 1;
-        } else if (outcome.complete && badness_ > 0) {
-            outcome.gone = std::clamp(1 - badness_of(record) / badness_, 0.0, 1.0);
+        } else if (outcome.complete) {
+            outcome.gone = badness_.gone_in(record);
         }
         return outcome;
     }
@@ -386,16 +386,21 @@ class CauseSearch {
                    : lost ? "nothing would have been lost"
                           : "the run would have been sustained";
         }
+        std::string text =
+            outcome.late_sets == 0
+                ? "every set would have been on time, but "
+                : fmt::format("{} of {} would have been late, by at most {}, instead of {}, by at most {}",
+                              outcome.late_sets, files::counted(verdict.sets, "set"),
+                              files::readable(outcome.late_by), verdict.late_sets,
+                              files::readable(late_by(record_)));
         if (outcome.late_sets == 0 && outcome.lost_events == 0) {
-            return "every set would have been on time, but the run not sustained";
+            return text + "the run not sustained";
         }
-        std::string text = fmt::format(
-            "{} of {} would have been late, by at most {}, instead of {}, by at most {}", outcome.late_sets,
-            files::counted(verdict.sets, "set"), files::readable(outcome.late_by), verdict.late_sets,
-            files::readable(late_by(record_)));
         if (verdict.lost_events > 0) {
-            text += fmt::format(", and {} lost instead of {}", files::counted(outcome.lost_events, "event"),
-                                verdict.lost_events);
+            text +=
+                fmt::format("{}{} lost instead of {}", outcome.late_sets == 0 ? "" : ", and ",
+                            files::counted(outcome.lost_events, record_.plan.builds() ? "fragment" : "event"),
+                            verdict.lost_events);
         }
         return text;
     }
@@ -463,7 +468,7 @@ class CauseSearch {
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
     std::span<const RunChange> conditions_;
-    double badness_;
+    Badness badness_;
     std::vector<Relaxation> table_;
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
     std::optional<Found> nearest_;  ///< what took away most

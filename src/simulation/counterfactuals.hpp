@@ -3,10 +3,11 @@
 // network".
 //
 // One number says how bad a run was, in sets and intervals: of each producer its late sets times the worst
-// lateness, and what was lost. Chosen because both factors only grow while a run goes on: one that has shown
-// that it is hardly better is broken off, so that most simulations are short. Rejected: late sets alone, for
-// which a link that is ten times too slow and one that is a little too slow are the same, and which weighs a
-// set that was late by a hair like one that was late by seconds.
+// lateness, and lost sets, each as late as the latest. Chosen because both factors only grow while a run goes
+// on: one that has shown that it is hardly better is broken off, so that most simulations are short.
+// Rejected: late sets alone, for which a link that is ten times too slow and one that is a little too slow
+// are the same, and which weighs a set that was late by a hair like one that was late by seconds. What makes
+// more late, or loses more, is no remedy, whatever else it takes away.
 //
 // A relaxation with which every set is on time, nothing is lost and the run is sustained suffices; one that
 // takes away nine tenths of the late sets and losses is named behind those. If there is neither, pairs are

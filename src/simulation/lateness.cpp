@@ -15,21 +15,37 @@ double lateness_of(const record::SetsInTime& sets, core::Duration interval) {
 
 }  // namespace
 
-double badness_of(const show::RunRecord& record) {
+LateAndLost late_and_lost(const show::RunRecord& record) {
     const double set = std::max<double>(1, static_cast<double>(record.plan.set_bytes().count));
-    double badness = static_cast<double>(show::totals_of(record).lost.bytes.count) / set;
+    LateAndLost run{.lost = static_cast<double>(show::totals_of(record).lost.bytes.count) / set};
     for (const record::RankRecord& rank : record.ranks) {
-        badness += lateness_of(rank.summary.sets_in_time, record.plan.interval);
+        run.late += lateness_of(rank.summary.sets_in_time, record.plan.interval);
     }
-    return badness;
+    return run;
 }
 
-double badness_so_far(const core::Plan& plan, const Simulator& simulator) {
-    double badness = 0;
+double lateness_so_far(const core::Plan& plan, const Simulator& simulator) {
+    double late = 0;
     for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
-        badness += lateness_of(simulator.producer_node({producer}).sets_in_time(), plan.interval);
+        late += lateness_of(simulator.producer_node({producer}).sets_in_time(), plan.interval);
     }
-    return badness;
+    return late;
+}
+
+Badness::Badness(const show::RunRecord& record)
+    : of_run_(late_and_lost(record)),
+      lost_weight_(std::max(1.0, late_by(record).in_seconds() / record.plan.interval.in_seconds())) {}
+
+double Badness::gone_in(const show::RunRecord& relaxed) const {
+    const LateAndLost left = late_and_lost(relaxed);
+    if (value() <= 0 || left.late > of_run_.late || left.lost > of_run_.lost) {
+        return 0;
+    }
+    return std::clamp(1 - value_of(left) / value(), 0.0, 1.0);
+}
+
+double Badness::bearable_lateness(double share) const {
+    return std::min(of_run_.late, (1 - share) * value());
 }
 
 bool is_good(const show::RunRecord& record) {
