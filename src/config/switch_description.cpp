@@ -10,6 +10,7 @@
 #include "config/switch_keys.hpp"
 #include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
+#include "core/switch_memory.hpp"
 
 namespace weir::config {
 
@@ -215,7 +216,7 @@ core::FabricPlan fabric_of(const SwitchDescription& description, Bytes port_buff
     }
     fabric.tcp.ecn = description.tcp_ecn && fabric.switches.ecn.on;
     if (description.drop_tail) {
-        fabric.switches.pool = {std::int64_t{1} << 50};
+        fabric.switches.pool = core::endless_pool;
         fabric.switches.egress_threshold = port_buffer;
     }
     return fabric;

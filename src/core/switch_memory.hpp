@@ -9,6 +9,10 @@
 
 namespace weir::core {
 
+/// From this on nothing fills the pool: ports share no memory, and each of their queues has a size of its
+/// own.
+inline constexpr Bytes endless_pool{std::int64_t{1} << 50};
+
 /// Headroom of all ports and lossless priorities of the switch that has most of it. Needs the layout.
 Bytes largest_headroom(const NetworkPlan& network, std::uint32_t producers, std::uint32_t consumers);
 

@@ -1,7 +1,13 @@
-// What a simulated network may be without: traffic of others, and what holds senders back.
+// What a simulated network may be without: traffic of others, and what holds senders back; and the memory
+// that it may have more of.
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "core/network_plan.hpp"
+#include "core/switch_memory.hpp"
+#include "files/formatting.hpp"
 #include "simulation/relaxations.hpp"
 
 namespace weir::simulation {
@@ -69,7 +75,59 @@ void add_slowing(const core::NetworkPlan& network, std::vector<Relaxation>& tabl
     }
 }
 
+/// As options have it.
+std::string power_of_two_text(core::Bytes size) {
+    constexpr std::int64_t kibi = 1024;
+    return size.count % (kibi * kibi) == 0 ? fmt::format("{}MiB", size.count / (kibi * kibi))
+           : size.count % kibi == 0        ? fmt::format("{}KiB", size.count / kibi)
+                                           : fmt::format("{}B", size.count);
+}
+
+/// More of what holds packets, which is the memory that ports share, or the size of a port's queues.
+RelaxedStep larger_switch(const core::NetworkPlan& network, std::int64_t factor) {
+    const core::SwitchPlan& now = network.fabric.switches;
+    const bool shared = now.pool < core::endless_pool;
+    const auto apply = [factor, shared](SimulatedRun& changed) {
+        core::SwitchPlan& switches = changed.network.fabric.switches;
+        switches.pool = switches.pool * (shared ? factor : 1);
+        switches.egress_threshold = switches.egress_threshold * factor;
+        switches.ingress_threshold = switches.ingress_threshold * factor;
+    };
+    const core::Bytes queue = now.egress_threshold * factor;
+    if (!shared) {
+        return {apply,
+                fmt::format("with {} for each queue of a switch port instead of {}", power_of_two_text(queue),
+                            power_of_two_text(now.egress_threshold)),
+                "--port-buffer " + power_of_two_text(queue)};
+    }
+    std::string with = fmt::format("with {} of memory in a switch instead of {}",
+                                   files::readable(now.pool * factor), files::readable(now.pool));
+    std::string remedy = fmt::format("switches with {} of memory", files::readable(now.pool * factor));
+    if (queue.count > 0) {
+        const std::string queues = fmt::format(" and {} for a queue of a port", files::readable(queue));
+        with += queues;
+        remedy += queues + " (switch file: pool, egress-threshold)";
+    }
+    return {apply, std::move(with), std::move(remedy)};
+}
+
 }  // namespace
+
+std::vector<Relaxation> memory_relaxations(const SimulatedRun& run) {
+    std::vector<Relaxation> table;
+    if (run.network.model != core::NetworkModel::packet) {
+        return table;
+    }
+    Relaxation larger{.what = CauseKind::switch_loss, .where = {}, .steps = {}};
+    for (const std::int64_t factor : {2, 4, 8, 16, 32, 100}) {
+        larger.steps.push_back(larger_switch(run.network, factor));
+    }
+    table.push_back(std::move(larger));
+    for (Relaxation& relaxation : host_relaxations(run.network.fabric.hosts)) {
+        table.push_back(std::move(relaxation));
+    }
+    return table;
+}
 
 std::vector<Relaxation> network_relaxations(const SimulatedRun& run) {
     std::vector<Relaxation> table;

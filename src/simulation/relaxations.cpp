@@ -164,33 +164,6 @@ Relaxation larger_buffer(const core::Plan& plan) {
     return relaxation;
 }
 
-Relaxation larger_switch(const core::SwitchPlan& now) {
-    Relaxation relaxation{.what = CauseKind::switch_loss, .where = {}, .steps = {}};
-    for (const std::int64_t factor : {2, 4, 10, 100}) {
-        relaxation.steps.push_back({[factor](SimulatedRun& changed) {
-                                        core::SwitchPlan& switches = changed.network.fabric.switches;
-                                        switches.pool = switches.pool * factor;
-                                        switches.egress_threshold = switches.egress_threshold * factor;
-                                        switches.ingress_threshold = switches.ingress_threshold * factor;
-                                    },
-                                    fmt::format("with {} of memory in a switch instead of {}",
-                                                readable(now.pool * factor), readable(now.pool)),
-                                    fmt::format("switches with {} of memory", readable(now.pool * factor))});
-    }
-    return relaxation;
-}
-
-void add_memories(const SimulatedRun& run, std::vector<Relaxation>& table) {
-    add(table, larger_buffer(run.run.plan));
-    if (run.network.model != core::NetworkModel::packet) {
-        return;
-    }
-    add(table, larger_switch(run.network.fabric.switches));
-    for (Relaxation& relaxation : host_relaxations(run.network.fabric.hosts)) {
-        add(table, std::move(relaxation));
-    }
-}
-
 // Events.
 
 /// Events of a size that divides a set, and sets over consumers, where the plan's does not. Chosen: the
@@ -384,7 +357,10 @@ std::vector<Relaxation> relaxations_of(const SimulatedRun& run) {
     for (const Links& links : links_of_role) {
         add_own_links(run.network, links, table);
     }
-    add_memories(run, table);
+    add(table, larger_buffer(run.run.plan));
+    for (Relaxation& relaxation : memory_relaxations(run)) {
+        add(table, std::move(relaxation));
+    }
     for (const Links& links : links_of_role) {
         add(table, faster_links(run.network, links));
     }

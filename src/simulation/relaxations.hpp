@@ -45,6 +45,9 @@ std::vector<Relaxation> host_relaxations(const core::HostPlan& hosts);
 /// Its part on cables between switches: each that is slower than the others, then all.
 std::vector<Relaxation> cable_relaxations(const core::NetworkPlan& network);
 
+/// Its part on memory of switches and hosts.
+std::vector<Relaxation> memory_relaxations(const SimulatedRun& run);
+
 /// Its part on disturbances, the run without them. One for all of one kind and node; where several nodes have
 /// some of one kind, also one for all of them. At most some twenty.
 std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturbances);

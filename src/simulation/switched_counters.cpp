@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/switch_memory.hpp"
 #include "simulation/switched_topology.hpp"
 
 namespace weir::simulation {
@@ -150,11 +151,9 @@ record::SwitchPort SwitchedCounters::port_to(LinkIndex link) const {
 std::vector<record::SwitchHardware> SwitchedCounters::switches() const {
     std::vector<record::SwitchHardware> all;
     for (const NodeIndex node : switches_) {
-        // Ports of their own are modelled as a pool that cannot be filled.
         const core::Bytes pool = plan_.fabric.switches.pool;
-        constexpr core::Bytes endless{std::int64_t{1} << 50};
         record::SwitchHardware description{.name = names_.name(node),
-                                           .pool = pool < endless ? pool : core::Bytes{},
+                                           .pool = pool < core::endless_pool ? pool : core::Bytes{},
                                            .ports = {},
                                            .counts_received = !classes_.empty()};
         for (const LinkIndex link : topology_.ports(node)) {

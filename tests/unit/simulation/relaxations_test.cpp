@@ -175,6 +175,22 @@ TEST_CASE("Receive rings and sockets of hosts are relaxed apart, each with its o
           "sockets that hold 2.000 kB (--socket-buffer)");
 }
 
+TEST_CASE("A switch whose ports have queues of their own is relaxed by these") {
+    SimulatedRun run = plain_run();
+    run.network.model = NetworkModel::packet;
+    SwitchPlan& switches = run.network.fabric.switches;
+    switches.pool = endless_pool;
+    switches.egress_threshold = {256 * 1024};
+    const auto table = relaxations_of(run);
+    const RelaxedStep& step = find(table, CauseKind::switch_loss)->steps[1];
+    CHECK(step.with == "with 1MiB for each queue of a switch port instead of 256KiB");
+    CHECK(step.remedy == "--port-buffer 1MiB");
+    SimulatedRun changed = run;
+    step.apply(changed);
+    CHECK(changed.network.fabric.switches.egress_threshold == Bytes{1024 * 1024});
+    CHECK(changed.network.fabric.switches.pool == endless_pool);
+}
+
 TEST_CASE("A switch can be relaxed as far as it limits") {
     SimulatedRun run = plain_run();
     run.network.model = NetworkModel::packet;
