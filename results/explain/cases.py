@@ -167,7 +167,7 @@ def one(weir, case, directory, explain, fill, row):
     if row["outcome"]:
         return row
     fixed = case
-    for part in found["remedy"].split(" and ") if found["causes"][0]["together_with"] else [found["remedy"]]:
+    for part in remedies.parts_of(found):
         fixed = fixed and changed(fixed, part)
     row["tried"] = found["remedy"]
     if fixed is None:

@@ -33,6 +33,25 @@ def scaled_busy(plan, seconds):
     return {**plan, "busy": f"{kind}:{seconds * 1e6:.3f}us"}
 
 
+def named_ranks(text):
+    """"the scheduler and consumers 1 and 2": "scheduler", "consumer=1", "consumer=2"; a role alone where not all are named."""
+    found = ["scheduler"] if "the scheduler" in text else []
+    for role, indices in re.findall(r"(producer|consumer)s? ((?:\d+(?:, | and )?)+)", text):
+        found += [role] if " more" in text else [f"{role}={index}" for index in re.findall(r"\d+", indices)]
+    return found
+
+
+def without_ranks(plan, kind, ranks):
+    return without(plan, *(f"{kind}:{rank}" + ("," if "=" in rank else "") for rank in named_ranks(ranks)))
+
+
+def parts_of(found):
+    """The remedy, or both of a pair: each begins with what is to be done or had."""
+    if not found["causes"][0]["together_with"]:
+        return [found["remedy"]]
+    return re.split(r" and (?=--|an? |keep |look |leave |processing |producers' |consumers' )", found["remedy"])
+
+
 def one(plan, remedy):
     """The plan with one remedy; None: its words are not known here."""
     if found := re.search(OPTIONS, remedy):
@@ -57,16 +76,12 @@ def one(plan, remedy):
         return {**plan, "event-size": f"{found[1]}B"}
     if found := re.fullmatch(r"leave --(shaping|high-water) out", remedy):
         return {name: value for name, value in plan.items() if name not in (found[1], "low-water" if found[1] == "high-water" else "")}
-    if found := re.fullmatch(r"keep (?:the )?(scheduler|producer|consumer)(?: (\d+))? running", remedy):
-        return without(plan, f"pause:{found[1]}" + (f"={found[2]}," if found[2] else ""))
-    if re.fullmatch(r"keep those (producers|consumers) running", remedy):
-        return without(plan, "pause:")
-    if found := re.fullmatch(r"keep consumer (\d+) from being lost", remedy):
-        return without(plan, f"die:consumer={found[1]},")
-    if re.fullmatch(r"keep those consumers from being lost", remedy):
-        return without(plan, "die:")
-    if found := re.fullmatch(r"look for what slows consumer (\d+) down", remedy):
-        return without(plan, f"slow:consumer={found[1]}")
+    if found := re.fullmatch(r"keep (.+) running", remedy):
+        return without_ranks(plan, "pause", found[1])
+    if found := re.fullmatch(r"keep (.+) from being lost", remedy):
+        return without_ranks(plan, "die", found[1])
+    if found := re.fullmatch(r"look for what slows (.+) down", remedy):
+        return without_ranks(plan, "slow", found[1])
     return None
 
 
@@ -74,8 +89,7 @@ def applied(plan, found):
     """The plan with the first remedy, or with both of a pair; and which it was."""
     remedy = found["remedy"]
     changed = plan
-    for part in remedy.split(" and ") if found["causes"][0]["together_with"] else [remedy]:
-        part = part.removeprefix("and ").strip()
+    for part in parts_of(found):
         step = one(changed, part)
         if step is None:
             return plan, f"? {part}"

@@ -2,8 +2,10 @@
 #include "simulation/relaxations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -51,9 +53,9 @@ struct FaultWords {
     std::string remedy;
 };
 
-/// `who`: "consumer 0", or "ranks" for several.
-FaultWords words_of(const Disturbance& disturbance, const std::string& who) {
-    switch (disturbance.kind) {
+/// `who`: "consumer 0", or "consumers 0 and 2" for several. `s`: the end of what each of them has one of.
+FaultWords words_of(Disturbance::Kind kind, const std::string& who, const std::string& s) {
+    switch (kind) {
         case Disturbance::Kind::pause:
             return {"if " + who + " had not stood still", "keep " + who + " running"};
         case Disturbance::Kind::die:
@@ -62,13 +64,13 @@ FaultWords words_of(const Disturbance& disturbance, const std::string& who) {
         case Disturbance::Kind::slow:
             return {"if " + who + " had not been slow", "look for what slows " + who + " down"};
         case Disturbance::Kind::degrade:
-            return {"with full links of " + who, "repair the link of " + who};
+            return {"with full links of " + who, "repair the link" + s + " of " + who};
         case Disturbance::Kind::delay:
             return {"without the delay of control messages", "control messages without that delay"};
         case Disturbance::Kind::drift:
-            return {"with a true clock of " + who, "set the clock of " + who + " right"};
+            return {"with true clocks of " + who, "set the clock" + s + " of " + who + " right"};
         case Disturbance::Kind::flood:
-            return {"if the switch had known the port of " + who, "keep the switch from flooding"};
+            return {"if the switch had known the port" + s + " of " + who, "keep the switch from flooding"};
         case Disturbance::Kind::cut_link:
             return {"if " + who + " had not been cut", "repair " + who};
         case Disturbance::Kind::cut_switch:
@@ -78,39 +80,83 @@ FaultWords words_of(const Disturbance& disturbance, const std::string& who) {
         case Disturbance::Kind::errors:
             return {"without errors of " + who, "repair " + who};
         case Disturbance::Kind::storm:
-            return {"if " + who + " had not paused its switch for ever", "replace the NIC of " + who};
+            return {"if " + who + " had not paused the switch", "replace the NIC" + s + " of " + who};
     }
     return {};
 }
+
+/// More of one role, or of one kind of place, are counted.
+constexpr std::size_t most_named = 8;
 
 bool is_same(const Disturbance& a, const Disturbance& b) {
     return a.kind == b.kind && a.place == b.place && (a.node == b.node || a.kind == Disturbance::Kind::delay);
 }
 
-template <typename Same>
-RelaxedStep without(const Disturbance& disturbance, const std::string& who, Same same) {
-    FaultWords words = words_of(disturbance, who);
-    return {[disturbance, same](SimulatedRun& changed) {
-                std::erase_if(changed.disturbances,
-                              [&](const Disturbance& one) { return same(one, disturbance); });
+/// "the scheduler and consumers 1 and 2".
+std::string names_of_nodes(const std::vector<Disturbance>& faults) {
+    std::vector<std::string> names;
+    for (const Role role : {Role::scheduler, Role::producer, Role::consumer}) {
+        std::vector<std::uint32_t> indices;
+        for (const Disturbance& fault : faults) {
+            if (fault.node.role == role) {
+                indices.push_back(fault.node.index);
+            }
+        }
+        std::sort(indices.begin(), indices.end());
+        indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+        if (!indices.empty()) {
+            names.push_back(role == Role::scheduler
+                                ? "the scheduler"
+                                : files::name_some(core::role_name(role), indices, most_named));
+        }
+    }
+    return fmt::format("{}", fmt::join(names, " and "));
+}
+
+/// "links leaf-0:spine-0 and leaf-1:spine-0".
+std::string names_of_places(const std::vector<Disturbance>& faults) {
+    const Disturbance::Kind kind = faults.front().kind;
+    const bool are_links = kind != Disturbance::Kind::cut_switch && kind != Disturbance::Kind::storm;
+    const std::size_t shown = faults.size() <= most_named + 1 ? faults.size() : most_named;
+    std::string names = !are_links ? "" : faults.size() == 1 ? "link " : "links ";
+    for (std::size_t i = 0; i < shown; ++i) {
+        names += fmt::format("{}{}", i == 0 ? "" : i + 1 == faults.size() ? " and " : ", ", faults[i].place);
+    }
+    return shown == faults.size() ? names : fmt::format("{} and {} more", names, faults.size() - shown);
+}
+
+bool has_same_words(const Disturbance& a, const Disturbance& b) {
+    return words_of(a.kind, "", "").with == words_of(b.kind, "", "").with;
+}
+
+/// Of all of these, which are of one cause: those of each kind have their own words.
+FaultWords words_of_all(std::vector<Disturbance> faults) {
+    FaultWords all;
+    while (!faults.empty()) {
+        const Disturbance first = faults.front();
+        const auto other =
+            std::stable_partition(faults.begin(), faults.end(),
+                                  [&first](const Disturbance& one) { return has_same_words(one, first); });
+        const std::vector<Disturbance> alike(faults.begin(), other);
+        faults.erase(faults.begin(), other);
+        const FaultWords words =
+            words_of(first.kind, is_of_network(first.kind) ? names_of_places(alike) : names_of_nodes(alike),
+                     alike.size() == 1 ? "" : "s");
+        all.with += (all.with.empty() ? "" : ", and ") + words.with;
+        all.remedy += (all.remedy.empty() ? "" : " and ") + words.remedy;
+    }
+    return all;
+}
+
+RelaxedStep without(const std::vector<Disturbance>& faults) {
+    FaultWords words = words_of_all(faults);
+    return {[faults](SimulatedRun& changed) {
+                std::erase_if(changed.disturbances, [&](const Disturbance& one) {
+                    return std::any_of(faults.begin(), faults.end(),
+                                       [&](const Disturbance& fault) { return is_same(fault, one); });
+                });
             },
             std::move(words.with), std::move(words.remedy)};
-}
-
-std::string name_of(const Disturbance& disturbance) {
-    if (!is_of_network(disturbance.kind)) {
-        return (disturbance.node.role == Role::scheduler ? "the " : "") + files::node_text(disturbance.node);
-    }
-    const bool is_link =
-        disturbance.kind != Disturbance::Kind::cut_switch && disturbance.kind != Disturbance::Kind::storm;
-    return is_link ? "link " + disturbance.place : disturbance.place;
-}
-
-std::string name_of_all(const Disturbance& disturbance) {
-    if (is_of_network(disturbance.kind)) {
-        return "what failed in the network";
-    }
-    return disturbance.node.role == Role::producer ? "those producers" : "those consumers";
 }
 
 }  // namespace
@@ -131,19 +177,17 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         const bool of_node = disturbance.kind != Disturbance::Kind::delay && !is_of_network(disturbance.kind);
         table.push_back({.what = cause_of(disturbance),
                          .where = of_node ? std::optional(disturbance.node) : std::nullopt,
-                         .steps = {without(disturbance, name_of(disturbance), is_same)}});
+                         .steps = {without({disturbance})}});
     }
-    const auto same_cause = [](const Disturbance& a, const Disturbance& b) {
-        return cause_of(a) == cause_of(b);
-    };
-    for (std::size_t i = 0; i < different.size(); ++i) {
-        const auto is_like = [&](const Disturbance& one) { return same_cause(one, different[i]); };
-        const auto begin = different.begin();
-        const auto here = begin + static_cast<std::ptrdiff_t>(i);
-        if (std::any_of(here + 1, different.end(), is_like) && std::none_of(begin, here, is_like)) {
-            table.push_back({.what = cause_of(different[i]),
-                             .where = {},
-                             .steps = {without(different[i], name_of_all(different[i]), same_cause)}});
+    while (!different.empty()) {
+        const CauseKind what = cause_of(different.front());
+        const auto other =
+            std::stable_partition(different.begin(), different.end(),
+                                  [what](const Disturbance& one) { return cause_of(one) == what; });
+        const std::vector<Disturbance> alike(different.begin(), other);
+        different.erase(different.begin(), other);
+        if (alike.size() > 1) {
+            table.push_back({.what = what, .where = {}, .steps = {without(alike)}});
         }
     }
     return table;

@@ -175,6 +175,43 @@ TEST_CASE("Receive rings and sockets of hosts are relaxed apart, each with its o
           "sockets that hold 2.000 kB (--socket-buffer)");
 }
 
+TEST_CASE("Faults of one cause that are relaxed together are all named") {
+    using Kind = Disturbance::Kind;
+    const auto together = [](std::vector<Disturbance> faults, CauseKind what) {
+        SimulatedRun run = plain_run();
+        run.disturbances = std::move(faults);
+        const auto table = fault_relaxations(run.disturbances);
+        const Relaxation& last = table.back();
+        CHECK(last.what == what);
+        CHECK(widest(run, &last).disturbances.empty());
+        return last.steps.front();
+    };
+    const NodeId consumer{Role::consumer, 1};
+    const RelaxedStep still = together({fault(Kind::pause, scheduler_node()), fault(Kind::pause, consumer)},
+                                       CauseKind::stalled_rank);
+    CHECK(still.with == "if the scheduler and consumer 1 had not stood still");
+    CHECK(still.remedy == "keep the scheduler and consumer 1 running");
+    const RelaxedStep links =
+        together({fault(Kind::degrade, {Role::producer, 2}), fault(Kind::degrade, {Role::producer, 0})},
+                 CauseKind::producer_links);
+    CHECK(links.with == "with full links of producers 0 and 2");
+    CHECK(links.remedy == "repair the links of producers 0 and 2");
+    const RelaxedStep lost =
+        together({fault(Kind::die, consumer), fault(Kind::cut, consumer)}, CauseKind::lost_consumers);
+    CHECK(lost.remedy == "keep consumer 1 from being lost");
+    std::vector<Disturbance> different{fault(Kind::storm, {}), fault(Kind::errors, {}),
+                                       fault(Kind::errors, {})};
+    different[0].place = "consumer-1";
+    different[1].place = "producer-2:switch-0";
+    different[2].place = "producer-3:switch-0";
+    const RelaxedStep network = together(different, CauseKind::network_failure);
+    CHECK(network.with ==
+          "if consumer-1 had not paused the switch, and without errors of links producer-2:switch-0 and "
+          "producer-3:switch-0");
+    CHECK(network.remedy ==
+          "replace the NIC of consumer-1 and repair links producer-2:switch-0 and producer-3:switch-0");
+}
+
 TEST_CASE("A switch whose ports have queues of their own is relaxed by these") {
     SimulatedRun run = plain_run();
     run.network.model = NetworkModel::packet;
