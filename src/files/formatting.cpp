@@ -138,7 +138,7 @@ std::string name_some(std::string_view singular, std::span<const std::uint32_t> 
         text += fmt::format("{}{}", i + 1 == indices.size() ? " and " : ", ", indices[i]);
     }
     if (shown < indices.size()) {
-        text += fmt::format(" and {} others", indices.size() - shown);
+        text += fmt::format(" and {} more", indices.size() - shown);
     }
     return text;
 }

@@ -50,7 +50,7 @@ std::string counted(std::uint64_t number, std::string_view singular);
 /// With a capital at the beginning, if a letter stands there.
 std::string capitalised(std::string text);
 
-/// Names the first few of a list: "producer 3", "producers 3 and 7", "producers 3, 7 and 2 others".
+/// Names the first few of a list: "producer 3", "producers 3 and 7", "producers 3, 7 and 2 more".
 std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices,
                       std::size_t named = 3);
 

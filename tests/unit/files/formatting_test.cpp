@@ -38,7 +38,7 @@ TEST_CASE("Lists of ranks are named as far as one can read") {
     CHECK(names({3}) == "producer 3");
     CHECK(names({3, 7}) == "producers 3 and 7");
     CHECK(names({3, 7, 1, 9}) == "producers 3, 7, 1 and 9");
-    CHECK(names({3, 7, 1, 9, 2}) == "producers 3, 7, 1 and 2 others");
+    CHECK(names({3, 7, 1, 9, 2}) == "producers 3, 7, 1 and 2 more");
     CHECK(node_text({Role::consumer, 5}) == "consumer 5");
     CHECK(node_text(scheduler_node()) == "scheduler");
 }
