@@ -40,7 +40,7 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"--outstanding", "--outstanding, for "},
     {"--requests", "--requests of "},
     {"--high-water", "--high-water of "},
-    {"a late producer", "", ", which was late"},
+    {"late producers", "", ", which was late"},
     {"ranks that stood still", "", ", which stood still"},
     {"packets that hosts dropped", "packets that the host of ", " dropped"},
     {"consumers that were lost", "", ", which was lost"},
@@ -63,6 +63,9 @@ bool is_partner(const NamedCause& of, const NamedCause& cause) {
 
 std::string subject_of(const NamedCause& cause) {
     const CauseWords& words = cause_words.at(static_cast<std::size_t>(cause.what));
+    if (cause.what == CauseKind::control_latency && cause.evidence == CauseEvidence::counterfactual) {
+        return "latency of the network";  // it was relaxed for data, too
+    }
     if (!cause.where) {
         return std::string(words.general);
     }
