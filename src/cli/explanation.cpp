@@ -79,6 +79,13 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
     if (proved.interrupted) {
         return std::nullopt;
     }
+    if (proved.was_cut_short && explain_ == simulation::Explain::fast) {
+        account_ = fmt::format(
+            "{}; --explain full tries more than these",
+            account_.empty()
+                ? fmt::format("{} simulations with something relaxed, for the cause", proved.simulations)
+                : account_);
+    }
     return std::move(proved.causes);
 }
 

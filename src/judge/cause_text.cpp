@@ -95,11 +95,15 @@ std::string causes_text(std::span<const NamedCause> causes) {
 }
 
 std::string advice_text(std::span<const NamedCause> causes) {
+    const bool any_suffices = std::any_of(causes.begin(), causes.end(), [](const NamedCause& cause) {
+        return cause.suffices && !cause.remedy.empty();
+    });
     std::vector<std::string> remedies;
     for (const NamedCause& cause : causes) {
-        const bool known = std::find(remedies.begin(), remedies.end(), cause.remedy) != remedies.end();
-        if (!cause.remedy.empty() && !known && remedies.size() < said_max) {
-            remedies.push_back(cause.remedy);
+        const std::string remedy = cause.remedy + (cause.suffices ? "" : " (not enough by itself)");
+        const bool known = std::find(remedies.begin(), remedies.end(), remedy) != remedies.end();
+        if (!cause.remedy.empty() && cause.suffices == any_suffices && !known && remedies.size() < said_max) {
+            remedies.push_back(remedy);
         }
     }
     return files::capitalised(fmt::format("{}", fmt::join(remedies, "; or ")));

@@ -15,8 +15,8 @@ std::string subject_of(const NamedCause& cause);
 /// proved are alternatives, causes that were attributed add up. Empty without causes.
 std::string causes_text(std::span<const NamedCause> causes);
 
-/// What can be done, the first cause's remedy first, with a capital and without a full stop: "A; or B".
-/// Empty: nothing is known.
+/// What can be done, the first cause's remedy first, with a capital and without a full stop: "A; or B". What
+/// is not enough is advised only if nothing is, and called so. Empty: nothing is known.
 std::string advice_text(std::span<const NamedCause> causes);
 
 }  // namespace weir::judge

@@ -1,19 +1,15 @@
 #include "simulation/counterfactuals.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <utility>
 
-#include "files/formatting.hpp"
-#include "judge/cause_text.hpp"
 #include "simulation/lateness.hpp"
+#include "simulation/proved_text.hpp"
 #include "simulation/relaxations.hpp"
 #include "simulation/simulator.hpp"
 
@@ -21,32 +17,8 @@ namespace weir::simulation {
 
 namespace {
 
-using judge::CauseEvidence;
 using judge::CauseKind;
-using judge::NamedCause;
 using show::RunRecord;
-
-/// A relaxation, relaxed as far as one of its steps.
-struct Change {
-    const Relaxation* relaxation = nullptr;
-    std::size_t step = 0;
-};
-using Changes = std::vector<Change>;
-
-struct SimulatedOutcome {
-    bool complete = false;  ///< not broken off, and no failure
-    bool suffices = false;
-    double gone = 0;  ///< of the run's badness, 0 to 1
-    std::uint64_t late_sets = 0;
-    core::Duration late_by{};  ///< at worst
-    std::uint64_t lost_events = 0;
-};
-
-/// A cause that was found, or two that are one together, with the steps that the remedy names.
-struct Found {
-    Changes changes;
-    SimulatedOutcome outcome;
-};
 
 class CauseSearch {
   public:
@@ -62,18 +34,27 @@ class CauseSearch {
           table_(relaxations_of(run)) {
         std::erase_if(table_, [this](const Relaxation& relaxation) { return cannot_help(relaxation); });
         known_ = std::min(table_.size(), budget_.simulations);
+        tried_.limits = table_.size();
     }
 
     ProvedCauses carry_out() {
         find_single();
-        if (found_.empty()) {
+        if (!found_.empty() && !found_.front().outcome.suffices) {
+            find_partner();
+        }
+        if (!one_suffices()) {
             find_pair();
         }
         refine();
         if (stopped_) {
             return {.causes = {}, .simulations = done_, .interrupted = true};
         }
-        return {.causes = named(), .simulations = done_, .interrupted = false};
+        ProvedCauses proved{.causes = named_causes(record_, found_, tried_), .simulations = done_};
+        if (proved.causes.empty()) {
+            proved.causes.push_back(cause_not_told(record_, tried_, nearest_));
+        }
+        proved.was_cut_short = !one_suffices() && (tried_.singles < table_.size() || !tried_.pairs);
+        return proved;
     }
 
   private:
@@ -190,9 +171,9 @@ class CauseSearch {
             bears.push_back(relaxation.where ? Bears::little : Bears::nothing);
         }
         const std::vector<SimulatedOutcome> outcomes = try_all(all, bears);
-        singles_tried_ = outcomes.size();
+        tried_.singles = outcomes.size();
         keep_causes(all, outcomes);
-        if (!found_.empty()) {
+        if (!found_.empty() || badness_.value() <= 0) {
             return;
         }
         // Most runs have a cause that suffices: only now is it worth while to look what takes away most.
@@ -201,39 +182,83 @@ class CauseSearch {
         keep_causes(all, try_all(all, std::vector<Bears>(all.size(), Bears::little)));
     }
 
-    /// Nothing suffices alone, and nothing takes away most: two limits hold the run up, one behind the other.
+    [[nodiscard]] bool one_suffices() const {
+        return std::any_of(found_.begin(), found_.end(),
+                           [](const Found& found) { return found.outcome.suffices; });
+    }
+
+    /// Relaxed together they are no more than one of them.
+    static bool overlap(const Relaxation& a, const Relaxation& b) {
+        return a.what == b.what && !(a.where && b.where);
+    }
+
+    /// What takes away most does not suffice: the cheapest that does together with it.
+    void find_partner() {
+        const Change first = found_.front().changes.front();
+        std::vector<Changes> pairs;
+        for (const Relaxation& relaxation : table_) {
+            const bool suffices_alone = std::any_of(found_.begin(), found_.end(), [&](const Found& found) {
+                return found.outcome.suffices && found.changes.front().relaxation == &relaxation;
+            });
+            if (&relaxation != first.relaxation && !suffices_alone &&
+                !overlap(relaxation, *first.relaxation)) {
+                pairs.push_back({first, widest(relaxation)});
+            }
+        }
+        const std::vector<SimulatedOutcome> outcomes = try_all(pairs);
+        tried_.partners = outcomes.size() == pairs.size();
+        keep_pair(pairs, outcomes);
+    }
+
+    /// Two limits hold the run up, one behind the other, and relaxing one alone does little.
     void find_pair() {
         const std::vector<Changes> pairs = pairs_to_try();
-        pairs_tried_ = pairs.size() <= budget_.simulations - done_;
-        if (stopped_ || !pairs_tried_) {
+        if (stopped_ || pairs.size() > budget_.simulations - done_) {
             return;
         }
-        keep_causes(pairs, try_all(pairs));
-        // Others differ by what does not matter.
-        found_.resize(std::min<std::size_t>(found_.size(), 1));
+        tried_.pairs = true;
+        keep_pair(pairs, try_all(pairs));
+    }
+
+    /// The first that suffices: others differ by what does not matter. What is a part of it, or takes away
+    /// most only, need not be named beside it.
+    void keep_pair(const std::vector<Changes>& pairs, const std::vector<SimulatedOutcome>& outcomes) {
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            if (outcomes[i].suffices) {
+                std::erase_if(found_, [](const Found& found) { return !found.outcome.suffices; });
+                found_.insert(found_.begin(), Found{pairs[i], outcomes[i]});
+                return;
+            }
+        }
     }
 
     /// With everything relaxed and one limit put back: if the run is late again, that limit is in every pair
-    /// that suffices. This saves most pairs.
+    /// that suffices. This saves most pairs. Unknown, and so none, where not even all of them suffice.
     [[nodiscard]] std::vector<bool> is_needed() {
-        Changes everything;
-        for (const Relaxation& relaxation : table_) {
-            everything.push_back(widest(relaxation));
-        }
-        std::vector<Changes> all{everything};
-        for (std::size_t i = 0; i < everything.size(); ++i) {
-            all.push_back(everything);
-            all.back().erase(all.back().begin() + static_cast<std::ptrdiff_t>(i));
+        std::vector<Changes> all;
+        for (const Relaxation& put_back : table_) {
+            all.emplace_back();
+            for (const Relaxation& relaxation : table_) {
+                if (&relaxation != &put_back) {
+                    all.back().push_back(widest(relaxation));
+                }
+            }
         }
         std::vector<bool> needed(table_.size(), false);
         if (all.size() > budget_.simulations - done_) {
             return needed;
         }
         const std::vector<SimulatedOutcome> outcomes = try_all(all);
-        for (std::size_t i = 0; outcomes.front().suffices && i < needed.size(); ++i) {
-            needed[i] = !outcomes[i + 1].suffices;
+        const bool all_suffice = std::any_of(outcomes.begin(), outcomes.end(),
+                                             [](const SimulatedOutcome& one) { return one.suffices; });
+        for (std::size_t i = 0; all_suffice && i < outcomes.size(); ++i) {
+            needed[i] = !outcomes[i].suffices;
         }
         return needed;
+    }
+
+    [[nodiscard]] bool is_first(const Relaxation& relaxation) const {
+        return !found_.empty() && found_.front().changes.front().relaxation == &relaxation;
     }
 
     [[nodiscard]] std::vector<Changes> pairs_to_try() {
@@ -246,11 +271,15 @@ class CauseSearch {
         for (std::size_t a = 0; a < table_.size(); ++a) {
             for (std::size_t b = a + 1; b < table_.size(); ++b) {
                 const std::size_t has = (needed[a] ? 1U : 0U) + (needed[b] ? 1U : 0U);
-                const bool overlap =
-                    table_[a].what == table_[b].what && !(table_[a].where && table_[b].where);
-                if (has == most && !overlap) {
+                const bool was_tried = tried_.partners && (is_first(table_[a]) || is_first(table_[b]));
+                if (has == most && !was_tried && !overlap(table_[a], table_[b])) {
                     pairs.push_back({widest(table_[a]), widest(table_[b])});
                 }
+            }
+        }
+        for (std::size_t i = 0; most > 2 && i < needed.size(); ++i) {
+            if (needed[i]) {
+                tried_.needed.push_back(&table_[i]);
             }
         }
         return pairs;
@@ -309,27 +338,32 @@ class CauseSearch {
     // Remedies.
 
     /// A cause that suffices, of which a smaller step is looked for. Of two together both grow at once, so
-    /// that neither remedy is larger than it must be while the other could be.
+    /// that neither remedy is larger than it must be while the other could be; then each of them alone, since
+    /// their steps differ.
     struct Range {
-        explicit Range(Found& cause) : found(&cause), widest(cause.changes) {
-            for (const Change& change : widest) {
-                top = std::max(top, change.step);
+        explicit Range(Found& cause, std::optional<std::size_t> which = std::nullopt)
+            : found(&cause), widest(cause.changes), only(which) {
+            for (std::size_t i = 0; i < widest.size(); ++i) {
+                top = only.value_or(i) == i ? std::max(top, widest[i].step) : top;
             }
         }
         Found* found;
         Changes widest;
-        std::size_t top = 0;     ///< the smallest step that is known to suffice
-        std::size_t below = 0;   ///< so many steps are known not to suffice
-        std::size_t stride = 0;  ///< until a step suffices: from `below` to the next one
-        bool closed_in = false;  ///< a smaller step than the widest suffices
+        std::optional<std::size_t> only;  ///< of the two
+        std::size_t top = 0;              ///< the smallest step that is known to suffice
+        std::size_t below = 0;            ///< so many steps are known not to suffice
+        std::size_t stride = 0;           ///< until a step suffices: from `below` to the next one
+        bool closed_in = false;           ///< a smaller step than the widest suffices
 
         [[nodiscard]] std::size_t next() const {
             return closed_in ? (below + top) / 2 : std::min(below + stride, top - 1);
         }
         [[nodiscard]] Changes at(std::size_t step) const {
             Changes changes = widest;
-            for (Change& change : changes) {
-                change.step = std::min(change.step, step);
+            for (std::size_t i = 0; i < changes.size(); ++i) {
+                if (only.value_or(i) == i) {
+                    changes[i].step = std::min(changes[i].step, step);
+                }
             }
             return changes;
         }
@@ -346,16 +380,32 @@ class CauseSearch {
         }
     };
 
-    /// Looks for the smallest step that suffices, by strides from the smallest on and then by bisection: what
-    /// does not suffice is soon broken off, and what does takes a whole run.
     void refine() {
-        std::vector<Range> open;
+        std::vector<Found*> wanted;
         for (Found& found : found_) {
-            const bool wanted = budget_.refines_all || open.empty();
-            if (wanted && found.outcome.suffices) {
-                open.emplace_back(found);
+            if ((budget_.refines_all || wanted.empty()) && found.outcome.suffices) {
+                wanted.push_back(&found);
             }
         }
+        std::vector<Range> open;
+        for (Found* found : wanted) {
+            open.emplace_back(*found);
+        }
+        close_in(open);
+        for (const std::size_t one : {0U, 1U}) {
+            open.clear();
+            for (Found* found : wanted) {
+                if (found->changes.size() > 1) {
+                    open.emplace_back(*found, one);
+                }
+            }
+            close_in(open);
+        }
+    }
+
+    /// Looks for the smallest step that suffices, by strides from the smallest on and then by bisection: what
+    /// does not suffice is soon broken off, and what does takes a whole run.
+    void close_in(std::vector<Range>& open) {
         while (!stopped_) {
             std::vector<Changes> all;
             std::vector<Range*> asked;
@@ -375,93 +425,6 @@ class CauseSearch {
         }
     }
 
-    // Words.
-
-    [[nodiscard]] std::string effect_of(const SimulatedOutcome& outcome) const {
-        const judge::Verdict& verdict = record_.verdict;
-        if (outcome.suffices) {
-            const bool lost = verdict.lost_events > 0;
-            return verdict.late_sets > 0
-                       ? fmt::format("every set would have been on time{}", lost ? ", and nothing lost" : "")
-                   : lost ? "nothing would have been lost"
-                          : "the run would have been sustained";
-        }
-        std::string text =
-            outcome.late_sets == 0
-                ? "every set would have been on time, but "
-                : fmt::format("{} of {} would have been late, by at most {}, instead of {}, by at most {}",
-                              outcome.late_sets, files::counted(verdict.sets, "set"),
-                              files::readable(outcome.late_by), verdict.late_sets,
-                              files::readable(late_by(record_)));
-        if (outcome.late_sets == 0 && outcome.lost_events == 0) {
-            return text + "the run not sustained";
-        }
-        if (verdict.lost_events > 0) {
-            text +=
-                fmt::format("{}{} lost instead of {}", outcome.late_sets == 0 ? "" : ", and ",
-                            files::counted(outcome.lost_events, record_.plan.builds() ? "fragment" : "event"),
-                            verdict.lost_events);
-        }
-        return text;
-    }
-
-    [[nodiscard]] static const RelaxedStep& step_of(const Change& change) {
-        return change.relaxation->steps[change.step];
-    }
-
-    [[nodiscard]] NamedCause cause_of(const Found& found, std::size_t index) const {
-        const Change& change = found.changes[index];
-        NamedCause cause;
-        cause.what = change.relaxation->what;
-        cause.where = change.relaxation->where;
-        cause.share = found.outcome.gone;
-        cause.suffices = found.outcome.suffices;
-        cause.evidence = CauseEvidence::counterfactual;
-        cause.remedy = step_of(change).remedy;
-        if (found.changes.size() == 1) {
-            cause.text = fmt::format("{}, {}.", step_of(change).with, effect_of(found.outcome));
-            return cause;
-        }
-        const Change& other = found.changes[1 - index];
-        cause.together_with = other.relaxation->what;
-        cause.remedy =
-            fmt::format("{} and {}", step_of(found.changes[0]).remedy, step_of(found.changes[1]).remedy);
-        cause.text =
-            fmt::format("{}, and {}, {}; one of them alone is not enough.", step_of(found.changes[0]).with,
-                        step_of(found.changes[1]).with, effect_of(found.outcome));
-        return cause;
-    }
-
-    [[nodiscard]] NamedCause not_told() const {
-        NamedCause cause;
-        cause.what = CauseKind::not_told;
-        cause.evidence = CauseEvidence::counterfactual;
-        const std::string limits = files::counted(table_.size(), "limit");
-        cause.text = fmt::format("{} relaxed, one at a time{}, and none put the run on time.",
-                                 singles_tried_ < table_.size()
-                                     ? fmt::format("only {} of {} were", singles_tried_, limits)
-                                     : limits + " were",
-                                 pairs_tried_ ? " and in pairs" : "");
-        if (nearest_ && nearest_->outcome.gone > 0) {
-            cause.text += fmt::format(" The nearest: {}, {}.", step_of(nearest_->changes.front()).with,
-                                      effect_of(nearest_->outcome));
-        }
-        return cause;
-    }
-
-    [[nodiscard]] std::vector<NamedCause> named() const {
-        std::vector<NamedCause> causes;
-        for (const Found& found : found_) {
-            for (std::size_t index = 0; index < found.changes.size(); ++index) {
-                causes.push_back(cause_of(found, index));
-            }
-        }
-        if (causes.empty()) {
-            causes.push_back(not_told());
-        }
-        return causes;
-    }
-
     const SimulatedRun& run_;
     const RunRecord& record_;
     ExplainBudget budget_;
@@ -473,9 +436,8 @@ class CauseSearch {
     std::vector<Found> found_;      ///< the causes, in the order in which they are named
     std::optional<Found> nearest_;  ///< what took away most
     std::size_t done_ = 0;
-    std::size_t known_ = 0;          ///< simulations that are foreseen so far
-    std::size_t singles_tried_ = 0;  ///< less than there are, if the budget is small
-    bool pairs_tried_ = false;
+    std::size_t known_ = 0;  ///< simulations that are foreseen so far
+    Tried tried_;
     bool stopped_ = false;
 };
 

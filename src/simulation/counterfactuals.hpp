@@ -9,10 +9,10 @@
 // are the same, and which weighs a set that was late by a hair like one that was late by seconds. What makes
 // more late, or loses more, is no remedy, whatever else it takes away.
 //
-// A relaxation with which every set is on time, nothing is lost and the run is sustained suffices; one that
-// takes away nine tenths of the late sets and losses is named behind those. If there is neither, pairs are
-// tried. A remedy is offered only as it was simulated: of a cause that suffices, the smallest step that does
-// is looked for.
+// A relaxation with which every set is on time, nothing is lost and the run is sustained suffices. Where the
+// first one takes away nine tenths of what was late and lost and does not suffice, a second one is looked for
+// that does together with it; where there is none either, pairs are tried. A remedy is offered only as it was
+// simulated: of a cause that suffices, the smallest step that does is looked for.
 //
 // Deterministic: which simulations are made depends on the plan and its record alone, and not on the time
 // that they take or on the number of cores.
@@ -51,7 +51,8 @@ using RunChange = std::function<void(SimulatedRun&)>;
 struct ProvedCauses {
     std::vector<judge::NamedCause> causes;  ///< the cheapest remedy first; `not_told` if nothing helps
     std::size_t simulations = 0;
-    bool interrupted = false;  ///< then there are no causes
+    bool interrupted = false;    ///< then there are no causes
+    bool was_cut_short = false;  ///< none suffices, and more could have been tried with a larger budget
 };
 
 /// `record`: of the run, which needs_explanation(). Simulates at most `jobs` plans at a time. What suffices

@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
+#include "judge/cause_text.hpp"
 #include "simulation/relaxations.hpp"
 
 using namespace weir;
@@ -38,6 +39,7 @@ struct Explained {
     show::RunRecord record;
     std::vector<NamedCause> causes;
     std::size_t simulations = 0;
+    bool cut_short = false;
 };
 
 Explained explain(const std::string& line, std::uint32_t jobs = 2, std::size_t simulations = 150) {
@@ -51,6 +53,7 @@ Explained explain(const std::string& line, std::uint32_t jobs = 2, std::size_t s
     CHECK_FALSE(proved.interrupted);
     explained.causes = std::move(proved.causes);
     explained.simulations = proved.simulations;
+    explained.cut_short = proved.was_cut_short;
     REQUIRE_FALSE(explained.causes.empty());
     return explained;
 }
@@ -212,6 +215,55 @@ TEST_CASE("Two limits, one behind the other, are named together") {
     CHECK(explained.causes[0].remedy == explained.causes[1].remedy);
 }
 
+TEST_CASE("A second limit is looked for where the first takes away most and does not suffice") {
+    struct Two {
+        std::string options;
+        CauseKind first;
+        CauseKind second;
+    };
+    const std::string eight =
+        "--producers 4 --consumers 4 --duration 8s --warmup 1s --rate 2Gb/s --event-size 1MB ";
+    const std::vector<Two> unequal{
+        {four + "--rate 2Gb/s --event-size 1MB --producer-link 1Gb/s --busy fixed:4.27ms --buffer 2GB",
+         CauseKind::producer_links, CauseKind::processing},
+        {eight + "--policy round-robin --producer-link 100Gb/s,0=1.8Gb/s --consumer-link 100Gb/s,1=1.5Gb/s",
+         CauseKind::consumer_links, CauseKind::producer_links},
+        {eight + "--fault slow:scheduler,at=2s,for=1s,factor=3000 --fault pause:consumer=2,at=5s,for=1100ms",
+         CauseKind::stalled_rank, CauseKind::scheduler}};
+    for (const Two& two : unequal) {
+        const Explained explained = explain(two.options);
+        INFO(explained.causes[0].text);
+        REQUIRE(explained.causes.size() >= 2);
+        CHECK(explained.causes[0].suffices);
+        CHECK(explained.causes[0].what == two.first);
+        CHECK(explained.causes[0].together_with == two.second);
+        CHECK(explained.causes[1].what == two.second);
+    }
+}
+
+TEST_CASE("Of two limits neither is relaxed more than it must be") {
+    // 4.27 ms for an event are 107 % of the time; steps of links and of processing differ.
+    const Explained explained = explain(
+        four + "--rate 2Gb/s --event-size 1MB --producer-link 1Gb/s --busy fixed:4.27ms --buffer 2GB");
+    CHECK(explained.causes.front().remedy ==
+          "producers' links of 2.500 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
+          "(--busy)");
+}
+
+TEST_CASE("A run that is on time and not sustained is not said to be late") {
+    const std::string line =
+        "--duration 5s --warmup 1s --event-size 1MB --generation steady --buffer 10GB --producers 4 "
+        "--consumers 4 "
+        "--rate 9.9Gb/s --producer-link 10Gb/s --consumer-link 10Gb/s";
+    const Explained short_of = explain(line, 2, 8);
+    CHECK(short_of.cut_short);
+    CHECK(short_of.causes.front().text ==
+          "8 limits were relaxed, one at a time, and none made the run sustained; pairs were not tried.");
+    const Explained explained = explain(line, 2, 20);
+    CHECK_FALSE(explained.cut_short);
+    CHECK(explained.causes.front().together_with == CauseKind::consumer_links);
+}
+
 TEST_CASE("Where three limits hold a run up, none is called the cause") {
     const Explained explained = explain(
         four +
@@ -219,6 +271,24 @@ TEST_CASE("Where three limits hold a run up, none is called the cause") {
     REQUIRE(explained.causes.size() == 1);
     CHECK(explained.causes.front().what == CauseKind::not_told);
     CHECK(explained.causes.front().remedy.empty());
+    CHECK(explained.causes.front().text.find("one at a time, and none put the run on time; with all of ") !=
+          std::string::npos);
+    CHECK(
+        explained.causes.front().text.find(" not without any of 3: the scheduler; links of producers; links "
+                                           "of consumers.") != std::string::npos);
+}
+
+TEST_CASE("What is not enough is called so") {
+    const Explained explained = explain(
+        "--producers 4 --consumers 4 --duration 10s --warmup 1s --rate 2Gb/s --event-size 1MB --fault "
+        "pause:producer=1,at=8s,for=1050ms --fault slow:scheduler,at=2s,for=1s,factor=3000 --fault "
+        "pause:consumer=2,at=5s,for=1500ms");
+    const NamedCause& first = explained.causes.front();
+    CHECK(first.what == CauseKind::stalled_rank);
+    CHECK_FALSE(first.suffices);
+    CHECK(first.text.ends_with(
+        "; that is not enough by itself, nor with any one of the other limits relaxed, too."));
+    CHECK(judge::advice_text(explained.causes) == "Keep consumer 2 running (not enough by itself)");
 }
 
 TEST_CASE("What was not tried is not said to change nothing") {

@@ -56,4 +56,8 @@ TEST_CASE("The text names the first cause, its partner and some of the others") 
     CHECK(causes_text(causes) ==
           "Main cause: links of consumers. One and two. Or links of producers: three.");
     CHECK(advice_text(causes) == "Both; or other");
+    causes[0].suffices = false;
+    CHECK(advice_text(causes) == "Other");
+    causes[1].suffices = false;
+    CHECK(advice_text(causes) == "Both (not enough by itself); or other (not enough by itself)");
 }
