@@ -159,6 +159,16 @@ def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
     assert answer.winner is None and "the limit of both may lie outside of it" in answer.next
 
 
+@pytest.mark.parametrize("sizes, said", [
+    ([("50MB",), ("normal:500kB,deviation=150kB",)], "Events keep their size at every rate."),
+    ([("50MB", "50.4MB"), ("50MB",)], "Events keep their size at every rate."),
+    ([("33.1MB", "50MB"), ("34MB", "52MB")], "Events have 33.1 MB to 52 MB, so that sets have whole events at each rate.")])
+def test_the_sizes_that_events_had_are_said(sizes, said):
+    capacity = capacity_of({"pfc": [5e9, 5.05e9, 4.95e9], "ecn": [4e9, 4.05e9, 3.95e9]})
+    settings = tuple(dataclasses.replace(setting, event_sizes=one) for setting, one in zip(capacity.settings, sizes))
+    assert make_answer([], Settings(), dataclasses.replace(capacity, settings=settings, events="hold")).headline.endswith(said)
+
+
 def test_slots_that_never_hold_or_only_a_few_of_them_are_said_so():
     def setting(name, low, high, until, *outcomes):
         trials = tuple(Trial(value, held, "complete", None) for value, held in outcomes)
@@ -174,7 +184,7 @@ def test_slots_that_never_hold_or_only_a_few_of_them_are_said_so():
 def test_equal_needs_small_intervals_and_the_rest_is_not_told():
     equal = answer_of({"pfc": [5e9, 5.005e9, 4.995e9] * 3, "ecn": [5.001e9, 4.996e9, 5.004e9] * 3}, events="hold")
     assert "pfc and ecn are equal: their difference is below 2 %, with 95 % confidence." in equal.headline.replace("ecn and pfc", "pfc and ecn")
-    assert "(runs of 20 s)" in equal.headline and equal.headline.endswith("Events keep their size at every rate.")
+    assert "(runs of 20 s)" in equal.headline and equal.headline.endswith("or have the nearest one with which sets have whole events.")
     assert not equal.not_told and "for equal in capacity" in equal.next
     noisy = answer_of({"pfc": [5e9, 5.4e9, 4.6e9], "ecn": [5.2e9, 4.7e9, 5e9]})
     assert "No winner between" in noisy.headline and "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next

@@ -54,6 +54,8 @@ def test_the_example_is_read_and_written_alike(tmp_path):
     (("settings",), {}, "settings: a list is expected"),
     (("settings", 1, "name"), "switch=pfc", r"settings\[1\].name: 'switch=pfc' is there twice"),
     (("settings", 0, "values"), {"switch": 1}, r"settings\[0\].values: an object with texts is expected"),
+    (("settings", 0, "event_sizes"), ["1MB", "much"], r"settings\[0\].event_sizes: 'much'"),
+    (("settings", 0, "event_sizes"), [1], r"settings\[0\].event_sizes: a list of two texts at most"),
     (("settings", 0, "searches", 1, "round"), 1, r"settings\[0\].searches: rounds are \[1, 1, 3, 4\]"),
     (("settings", 0, "searches", 0, "low"), 9e10, r"settings\[0\].searches\[0\]: low is 9e\+10 and high"),
     (("settings", 0, "searches", 0, "high"), "much", r"settings\[0\].searches\[0\].high: 'much' is not a number from 0 on"),

@@ -6,13 +6,15 @@ has an interval; it is named so."""
 from __future__ import annotations
 
 from ..basics import units
+from ..basics.quantities import size
 from . import answer_failures, reasons, statistics
 from .answer_text import amount, capital, difference, listed
 from .capacity_estimates import BELOW, NONE_HELD
 from .figure_results import NO_DIFFERENCE
 
 PORTS_MAX = 2
-_EVENTS = {"hold": "Events keep their size at every rate.", "scale": "Events grow with the rate: as many in each set."}
+# Events that differ by less have one size.
+SAME_SIZE = 1.01
 
 
 def headline(found, suffering=()):
@@ -32,8 +34,25 @@ def headline(found, suffering=()):
     parts += [_outside(found, row) for row in found.rows]
     parts += answer_failures.sentences(found)
     parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
-    parts.append(_EVENTS.get(found.capacity.events))
+    parts.append(_events(found.capacity))
     return " ".join(part for part in parts if part)
+
+
+def _events(capacity):
+    """What became of events when the rate changed."""
+    if capacity.events == "scale":
+        return "Events grow with the rate: as many in each set."
+    if capacity.events != "hold":
+        return None
+    sizes = [setting.event_sizes for setting in capacity.settings if setting.event_sizes]
+    if not sizes:
+        return "Events keep their size, or have the nearest one with which sets have whole events."
+    varied = [tuple(map(size, of_setting)) for of_setting in sizes if len(of_setting) == 2]
+    varied = [(least, most) for least, most in varied if most > SAME_SIZE * least]
+    if not varied:
+        return "Events keep their size at every rate."
+    least, most = min(one[0] for one in varied), max(one[1] for one in varied)
+    return f"Events have {units.short_text(least, 'B')} to {units.short_text(most, 'B')}, so that sets have whole events at each rate."
 
 
 def _winner(found):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
+from ..basics.quantities import QuantityError, size
 from ..basics.whole_file import json_text, replace
 
 SCHEMA = "weir-capacity/1"
@@ -78,6 +79,7 @@ class Setting:
     searches: tuple  # of Search, by round
     stopped: str | None = None  # why no more runs of this setting are made
     run_s: float | None = None  # how long its runs are measured
+    event_sizes: tuple = ()  # the options of its runs, if the rate was looked for: the smallest and the largest, or the only one; (): not known
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +144,7 @@ def as_record(capacity):
             "values": dict(setting.values),
             "stopped": setting.stopped,
             "run_s": setting.run_s,
+            "event_sizes": list(setting.event_sizes),
             "searches": [{**dataclasses.asdict(search), "runs": [dataclasses.asdict(trial) for trial in search.runs]}
                          for search in setting.searches],
         } for setting in capacity.settings],
@@ -191,7 +194,18 @@ def _setting(entry, where, quantity):
     if rounds != sorted(set(rounds)):
         raise ValueError(f"{where}.searches: rounds are {rounds}; each once and in order is expected")
     return Setting(_text(entry, "name", where), values, searches, _text(entry, "stopped", where, absent=True),
-                   _number(entry, "run_s", where, absent=True))
+                   _number(entry, "run_s", where, absent=True), _event_sizes(entry, where))
+
+
+def _event_sizes(entry, where):
+    sizes = entry.get("event_sizes", [])
+    if not isinstance(sizes, list) or len(sizes) > 2 or not all(isinstance(text, str) for text in sizes):
+        raise ValueError(f"{where}.event_sizes: a list of two texts at most is expected")
+    try:
+        _ = [size(text) for text in sizes] if len(sizes) == 2 else []
+    except QuantityError as error:
+        raise ValueError(f"{where}.event_sizes: {error}") from error
+    return tuple(sizes)
 
 
 def _search(entry, where, quantity):

@@ -154,8 +154,14 @@ class FindState:
                 Setting(run_plan.name_of([pair for pair in setting.values if pair[0] not in left_out]) or self.plan.name,
                         {axis: value for axis, value in setting.values if axis not in left_out},
                         self._searches(setting.index), stopped.get(setting.index),
-                        seconds_of(self.base_plans[setting.index].get("duration", "")))
+                        seconds_of(self.base_plans[setting.index].get("duration", "")), self._event_sizes(setting.index))
                 for setting in self.settings))
+
+    def _event_sizes(self, setting):
+        """As Setting has them."""
+        if self.plan.find.what != "rate":
+            return ()
+        return find_values.event_sizes(tried.state.point.expected for tried in self.tried if tried.state.point.setting == setting)
 
     def write_capacity(self, retry_failed=False):
         """Into the world's directory; and into the campaign's, unless that has limits that count more."""

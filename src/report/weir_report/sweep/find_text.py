@@ -105,7 +105,7 @@ def plan_lines(prepared):
     """What is looked for, and between which values."""
     find = prepared.plan.find
     lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {units.exact_percent(find.resolution)}")
-             + f", {counted(find.rounds, 'round')}" + {None: "", "hold": "; events keep their size", "scale": "; events grow with the rate"}[find.events]]
+             + f", {counted(find.rounds, 'round')}" + {None: "", "hold": "; events keep their size, as far as sets have whole events", "scale": "; events grow with the rate"}[find.events]]
     by_range = {}
     for setting in prepared.searched:
         space = prepared.spaces[setting.index]

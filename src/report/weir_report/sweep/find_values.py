@@ -198,6 +198,15 @@ def _burst(plan, value, scale, time_scale):
     return (("event-size", size), ("slot-size", size), ("chunk-size", size), ("rate", rate_text(rate)), ("policy", "none"), ("window", "1"), ("streams", "1"), ("slots", plan.get("producers") or "1"))
 
 
+def event_sizes(plans):
+    """The smallest and the largest event-size of plans, as text; one if it is the same in all; (): it is not known, or not in bytes."""
+    texts = dict.fromkeys(plan.get("event-size", "") for plan in plans)
+    if len(texts) < 2 or any(not re.fullmatch(rf"{_NUMBER}({'|'.join(BYTES)})", text) for text in texts):
+        return tuple(texts) if len(texts) == 1 and "" not in texts else ()
+    ordered = sorted(texts, key=lambda text: _scaled(text, 1.0, BYTES)[1])
+    return ordered[0], ordered[-1]
+
+
 def _whole_events(plan, rate):
     """Bytes of an event: nearest to its size in the plan, so that a set at this rate has whole events, which fit into a slot."""
     set_bytes = _set_bytes(plan, rate)
