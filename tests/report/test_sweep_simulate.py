@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -88,6 +89,20 @@ def test_processes_share_the_runs_and_change_nothing(sweep):
         for file in (run / "ranks").iterdir():
             assert file.read_bytes() == (sweep.directory / "alone/simulation/runs" / run.name / "ranks" / file.name).read_bytes()
     assert "nothing to do: all runs are complete" in sweep("submit", "--simulate")
+
+
+def test_settings_that_are_one_simulation_are_said_so(sweep):
+    said = "switch=one, switch=same are the same simulation (equal options): they do not differ"
+    switch = """[switch]
+settings = [{ name = "one", simulate = {} }, { name = "same", simulate = {} }, { name = "late", simulate = { latency = "1ms" } }]
+on-change = "true"
+"""
+    (sweep.directory / "some.toml").write_text(SWEEP.split("[axes]")[0] + switch)
+    assert said in sweep("plan", "--simulate") and said not in sweep("plan", "--local")
+    assert said in " ".join(sweep("all", "--simulate").partition("\nnotes")[2].split())
+    # A switch that nothing of the simulator knows makes no difference at all, which the line of the axis says.
+    (sweep.directory / "some.toml").write_text(SWEEP + re.sub(", simulate = {.*?}", "", switch))
+    assert "same simulation" not in sweep("plan", "--simulate", "--out", str(sweep.directory / "other"))
 
 
 def test_a_signal_ends_all_and_the_next_call_continues(sweep):

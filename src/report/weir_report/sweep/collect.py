@@ -69,6 +69,8 @@ def collect(campaign, world_name=None):
                           f"{', '.join(read)}")
     points, remarks = read[world_name]
     plan = campaign.plan
+    if world_name == "simulation":
+        remarks = remarks + [f"{sentence}." for sentence in run_plan.same_simulations(plan)]
     left_out = campaign.world(world_name).axes_left_out()
     if plan.find:
         return _with_capacity(campaign, world_name, points, remarks)

@@ -186,6 +186,17 @@ def simulated_settings(plan):
     return list(first.values())
 
 
+def same_simulations(plan):
+    """A sentence without a full stop on each set of settings that are one simulation, though the axes in which they differ make a difference
+    elsewhere. Their runs are shared out between them."""
+    left_out, of = axes_without_options(plan), {}
+    for setting in plan.settings:
+        name = name_of([pair for pair in setting.values if pair[0] not in left_out])
+        of.setdefault(_simulation_of(setting), {})[name] = None
+    return [f"{', '.join(names)} are the same simulation (equal options): they do not differ, and its runs are shared out between them"
+            for names in of.values() if len(names) > 1]
+
+
 def simulated_points(plan):
     """One point for each simulated run, in the order of the plan; and for the number of every point that of the one that
     stands for it."""

@@ -88,6 +88,8 @@ def plan_lines(prepared, with_points=True, search=None):
     lines += _order(prepared, record)
     lines += _pressure(prepared)
     lines.append(f"disk        about {short_text(record['disk_bytes'], 'B')} in {record['directory']} ({short_text(prepared.free_bytes, 'B')} free)")
+    if prepared.world == "simulation":
+        lines += [f"warning     {sentence}" for sentence in run_plan.same_simulations(plan)]
     warnings = {}
     for setting, forecast in zip(plan.settings, prepared.forecasts):
         for warning in forecast.warnings:
