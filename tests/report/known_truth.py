@@ -126,7 +126,8 @@ def as_runs(drawn):
                                           for begun in of_setting]) for of_setting in drawn.begins]
     doubts = {(i, j): Doubt("no turns") for i, j in itertools.combinations(range(len(groups)), 2)
               if run_order.separating_stretch(drawn.begins[i], drawn.begins[j]) is not None}
-    return ranking.Runs(drawn.values, tuple(drawn.failed), doubts, PairsOfGroups(groups).times_of)
+    pairs = PairsOfGroups(groups)
+    return ranking.Runs(drawn.values, tuple(drawn.failed), doubts, pairs.times_of, pairs.few_times_of)
 
 
 # Equal settings: whoever is placed before another, is so by chance.

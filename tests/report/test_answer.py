@@ -75,6 +75,27 @@ def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
     assert 4 < needed <= 14 and answer.next.startswith(f"Make {needed - 4} more run")
 
 
+@pytest.mark.parametrize("runs", [3, 4])
+def test_how_many_more_runs_is_by_pairs_where_these_would_be_compared_in_pairs(capsys, make, runs):
+    directories, generator = [], np.random.default_rng(5)
+    for minute in range(2 * runs):
+        name = "abba"[minute % 4]
+        level = (1.05 if name == "b" else 1.0) * (1.0 + 0.3 * minute / (2 * runs)) * (1.0 + 0.003 * generator.standard_normal())
+        directories.append(make(f"{name}-{minute}", goodput=level, minute=minute, tags={"switch": name}))
+    status, out, _ = run(capsys, "--by", "switch", *directories, "--decide-by", "goodput", "--json", "-")
+    answer = json.loads(out)["answer"]
+    assert status == 0 and answer["winner"] is None
+    assert f"about 5 runs each ({5 - runs} more) would tell, for from 5 on they are compared in pairs" in answer["not_told"][0]
+    assert answer["next"].startswith(f"Make {5 - runs} more run{'s' if runs == 3 else ''} of each setting, which would tell")
+
+
+def test_how_many_more_rounds_is_by_pairs():
+    drifting = answer_of({"a": [5e9, 5.5e9, 6e9], "b": [5.25e9, 5.775e9, 6.3e9]})
+    assert drifting.winner is None and "about 2 more rounds would tell" in drifting.not_told[0]
+    told = answer_of({"a": [5e9, 5.25e9, 5.5e9, 5.75e9, 6e9], "b": [5.25e9, 5.51e9, 5.77e9, 6.04e9, 6.3e9]})
+    assert told.winner == "b"
+
+
 def test_settings_are_only_said_not_to_differ_where_that_was_shown(make):
     close = make_answer(groups(make, noise=0.002, a=1.0, b=1.0001), Settings(decide_by="goodput"))
     assert close.winner is None and close.next.endswith("At this rate they do not differ enough.")

@@ -113,7 +113,8 @@ def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), doubts
     if capacity is not None:
         return _of_capacity(groups, settings, capacity, pressure)
     values = values_of(groups)
-    runs = ranking.Runs(values, tuple(len(group.failed) for group in groups), doubts or {}, pairs.times_of if pairs else None)
+    runs = ranking.Runs(values, tuple(len(group.failed) for group in groups), doubts or {},
+                        *((pairs.times_of, pairs.few_times_of) if pairs else ()))
     ranked = ranking.rank(_chain(groups, values, settings.decide_by), runs, settings, SCORED_FIGURES)
     values = runs.with_failures().values
     columns = _columns(ranked)

@@ -218,9 +218,10 @@ def _more_rounds(pair, most=50):
     """So many more would tell two settings apart, if their difference is what it seems; None."""
     result = pair.result
     size = min(len(result.baseline.values), len(result.new.values))
-    if result.estimate is None or result.level is None or abs(result.difference) <= result.figure.resolution * (result.scale or 0.0):
+    seen = abs((result.later or result).difference or 0.0)
+    if result.estimate is None or result.level is None or seen <= result.figure.resolution * (result.scale or 0.0):
         return None
-    needed = statistics.runs_needed(result.estimate, size, abs(result.difference), result.level, most)
+    needed = result.runs_needed(most)
     return needed - size if needed and needed > size else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..basics.units import counted
 from . import answer_limits, bad_runs, doubts, outliers, run_order, statistics
 from .answer_text import amount, difference, listed, plain
 from .figure_results import NO_DIFFERENCE, all_equal
@@ -57,18 +58,16 @@ def runs_for(found, i, j):
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
     size = min(len(result.baseline.values), len(result.new.values))
     seen = result.difference
-    if abs(result.difference) < 0.1 * (result.relevant or 0.0):
+    if abs((result.later or result).difference) < 0.1 * (result.relevant or 0.0):
         return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
-    needed = _needed(result)
+    needed = result.runs_needed(RUNS_MOST)
     runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"
     return (f"Whether {two} differ in {plain(figure)}: {difference(figure, seen)} was seen, "
-            f"{difference(figure, result.detectable)} could have been found; {runs} would tell.")
+            f"{difference(figure, result.detectable)} could have been found; {runs} would tell{_in_pairs(result)}.")
 
 
-def _needed(result):
-    """How many runs of each side would tell them apart, if their difference is what it seems; None: more than RUNS_MOST."""
-    size = min(len(result.baseline.values), len(result.new.values))
-    return statistics.runs_needed(result.estimate, size, abs(result.difference), result.level, RUNS_MOST)
+def _in_pairs(result):
+    return f", for from {statistics.FEWEST_PAIRS} on they are compared in pairs" if result.later is not None else ""
 
 
 def next_step(found):
@@ -98,7 +97,7 @@ def next_step(found):
         return outlier
     few = _few_more_runs(found, leaders)
     if few:
-        return (f"Make {few} more runs of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
+        return (f"Make {counted(few, 'more run')} of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
                 "find = \"rate\".")
     if len(leaders) == len(found.rows):
         close = "they do not differ enough" if _are_close(found, leaders) else "these runs do not tell them apart"
@@ -158,5 +157,5 @@ def _few_more_runs(found, leaders):
     pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if found.ranked.decided_by else None
     if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason or not pair.result.difference:
         return None
-    needed, size = _needed(pair.result), min(len(pair.result.baseline.values), len(pair.result.new.values))
+    needed, size = pair.result.runs_needed(RUNS_MOST), min(len(pair.result.baseline.values), len(pair.result.new.values))
     return needed - size if needed and size < needed <= size + RUNS_FEW else None

@@ -9,8 +9,7 @@ from ..runs.key_figures import MARGIN, KeyFigure
 from . import capacity_estimates, ranking
 from .figure_results import INCONCLUSIVE, NO_DIFFERENCE, all_equal
 from .run_groups import Group
-from .run_pairs import PairsOfGroups
-from .statistics import FEWEST_RUNS
+from .statistics import FEWEST_PAIRS, FEWEST_RUNS
 
 
 def figure_of(capacity):
@@ -36,7 +35,8 @@ def rank(capacity, settings):
     there = [limit is not None and limit.is_closed and limit.is_answer for limit in found]
     searches = [capacity_estimates.complete_searches(setting) if known else [] for setting, known in zip(capacity.settings, there)]
     values = {figure.name: [[capacity_estimates.value_of(capacity, search) for search in side] for side in searches]}
-    pairs = ranking.called_pairs([figure], ranking.Runs(values, times_of=_pairs_of(searches, settings)), settings)
+    pairs = ranking.called_pairs([figure], ranking.Runs(values, times_of=_pairs_of(searches, settings, FEWEST_PAIRS),
+                                                       few_times_of=_pairs_of(searches, settings, FEWEST_RUNS)), settings)
     for pair in pairs:
         _take_back_equal(pair.result, settings)
     judged = [known and len(side) >= FEWEST_RUNS for known, side in zip(there, searches)]
@@ -53,12 +53,12 @@ def _take_back_equal(result, settings):
         result.call = INCONCLUSIVE
 
 
-def _pairs_of(searches, settings):
+def _pairs_of(searches, settings, fewest):
     """Rounds of two settings took turns: with enough of them, what both have in common cancels. As times_of of ranking.Runs."""
     def times_of(i, j):
         numbers = [{search.round: index for index, search in enumerate(searches[side])} for side in (i, j)]
         common = sorted(set(numbers[0]) & set(numbers[1]))
-        if not settings.pairs or len(common) < max(PairsOfGroups.FEWEST, len(numbers[0]), len(numbers[1])):
+        if not settings.pairs or len(common) < max(fewest, len(numbers[0]), len(numbers[1])):
             return None
         return tuple([of_side[number] for number in common] for of_side in numbers), (None, None)
     return times_of

@@ -64,6 +64,7 @@ class FigureResult:
     estimate: statistics.Estimate | None = None
     p_value: float | None = None
     paired: bool = False
+    later: statistics.Estimate | None = None  # within pairs, where there are pairs and too few of them to be used
     level: float | None = None
     relevant: float | None = None
     call: str | None = INCONCLUSIVE
@@ -78,6 +79,12 @@ class FigureResult:
         if self.estimate is not None:
             turned.estimate = dataclasses.replace(self.estimate, difference=-self.estimate.difference)
         return turned
+
+    def runs_needed(self, most):
+        """How many runs of each side would tell them apart, if their difference is what it seems; None: more than `most`. Where more runs
+        would be compared in pairs, the spread within pairs counts."""
+        estimate, size = self.later or self.estimate, min(len(self.baseline.values), len(self.new.values))
+        return statistics.runs_needed(estimate, size, abs(estimate.difference), self.level, most, self.paired or self.later is not None)
 
     @property
     def is_relevant(self):
@@ -137,6 +144,11 @@ def _measure_number(result, settings, pair_times):
     width = _step(result) if figure.resolution else 0.0
     result.low = min(float(low), result.difference - width / 2.0)
     result.high = max(float(high), result.difference + width / 2.0)
+
+
+def add_pairs(result, baseline, new, times):
+    """Sets `later`. Values i of `baseline` and `new` are a pair."""
+    result.later = statistics.estimate_pairs(*statistics.pair_differences(baseline, new, *times), _step(result))
 
 
 def _step(result):

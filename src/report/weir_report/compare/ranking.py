@@ -29,7 +29,7 @@ import numpy as np
 
 from ..runs.key_figures import COMPLETED
 from . import bad_runs, statistics
-from .figure_results import BETTER, INCONCLUSIVE, WORSE, FigureResult, Settings, Side, all_equal, call_figure, floor, measure_figure
+from .figure_results import BETTER, INCONCLUSIVE, WORSE, FigureResult, Settings, Side, add_pairs, all_equal, call_figure, floor, measure_figure
 
 # The part of ALPHA that yes or no gets where its value is not the same in all runs. All against none of three runs a side has
 # a p-value of 3.1 % (two settings) or 3.6 % (three).
@@ -50,6 +50,7 @@ class Runs:
     failed: tuple = ()  # how many runs failed
     doubts: dict = dataclasses.field(default_factory=dict)  # {(i, j), i < j: doubts.Doubt, why nothing is certain of these two}
     times_of: object = None  # times_of(i, j): None, or ((indices of runs of i, of j that are pairs), (times or None, times or None))
+    few_times_of: object = None  # the same, of pairs that are too few to be used
 
     def __post_init__(self):
         self.count = len(next(iter(self.values.values()))) if self.values else 0
@@ -250,16 +251,25 @@ def _measure(figure, i, j, runs, settings):
     """The Pair, without its call; None if a side has no value."""
     sides, times = [runs.values[figure.name][i], runs.values[figure.name][j]], None
     matched = runs.times_of(i, j) if runs.times_of and figure.kind != "share" else None
+    few = runs.few_times_of(i, j) if runs.few_times_of and figure.kind != "share" and not matched else None
     if matched:
-        chosen, times = matched
-        sides = [[side[index] for index in indices] for side, indices in zip(sides, chosen)]
-        kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
-        sides = [[side[index] for index in kept] for side in sides]
-        times = tuple(None if side is None else [side[index] for index in kept] for side in times[::-1])
+        sides, times = _matched(sides, *matched)
+    of_pairs = _matched(sides, *few) if few else None
     sides = [Side(tuple(float(value) for value in side if value is not None)) for side in sides]
     if not all(side.values for side in sides):
         return None
-    return Pair(i, j, figure, measure_figure(figure, sides[1], sides[0], settings, times))
+    result = measure_figure(figure, sides[1], sides[0], settings, times)
+    if of_pairs and result.estimate is not None and len(of_pairs[0][0]) >= statistics.FEWEST_RUNS:
+        add_pairs(result, *of_pairs[0][::-1], of_pairs[1])
+    return Pair(i, j, figure, result)
+
+
+def _matched(sides, chosen, times):
+    """(values of both sides by pair, without pairs that lack one; their times, those of the second side first)."""
+    sides = [[side[index] for index in indices] for side, indices in zip(sides, chosen)]
+    kept = [index for index, two in enumerate(zip(*sides)) if None not in two]
+    return ([[side[index] for index in kept] for side in sides],
+            tuple(None if side is None else [side[index] for index in kept] for side in times[::-1]))
 
 
 def _call(pairs, values, settings):

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from . import statistics
+
 
 @dataclasses.dataclass
 class Pairs:
@@ -49,24 +51,30 @@ def find_pairs(baseline, new):
 
 
 class PairsOfGroups:
-    """Which runs of two groups are pairs, for ranking.Runs. With fewer than FEWEST, what pairs have in common is not worth the
-    degrees of freedom that they cost."""
-
-    FEWEST = 5
+    """Which runs of two groups are pairs, for ranking.Runs."""
 
     def __init__(self, groups):
         self._groups = groups
         self._found = {}
 
     def pairs(self, i, j):
-        """Pairs, the runs of group i as the baseline; None if there are none."""
+        """Pairs, the runs of group i as the baseline; None if there are none, or too few."""
+        found = self._all(i, j)
+        return found if found and len(found.new) >= statistics.FEWEST_PAIRS else None
+
+    def _all(self, i, j):
         if (i, j) not in self._found:
-            one, other = self._groups[i].runs, self._groups[j].runs
-            self._found[(i, j)] = find_pairs(one, other) if min(len(one), len(other)) >= self.FEWEST else None
+            self._found[(i, j)] = find_pairs(self._groups[i].runs, self._groups[j].runs)
         return self._found[(i, j)]
 
     def times_of(self, i, j):
-        pairs = self.pairs(i, j)
+        return self._times(i, j, self.pairs(i, j))
+
+    def few_times_of(self, i, j):
+        """The same of pairs that are too few to be used."""
+        return self._times(i, j, self._all(i, j))
+
+    def _times(self, i, j, pairs):
         return pairs and ((_indices(self._groups[i].runs, pairs.baseline), _indices(self._groups[j].runs, pairs.new)), pairs.times())
 
 

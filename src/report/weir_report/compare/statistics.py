@@ -33,6 +33,8 @@ ALPHA = 0.05
 POWER = 0.80
 CONFIDENCE = 0.95
 FEWEST_RUNS = 3
+# With fewer, what pairs have in common is not worth the degrees of freedom that they cost.
+FEWEST_PAIRS = 5
 # Standard error of the Hodges-Lehmann difference over that of the difference of means, for normal noise:
 # between 1.01 and 1.06 for three runs and more, two sides or pairs.
 HODGES_LEHMANN_FACTOR = 1.05
@@ -345,11 +347,12 @@ def interval_of_share(yes, size):
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def runs_needed(estimate, size, wanted, level, most=200):
+def runs_needed(estimate, size, wanted, level, most=200, are_pairs=False):
     """How many runs a side would find a true difference of `wanted` with a chance of POWER, if they spread as these `size`
-    runs a side did; None: more than `most`."""
-    for more in range(size, most + 1):
-        scaled = Estimate(estimate.difference, estimate.error * np.sqrt(size / more), estimate.freedom + 2.0 * (more - size))
+    runs a side did; None: more than `most`. `are_pairs`: the estimate is that of pairs."""
+    for more in range(max(size, FEWEST_PAIRS) if are_pairs else size, most + 1):
+        freedom = estimate.freedom + (1.0 if are_pairs else 2.0) * (more - size)
+        scaled = Estimate(estimate.difference, estimate.error * np.sqrt(size / more), freedom)
         if detectable(scaled, level) <= wanted:
             return more
     return None
