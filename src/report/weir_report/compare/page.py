@@ -72,7 +72,10 @@ def page_text(report, footer, template="compare.html.j2", settings=None, sweep=N
 
 
 def _title(report):
-    title = f"{' and '.join(group.name for group in report.groups[1:])} against {report.groups[0].name}"
+    names = [group.name for group in report.groups]
+    if len(names) < 2:  # of a search whose runs are not there
+        names = list(report.answer.names)
+    title = f"{' and '.join(names[1:])} against {names[0]}" if len(names) > 1 else names[0]
     return title[:1].upper() + title[1:] if title.startswith("the ") else title
 
 
