@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -210,6 +211,22 @@ def test_equal_needs_small_intervals_and_the_rest_is_not_told():
     noisy = answer_of({"pfc": [5e9, 5.4e9, 4.6e9], "ecn": [5.2e9, 4.7e9, 5e9]})
     assert "No winner between" in noisy.headline and "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next
     assert noisy.not_told
+
+
+def test_no_margin_is_kept_to_what_no_run_held():
+    capacity = capacity_of({"a": [5e9] * 3, "b": [5.5e9] * 3})
+    searches = capacity.settings[1].searches
+    odd = dataclasses.replace(searches[2], runs=(*searches[2].runs, Trial(1e9, False, "complete", "local/runs/odd")))
+    capacity = dataclasses.replace(capacity, settings=(capacity.settings[0], dataclasses.replace(capacity.settings[1], searches=(*searches[:2], odd))))
+    answer = make_answer([], Settings(), capacity)
+    assert answer.winner == "b" and answer.recommended is None and "b has no value that every run held" in answer.headline
+    assert answer.next.startswith("Find out why b did not hold what is easy in every run") and "margin" not in answer.next
+
+
+def test_a_capacity_without_its_runs_has_a_page(capsys, tmp_path):
+    shutil.copy(EXAMPLE, tmp_path / "capacity.json")
+    assert run(capsys, tmp_path / "capacity.json", "--page", tmp_path / "page.html")[0] == 0
+    assert "<title>switch=ecn and" in (tmp_path / "page.html").read_text() or "against" in (tmp_path / "page.html").read_text()
 
 
 def test_runs_that_scatter_are_no_answer():

@@ -171,7 +171,7 @@ def _made(groups, names, ranked, columns, details, values, settings, pressure, c
     return Answer(
         headline=headline,
         winner=winner,
-        recommended=winner or _recommended(found),
+        recommended=_recommended(found, winner),
         decided_by=ranked.decided_by,
         chosen=settings.decide_by is not None,
         columns=columns,
@@ -186,8 +186,11 @@ def _made(groups, names, ranked, columns, details, values, settings, pressure, c
         proofs=tuple(prover.made) if prover else ())
 
 
-def _recommended(found):
-    """By next_step, where no setting won."""
+def _recommended(found, winner):
+    """As next_step says."""
+    if winner is not None:
+        limit = found.limits[found.ranked.winner] if found.capacity else None
+        return winner if limit is None or limit.every_run is not None else None
     advice = bad_runs.advice(found) if answer_next.is_about_bad_runs(found) else None
     return None if advice is None or advice[0] is None else found.names[advice[0]]
 

@@ -246,6 +246,10 @@ def next_step(found):
     if not found.is_judged and _too_few(found):
         return (f"Let weir-sweep make {statistics.FEWEST_RUNS} rounds or more (rounds in the sweep file, --rounds of weir-sweep find): one round does not show "
                 "how much a limit spreads.")
+    unsafe = leaders[0] if found.ranked.winner is not None or len(found.rows) == 1 else None
+    if unsafe is not None and found.limits[unsafe.index] is not None and found.limits[unsafe.index].every_run is None:
+        return (f"Find out why {unsafe.setting} did not hold what is easy in every run, before it is used: half of its runs hold "
+                f"{amount(found.ranked.decided_by, found.limits[unsafe.index].value)}, and there is no value that all of them held.")
     margin = "plan with a margin to what every run held, and check that with a long run"
     if len(found.rows) == 1 or found.ranked.winner is not None:
         return f"Use {leaders[0].setting}; {margin}." if len(found.rows) > 1 else f"{capital(margin)}."
