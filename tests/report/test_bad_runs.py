@@ -76,6 +76,11 @@ def test_a_slower_setting_of_which_runs_were_bad_loses_as_before():
     assert answer.winner == answer.recommended == "a" and answer.headline.startswith("2 of 5 runs of b lost data; none of a")
 
 
+def test_bad_runs_of_one_of_three_are_named_though_the_other_two_differ_in_something_else():
+    answer = report_of((0.0, {}), (0.1, dict.fromkeys(range(5), LOST)), (0.2, {})).answer
+    assert answer.winner == "c" and answer.headline.startswith("5 of 5 runs of b lost data; none of c and a")
+
+
 def test_where_runs_of_all_were_bad_nothing_is_recommended_by_what_was_delivered():
     answer = report_of((0.0, {0: LOST, 1: LOST}), (0.2, {1: LOST})).answer
     assert answer.headline.startswith("No setting is without fault: 1 of 5 runs of b lost data and 2 of 5 runs of a lost data.")

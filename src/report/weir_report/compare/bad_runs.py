@@ -119,8 +119,9 @@ def _by_chance(p_value):
 def _is_told(found):
     """The sentence on runs that were sustained has all of it."""
     figure = found.ranked.decided_by
+    told = found.rows[:1] if found.ranked.winner is not None else found.rows
     return (figure is not None and figure.name == "sustained" and all(bad.spoiled == bad.not_sustained for bad in found.ranked.bad)
-            and any(row.told_by is figure for row in found.rows))
+            and any(row.told_by is figure for row in told))
 
 
 def advice(found):
