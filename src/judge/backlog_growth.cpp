@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 
 #include "record/backlog_points.hpp"
 
@@ -108,12 +109,52 @@ BacklogGrowth growth_over(const Backlog& backlog, std::span<const double> values
     return growth;
 }
 
+/// Squares of what lies off the line from the first value to the last.
+double squares_off_line(std::span<const double> values) {
+    const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double off = values[i] - values.front() - step * static_cast<double>(i);
+        squares += off * off;
+    }
+    return squares;
+}
+
+double squares_off_mean(std::span<const double> values) {
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    return std::accumulate(values.begin(), values.end(), 0.0, [mean](double sum, double value) {
+        return sum + (value - mean) * (value - mean);
+    });
+}
+
+constexpr std::size_t least_points = 4;
+
+/// The points since the growth began: those before it are left out where a level that stays and then a line
+/// describe all much better than a line alone does.
+std::span<const double> since_beginning(std::span<const double> values) {
+    constexpr double much_better = 0.25;
+    double least = much_better * squares_off_line(values);
+    std::size_t beginning = 0;
+    for (std::size_t i = 1; i + least_points <= values.size(); ++i) {
+        const double squares = squares_off_mean(values.first(i + 1)) + squares_off_line(values.subspan(i));
+        if (squares < least) {
+            least = squares;
+            beginning = i;
+        }
+    }
+    return values.subspan(beginning);
+}
+
 /// Over the whole time, or, if it does not grow over that but at its end, over its last half or quarter.
 BacklogGrowth growth_in(const Backlog& backlog) {
-    constexpr std::size_t least_points = 4;
     constexpr double least_share = 0.02;  // of what is generated, where it is not the whole time
     const std::span<const double> values = backlog.all();
     const BacklogGrowth whole = growth_over(backlog, values);
+    const auto as_fast_as_now = [&](std::span<const double> of, const BacklogGrowth& growth) {
+        const BacklogGrowth now = growth_over(backlog, since_beginning(of));
+        return now.grows() ? now : growth;
+    };
     for (const std::size_t parts : {4U, 2U}) {
         const std::size_t late = values.size() / parts;
         if (whole.grows() || late < least_points) {
@@ -123,10 +164,10 @@ BacklogGrowth growth_in(const Backlog& backlog) {
         const BacklogGrowth growth = growth_over(backlog, values.last(late));
         if (growth.grows() && growth.bytes_per_second() > least_share * backlog.generated_per_second &&
             growth.last_bytes > *std::max_element(before.begin(), before.end())) {
-            return growth;
+            return as_fast_as_now(values.last(late), growth);
         }
     }
-    return whole;
+    return whole.grows() ? as_fast_as_now(values, whole) : whole;
 }
 
 /// Adds what is known of a rank; false: not all of it is.
@@ -166,10 +207,10 @@ double rate_bytes(const core::Plan& plan) {
 
 /// What a growth over the whole time is, unless it has ended by the last half of it.
 BacklogGrowth lasting_growth_in(const Backlog& backlog) {
-    constexpr std::size_t least_points = 3;
+    constexpr std::size_t least_late = 3;
     BacklogGrowth growth = growth_in(backlog);
     const std::size_t late = (backlog.points.points + 1) / 2;
-    if (growth.grows() && late >= least_points && !growth_over(backlog, backlog.all().last(late)).grows()) {
+    if (growth.grows() && late >= least_late && !growth_over(backlog, backlog.all().last(late)).grows()) {
         growth.tolerance_bytes = growth.bytes;
     }
     return growth;

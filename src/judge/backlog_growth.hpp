@@ -15,6 +15,8 @@
 // A backlog that grows at the end of the run only, such as after a link has become slower, is found in the
 // last quarter or half of the points, if it ends above all that was before, so that a queue that fills again
 // is none, and grows by 2 % of the rate or more.
+// Where the growth began within the points, as a bend in them shows, the time before is no part of it: what
+// counts for the buffer is how fast it fills now.
 // Rejected: a line of least squares and its error, which take the points for independent of each other. A
 // backlog is autocorrelated; of stable queues near their limit such a test finds a trend in most short runs.
 #pragma once

@@ -108,6 +108,19 @@ TEST_CASE("A backlog that grows only since something went wrong grows") {
     CHECK(late.grows());
     CHECK(late.bytes_per_second() == Approx(100 * event));
     CHECK(full_after_s(late, 2003 * event) == Approx(40));
+    // It may begin within the last quarter, or long before the last half; quiet time is no part of it.
+    for (const std::size_t quiet : {5U, 16U, 20U, 26U}) {
+        CAPTURE(quiet);
+        std::vector<double> bent(quiet, 3 * event);
+        for (std::size_t i = 1; bent.size() < 31; ++i) {
+            bent.push_back((3 + 100.0 * static_cast<double>(i)) * event);
+        }
+        const BacklogGrowth since = growth(bent);
+        CHECK(since.grows());
+        CHECK(since.bytes_per_second() == Approx(100 * event));
+        const double left = static_cast<double>(31 - quiet) * 100 + 3;
+        CHECK(full_after_s(since, (left + 1000) * event) == Approx(40));
+    }
     // A queue that fills as it did before is none.
     points[5] = 1100 * event;
     CHECK_FALSE(growth(points).grows());
