@@ -236,6 +236,13 @@ def test_fewest_slots_are_the_end_that_held():
     assert limit(settings_of({"a": [(None, 1)] * 3}, find="slots"), "a").bound is None
 
 
+def test_whole_numbers_next_to_each_other_are_an_answer():
+    """Three rounds of 7, 6 and 6 differ by the least that they can."""
+    found = limit(settings_of({"a": [(6, 7), (5, 6), (5, 6)]}, find="slots"), "a")
+    assert (found.value, found.low, found.high) == (6.0, 4.0, 8.0) and found.is_answer
+    assert not limit(settings_of({"a": [(6, 7), (3, 4), (9, 10)]}, find="slots"), "a").is_answer
+
+
 def fewest_slots(*rounds):
     """Of rounds as (low, high, until, outcomes)."""
     return Capacity("slots", "sustained", "local", (Setting("a", {}, tuple(

@@ -43,6 +43,7 @@ class Limit:
     cut_short: int = 0  # rounds that ended before their brackets were narrow
     whole: bool = False  # it is counted, and the ends of the interval are whole numbers
     until: float | None = None  # where fewer are better: the largest value that holds, if the greatest do not
+    agree: bool = False  # it is counted, and all rounds found the same number or one next to it
     tried: tuple = ()  # the least and the greatest value with an outcome
 
     @property
@@ -63,10 +64,11 @@ class Limit:
 
     @property
     def is_answer(self):
-        """`high` - `low` of what is counted may be a large part of a small number, if it is small itself."""
+        """`high` - `low` of what is counted may be a large part of a small number, if it is small itself, or if rounds do not differ by more than
+        one, which is the resolution."""
         if self.bound is not None or self.rounds < 2:
             return True
-        return (self.scatter <= HALF_WIDTH_MAX or self.whole and 2.0 * self.scatter * self.value <= WHOLE_WIDTH_MAX) and 2 * self.cut_short <= self.rounds
+        return (self.scatter <= HALF_WIDTH_MAX or self.agree or self.whole and 2.0 * self.scatter * self.value <= WHOLE_WIDTH_MAX) and 2 * self.cut_short <= self.rounds
 
 
 def limit(capacity, setting):
@@ -92,7 +94,8 @@ def limit(capacity, setting):
     end = None if above == below == 0 else float(max(values[sides > 0]) if above >= below else min(values[sides < 0]))
     return Limit(value, 0.0 if below else max(0.0, low), np.inf if above else high, len(searches), bound, above, below, end,
                  _held_by_all(trials, harder), len(trials), contradictions(trials, harder),
-                 sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole, until, tried)
+                 sum(_is_wide(capacity, search) for search in searches), capacity.quantity.whole, until,
+                 capacity.quantity.whole and not (above or below) and float(np.ptp(values)) <= 1.0, tried)
 
 
 def _middle(capacity, values, sides):
