@@ -201,8 +201,9 @@ def test_a_few_rounds_that_came_to_the_end_of_the_range_leave_the_median_known()
 def test_intervals_of_limits_near_the_end_of_the_range_hold_the_truth():
     """The end is a little above the limit, so that some rounds come to it; what is said to be above is above the end."""
     inside = answers = 0
+    case, space = known_limits.Case("near the end", noise=0.05, gains=(0,)), Space(50.0, 50.0 / 16, 61.0)
     for seed in range(60):
-        made = known_limits.campaign(known_limits.Case("near the end", noise=0.05, gains=(0,)), 5, random.Random(seed), space=Space(50.0, 50.0 / 16, 61.0))
+        made = known_limits.campaign(case, 5, random.Random(seed), space=space)
         found, = capacity_ranking.limits(made.capacity)
         if found.bound:
             assert found.value == 61.0

@@ -152,8 +152,8 @@ def _outside(found, row):
     if limit.bound == NONE_HELD:
         return f"With {row.setting}, {none_held(found.capacity, limit)}: it is ranked against nothing."
     if limit.bound is not None:
-        return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range{in_rounds(limit)}: "
-                "it is ranked against nothing.")
+        return (f"The limit of {row.setting} is {limit.bound} {amount(found.ranked.decided_by, limit.value)}, the end of the range"
+                f"{in_rounds(limit)}: it is ranked against nothing.")
     if limit.beyond:
         return (f"With {row.setting}, {some_beyond(found.capacity, limit)}: its limit may be {'higher' if limit.above >= limit.below else 'lower'}, "
                 "and it is ranked against nothing.")

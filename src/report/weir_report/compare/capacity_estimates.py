@@ -1,10 +1,11 @@
 """The limit of each setting, with its interval, out of the rounds of a Capacity.
 
 A round gives one value of each setting: the middle of its bracket, or of whole numbers the end that held. That is where half of the runs
-hold. Of rounds that came to the end of the range the limit is only known to be beyond it: as long as they are fewer than half, the median round has
-a value, and its interval is open on that side. Rounds begin at starts of their own, so they are repetitions, as runs are for other figures (statistics.py), and their spread has
-all that runs differ by: noise, two modes, failures for no reason, drift. The width of the brackets is the resolution of the
-measurement: a spread finer than that is not believed, and an interval is never narrower than the bracket.
+hold. Of rounds that came to the end of the range the limit is only known to be beyond it: as long as they are fewer than half, the median
+round has a value, and its interval is open on that side. Rounds begin at starts of their own, so they are repetitions, as runs are for
+other figures (statistics.py), and their spread has all that runs differ by: noise, two modes, failures for no reason, drift. The width of
+the brackets is the resolution of the measurement: a spread finer than that is not believed, and an interval is never narrower than the
+bracket.
 
 What every run held is another value: the hardest of which no run failed, nor of any that is easier.
 """
@@ -68,7 +69,8 @@ class Limit:
         one, which is the resolution."""
         if self.bound is not None or self.rounds < 2:
             return True
-        return (self.scatter <= HALF_WIDTH_MAX or self.agree or self.whole and 2.0 * self.scatter * self.value <= WHOLE_WIDTH_MAX) and 2 * self.cut_short <= self.rounds
+        is_near = self.scatter <= HALF_WIDTH_MAX or self.agree or self.whole and 2.0 * self.scatter * self.value <= WHOLE_WIDTH_MAX
+        return is_near and 2 * self.cut_short <= self.rounds
 
 
 def limit(capacity, setting):

@@ -104,8 +104,9 @@ def status_lines(find_state, where):
 def plan_lines(prepared):
     """What is looked for, and between which values."""
     find = prepared.plan.find
+    events = {None: "", "hold": "; events keep their size, as far as sets have whole events", "scale": "; events grow with the rate"}[find.events]
     lines = [f"find        {find.question()}, " + ("exactly" if find.quantity.whole else f"within {units.exact_percent(find.resolution)}")
-             + f", {counted(find.rounds, 'round')}" + {None: "", "hold": "; events keep their size, as far as sets have whole events", "scale": "; events grow with the rate"}[find.events]]
+             + f", {counted(find.rounds, 'round')}{events}"]
     by_range = {}
     for setting in prepared.searched:
         space = prepared.spaces[setting.index]

@@ -221,8 +221,8 @@ def _flat(found):
     good, tried = found.settings_within()
     shown = [tune_axes.words(found.axes, candidate) for candidate in good[:GOOD_SHOWN]]
     more = f"; and {len(good) - GOOD_SHOWN} more: flat in tune.json" if len(good) > GOOD_SHOWN else ""
-    return (f"{len(good)} of {counted(tried, 'setting')} that were tried {'is' if len(good) == 1 else 'are'} within {units.exact_percent(FLAT)} of the "
-            f"best, a run or a few each: {'; '.join(shown)}{more}")
+    return (f"{len(good)} of {counted(tried, 'setting')} that were tried {'is' if len(good) == 1 else 'are'} within "
+            f"{units.exact_percent(FLAT)} of the best, a run or a few each: {'; '.join(shown)}{more}")
 
 
 def _loads(found):
