@@ -295,6 +295,26 @@ std::optional<NamedCause> network_mechanism(const HeldRun& run) {
                     advice.advice);
 }
 
+std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    if (run.facts.simulated == nullptr || network == nullptr || network->mechanisms.empty() ||
+        !is_for_links(run)) {
+        return std::nullopt;
+    }
+    const NetworkMechanism first = network->mechanisms.front();
+    const bool slowed =
+        first == NetworkMechanism::controlled_by_ecn || first == NetworkMechanism::slowed_by_cnp;
+    const auto open = [](const LinkUse& use) {
+        return use.busy_of_interface > 0 && use.busy_of_interface < full_interface && !use.queue.stands();
+    };
+    if (!slowed || !open(run.held.consumers) || !open(run.held.producers)) {
+        return std::nullopt;
+    }
+    // Where it does not show whose links are full, marks do not tell either.
+    const auto full = links_of_all(run);
+    return full && full->what != CauseKind::not_told ? network_mechanism(run) : std::nullopt;
+}
+
 std::optional<NamedCause> losses_beside_open_links(const HeldRun& run) {
     const NetworkVerdict* const network = run.facts.network;
     const bool lossy = network != nullptr && !network->mechanisms.empty() &&

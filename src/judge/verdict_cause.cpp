@@ -79,6 +79,12 @@ std::optional<NamedCause> processing(const HeldRun& run) {
         "use more consumers, shorten their processing (--busy), or give them more slots (--slots)");
 }
 
+/// Consumers that work on events all the time cannot take more, whatever is under way meanwhile.
+std::optional<NamedCause> saturated_consumers(const HeldRun& run) {
+    constexpr double all = 0.98;
+    return run.held.processing_share >= all ? processing(run) : std::nullopt;
+}
+
 std::optional<NamedCause> withheld(const HeldRun& run) {
     return cause_of(
         CauseKind::high_water, run.held.owners.withheld,
@@ -265,8 +271,9 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
 /// From the time of held-up events. None: nothing owns enough of it.
 std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     std::vector<NamedCause> causes;
-    constexpr std::array<Rule, 5> first{scheduler_saturated, shaped, link_of_one, losses_beside_open_links,
-                                        links_of_all};
+    constexpr std::array<Rule, 7> first{
+        scheduler_saturated,      shaped,      saturated_consumers, link_of_one, losses_beside_open_links,
+        slowed_beside_open_links, links_of_all};
     for (const Rule rule : first) {
         append(causes, rule(run));
         if (!causes.empty()) {

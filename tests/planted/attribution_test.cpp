@@ -10,6 +10,7 @@
 #include "explorer/verdict_check.hpp"
 #include "files/formatting.hpp"
 #include "judge/verdict_cause.hpp"
+#include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
 
 using namespace weir;
@@ -138,7 +139,47 @@ std::string where_of(const judge::NamedCause& cause) {
     return cause.where ? files::node_text(*cause.where) : "";
 }
 
+/// What the verdict of a simulation says that is not simulated again.
+judge::NamedCause told(Given options) {
+    const Given shared{{"network", "packet"}, {"duration", "200ms"},       {"warmup", "50ms"},
+                       {"interval", "10ms"},  {"producer-link", "10Gb/s"}, {"consumer-link", "10Gb/s"}};
+    options.insert(options.begin(), shared.begin(), shared.end());
+    config::RunRequest request = config::resolve(options, true);
+    const show::RunRecord record = simulation::simulate(cli::simulated_run(request)).record;
+    REQUIRE_FALSE(record.verdict.causes.empty());
+    return record.verdict.causes.front();
+}
+
 }  // namespace
+
+TEST_CASE("Links that senders may not fill are not called full") {
+    const judge::NamedCause cause = told({{"producers", "8"},
+                                          {"consumers", "4"},
+                                          {"event-size", "500kB"},
+                                          {"rate", "3.5Gb/s"},
+                                          {"ecn", "on"}});
+    INFO(cause.text);
+    CHECK(judge::name_of(cause.what) == "ecn");
+}
+
+TEST_CASE("Where consumers work all the time, links that carry little or much are not the cause") {
+    for (const Given& options : {Given{{"producers", "2"},
+                                       {"consumers", "8"},
+                                       {"event-size", "50kB"},
+                                       {"rate", "7.68Gb/s"},
+                                       {"busy", "fixed:231us"},
+                                       {"slots", "2"}},
+                                 Given{{"producers", "4"},
+                                       {"consumers", "8"},
+                                       {"event-size", "500kB"},
+                                       {"rate", "8.74Gb/s"},
+                                       {"busy", "exponential:994us"},
+                                       {"slots", "16"}}}) {
+        const judge::NamedCause cause = told(options);
+        INFO(cause.text);
+        CHECK(judge::name_of(cause.what) == "processing");
+    }
+}
 
 TEST_CASE("What held a run up is found from its rows, where it is known by hand") {
     for (const Example& example : examples()) {
