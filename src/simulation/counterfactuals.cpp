@@ -388,6 +388,7 @@ class CauseSearch {
             }
         }
         std::vector<Range> open;
+        open.reserve(wanted.size());
         for (Found* found : wanted) {
             open.emplace_back(*found);
         }
