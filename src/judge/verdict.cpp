@@ -380,6 +380,9 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     }
     if (facts.proved != nullptr) {
         add_causes(*facts.proved, verdict);
+    } else if (growths.slots.overload && !growths.in_buffers() && !overflow && !late && !lost) {
+        // Nobody was held up yet, so that nobody's time shows why.
+        add_causes({cause_of_overload(growths.slots)}, verdict);
     } else {
         add_causes(attribute_causes(plan, ranks, facts), verdict);
     }

@@ -109,6 +109,18 @@ std::string growth_text(const Growths& growths) {
                        files::counted(growths.producers.size(), "producer"), who, how);
 }
 
+NamedCause cause_of_overload(const SlotGrowth& growth) {
+    NamedCause cause{.what = CauseKind::processing, .share = 1};
+    if (growth.consumer != nullptr) {
+        cause.where = growth.consumer->summary.node;
+        cause.host = growth.consumer->host;
+    }
+    cause.text = fmt::format("events come faster than {} can process them.",
+                             growth.consumer == nullptr ? "consumers" : "it");
+    cause.remedy = "use more consumers, or shorten their processing (--busy)";
+    return cause;
+}
+
 std::string unseen_growth_text(const core::Plan& plan, const Growths& growths, bool all_gone) {
     constexpr double told_from = 0.02;  // of the rate
     constexpr double busy_from = 0.95;  // below, processing could take more than would not show

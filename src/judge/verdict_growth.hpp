@@ -9,6 +9,7 @@
 
 #include "core/plan.hpp"
 #include "judge/backlog_growth.hpp"
+#include "judge/causes.hpp"
 #include "judge/slot_growth.hpp"
 #include "record/rank_summary.hpp"
 
@@ -39,6 +40,9 @@ double first_full_after_s(const Growths& growths);
 
 /// A sentence, without a capital, about the backlog that grows fastest; there must be one.
 std::string growth_text(const Growths& growths);
+
+/// Why slots fill.
+NamedCause cause_of_overload(const SlotGrowth& growth);
 
 /// A sentence about the growth that such a run cannot show; empty if that is little, or not known.
 /// `all_gone`: nothing was left at the end of any set, so that a backlog can only be in slots of consumers.

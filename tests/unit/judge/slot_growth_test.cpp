@@ -65,6 +65,9 @@ TEST_CASE("Consumers that need more time than there is cannot keep up, whatever 
                    "NOT sustained: consumers cannot keep up (each would have to process for 1.067 s in every "
                    "second): what waits grows by 125.0 MB per second, first in their slots, which are full "
                    "after 130 s, then in buffers of producers."));
+    REQUIRE(verdict.causes.size() == 1);  // whatever the time of producers looks like
+    CHECK(verdict.causes[0].what == CauseKind::processing);
+    CHECK(verdict.advice == "Use more consumers, or shorten their processing (--busy)");
     run.plan_busy(1.49);
     CHECK(run.judged().sustained);
     SECTION("where some are not busy, they may take what the others cannot") {
