@@ -107,12 +107,14 @@ int RunTransport::end_in_order(int status) {
 
 /// After a run that is complete and recorded. What ended a run early was printed before.
 void RunTransport::explain_end(const std::string& error) {
-    watchdog_.enter("end", core::Duration::seconds(15));
-    const job::Job::Roll roll =
-        job_.call_roll(core::Duration::seconds(3), [] { return host::caught_signal() != 0; });
+    constexpr auto answer_limit = core::Duration::seconds(3);
+    // The leader waits so long for the missing ones, and then prints and ends the job.
+    constexpr auto leader_limit = answer_limit + core::Duration::seconds(3);
+    watchdog_.enter("end", answer_limit + leader_limit + core::Duration::seconds(6));
+    const job::Job::Roll roll = job_.call_roll(answer_limit, [] { return host::caught_signal() != 0; });
     const bool is_leader = job_.rank() == settings_.leader_rank();
     if (!is_leader && roll.leader_answers) {
-        std::this_thread::sleep_for(std::chrono::seconds(2));  // the leader prints, and ends the job
+        std::this_thread::sleep_for(std::chrono::nanoseconds(leader_limit.ns));
         return;
     }
     std::string why = fmt::format("{}: {}", rank_text(settings_, job_.rank()), error);
