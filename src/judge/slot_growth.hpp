@@ -27,8 +27,7 @@ struct SlotGrowth {
 
     /// Slots fill because of processing.
     bool overload = false;
-    double planned_load =
-        0;  ///< overload: seconds of processing for each second; 0: does not follow from the plan
+    double planned_load = 0;  ///< overload that follows from the plan: seconds of processing in each second
     const record::RankRecord* consumer = nullptr;  ///< overload: its slots; nullptr: those of all
     double bytes_per_second = 0;                   ///< overload
     double full_after_s = 0;                       ///< overload: seconds after second 0

@@ -50,8 +50,7 @@ std::string slots_text(const SlotGrowth& growth) {
             : "";
     return fmt::format(
         "{} cannot keep up{}: what waits grows by {} per second, first in {} slots, which are full after {}, "
-        "then "
-        "in buffers of producers.",
+        "then in buffers of producers.",
         who, why, readable_bytes(growth.bytes_per_second), all ? "their" : "its",
         readable_seconds(growth.full_after_s));
 }

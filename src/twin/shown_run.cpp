@@ -212,8 +212,7 @@ void read_plan(const RecordValue& plan, ShownRun& run) {
     if (plan.text_or_empty("transport") == "datagram") {
         throw Unreadable(
             "there is no twin of a run with --transport datagram: a twin loses nothing on the way, and has "
-            "no "
-            "datagrams");
+            "no datagrams");
     }
     const RecordValue resolved = plan.at("resolved");
     run.interval_s = resolved.at("interval_s").number();
