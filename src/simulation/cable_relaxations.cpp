@@ -1,4 +1,5 @@
-// Faster cables between switches: those of the usual speed, and those that have a speed of their own.
+// Cables between switches: packets spread over all of them, and faster ones, those of the usual speed and
+// those that have a speed of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "core/fabric_layout.hpp"
+#include "core/network_plan.hpp"
 #include "core/topology_plan.hpp"
 #include "files/formatting.hpp"
 #include "simulation/faster_links.hpp"
@@ -17,10 +19,12 @@ namespace weir::simulation {
 namespace {
 
 using core::BitRate;
+using core::Bytes;
 using files::readable;
 using judge::CauseKind;
 
 constexpr std::size_t most_own_cables = 8;
+constexpr Bytes reorder_room{1'000'000};  ///< for packets that overtake each other
 
 BitRate usual_rate(const core::TopologyPlan& topology, const core::OwnCables& own) {
     return own.upper.tier == core::Tier::core ? topology.core_rate : topology.uplink_rate;
@@ -93,6 +97,31 @@ Relaxation faster_uplinks(const core::NetworkPlan& network) {
 }
 
 }  // namespace
+
+std::vector<Relaxation> spreading_relaxations(const SimulatedRun& run) {
+    const core::FabricPlan& fabric = run.network.fabric;
+    const core::TopologyPlan& topology = fabric.topology;
+    const bool several_ways =
+        topology.kind == core::TopologyKind::three_tier ||
+        (topology.kind != core::TopologyKind::star && topology.spines * topology.uplinks > 1);
+    if (!core::has_fabric(run.network) || !several_ways || fabric.switches.balancing.spreads_fluid()) {
+        return {};
+    }
+    // With NICs that know only order, packets that overtake each other would be sent again.
+    const bool keeps = core::has_queue_pairs(run.run.plan, run.network) && fabric.nics.reorder.count == 0;
+    Relaxation relaxation{.what = CauseKind::uplinks, .where = {}, .steps = {}};
+    relaxation.steps.push_back({[keeps](SimulatedRun& changed) {
+                                    changed.network.fabric.switches.balancing.kind =
+                                        core::BalancingKind::spray;
+                                    if (keeps) {
+                                        changed.network.fabric.nics.reorder = reorder_room;
+                                    }
+                                },
+                                "with packets spread evenly over all ways between switches",
+                                fmt::format("packets spread over all ways ([balancing] kind = \"spray\"{})",
+                                            keeps ? ", [nic] reorder = \"1MB\"" : "")});
+    return {std::move(relaxation)};
+}
 
 std::vector<Relaxation> cable_relaxations(const core::NetworkPlan& network) {
     std::vector<Relaxation> table;

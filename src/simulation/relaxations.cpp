@@ -147,6 +147,9 @@ void add_options(const SimulatedRun& run, std::vector<Relaxation>& table) {
     for (Relaxation& relaxation : network_relaxations(run)) {
         add(table, std::move(relaxation));
     }
+    for (Relaxation& relaxation : spreading_relaxations(run)) {
+        add(table, std::move(relaxation));
+    }
 }
 
 // What holds data.

@@ -42,6 +42,10 @@ std::vector<Relaxation> network_relaxations(const SimulatedRun& run);
 /// Its part on what receiving hosts have no room for: packets in rings of NICs, datagrams in sockets.
 std::vector<Relaxation> host_relaxations(const core::HostPlan& hosts);
 
+/// Its part on several ways between switches, of which flows take one each: none where packets are spread
+/// already, or have one way only.
+std::vector<Relaxation> spreading_relaxations(const SimulatedRun& run);
+
 /// Its part on cables between switches: each that is slower than the others, then all.
 std::vector<Relaxation> cable_relaxations(const core::NetworkPlan& network);
 

@@ -176,6 +176,26 @@ TEST_CASE("Of cables between switches the slow one is named, with its key") {
     }
 }
 
+TEST_CASE(
+    "Where the hashes of flows collide, spreading packets over all ways is named before faster cables") {
+    const std::string collisions =
+        "--network packet --duration 200ms --warmup 60ms --interval 20ms --event-size 100kB --producers 4 "
+        "--consumers 4 --rate 1.2Gb/s --producer-link 2.5Gb/s --consumer-link 2.5Gb/s --pfc on --destination "
+        "addressed --seed 1 --switch-set topology.kind=leaf-spine --switch-set topology.spines=4 "
+        "--switch-set "
+        "placement.kind=rows --switch-set ";
+    const Explained explained = explain(collisions + "topology.uplink-rate=1.3Gb/s");
+    const NamedCause& first = explained.causes.front();
+    CHECK(first.what == CauseKind::uplinks);
+    CHECK_THAT(first.remedy, containing("[balancing] kind"));
+    CHECK_THAT(first.remedy, containing("[nic] reorder"));
+
+    // All cables together are too slow: no spreading helps.
+    const Explained narrow = explain(collisions + "topology.uplink-rate=0.5Gb/s");
+    CHECK(narrow.causes.front().what == CauseKind::uplinks);
+    CHECK_THAT(narrow.causes.front().remedy, containing("[topology] uplink-rate"));
+}
+
 TEST_CASE("What suffices is all named, the cheapest remedy first") {
     const Explained explained = explain(four + "--rate 4Gb/s --busy exponential:33ms --slots 1");
     CHECK(explained.causes.front().what == CauseKind::slots);
