@@ -211,6 +211,37 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
         queue);
 }
 
+// Shares of packets. The first packets of transfers meet queues too; a sender that is notified every 50 us
+// (DCQCN) goes slower with less than a hundredth.
+constexpr double many_marks = 0.01;
+constexpr double some_marks = 0.001;
+
+/// Marks and pauses come from a queue in a switch: packets that wait there have left their producers. Empty:
+/// there are hardly any, which says nothing where a switch makes none.
+std::string_view waits_in_a_switch(const NetworkVerdict* network) {
+    if (network == nullptr || network->mechanisms.empty()) {
+        return "";
+    }
+    switch (network->mechanisms.front()) {
+        case NetworkMechanism::held_back_by_pfc:
+            return "pauses";
+        case NetworkMechanism::controlled_by_ecn:
+            return network->marked_share.value_or(0) >= many_marks ? "marks" : "";
+        default:
+            return "";
+    }
+}
+
+/// Links always carried the most that they were seen to carry, which is far less than their interfaces say:
+/// they may be slower than those.
+bool slower_than_they_say(const HeldRun& run) {
+    constexpr double far_below = 0.5;
+    const auto hidden = [&](const LinkUse& use) {
+        return std::max(use.busy_of_interface, use.best_of_interface) < far_below;
+    };
+    return run.links_full() && hidden(run.held.consumers) && hidden(run.held.producers);
+}
+
 /// The kind of cause that a mechanism is; not_told: none.
 CauseKind kind_of(NetworkMechanism mechanism, const NetworkVerdict& network) {
     switch (mechanism) {
@@ -237,6 +268,34 @@ bool is_for_links(const HeldRun& run) {
            owners.network >= std::max({owners.processing, owners.withheld, owners.control});
 }
 
+std::optional<NamedCause> interfaces_too_slow(const HeldRun& run) {
+    const auto& ranks = run.ranks;
+    const bool one_host = std::all_of(ranks.begin(), ranks.end(), [&](const record::RankRecord& rank) {
+        return !rank.host.empty() && rank.host == ranks.front().host;
+    });
+    if (!is_for_links(run) || run.plan.addressed() || one_host) {
+        return std::nullopt;
+    }
+    const auto cause = [&](const LinkUse& use, Role role, double needed) -> std::optional<NamedCause> {
+        // What carried far less, or more, is not what the speed was said of.
+        constexpr double far_less = 0.5;
+        constexpr double more = 1.02;
+        if (use.interface_bits <= 0 || needed < use.interface_bits ||
+            use.seen_bits < far_less * use.interface_bits || use.seen_bits > more * use.interface_bits) {
+            return std::nullopt;
+        }
+        return cause_of(links_of(role), run.held.owners.network,
+                        fmt::format("interfaces of {}s have {}, and {} are needed of each.",
+                                    core::role_name(role), rate_text(use.interface_bits), rate_text(needed)),
+                        role == Role::consumer ? "lower --rate, or use more consumers or faster links"
+                                               : "lower --rate, or use more producers or faster links");
+    };
+    auto producers = cause(run.held.producers, Role::producer, run.held.needed_bits);
+    return producers ? std::move(producers)
+                     : cause(run.held.consumers, Role::consumer,
+                             run.held.needed_bits * run.plan.producers / std::max(1U, run.plan.consumers));
+}
+
 std::optional<NamedCause> link_of_one(const HeldRun& run) {
     if (!is_for_links(run)) {
         return std::nullopt;
@@ -249,7 +308,9 @@ std::optional<NamedCause> link_of_one(const HeldRun& run) {
     const bool producer =
         queues ? producers.stands_at_one() &&
                      (!consumers.stands_at_one() || producers.longest_delay > consumers.longest_delay)
-               : one_late || part(run.held.producers) < part(run.held.consumers);
+        // Who happens to send to a very slow consumer is slow as well, but less so.
+        : one_late ? part(run.held.consumers) >= std::min(slow_rank, part(run.held.producers) / 2)
+                   : part(run.held.producers) < part(run.held.consumers);
     auto first = producer ? one_producer_link(run) : one_consumer_link(run);
     return first ? std::move(first) : producer ? one_consumer_link(run) : one_producer_link(run);
 }
@@ -260,7 +321,9 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
         return std::nullopt;
     }
     const FullLinks full = full_links(held);
-    if (full == FullLinks::of_either && full_by_interface(held) == FullLinks::none) {
+    const bool alike = full == FullLinks::of_either && full_by_interface(held) == FullLinks::none;
+    const std::string_view waits = alike ? waits_in_a_switch(run.facts.network) : "";
+    if (alike && waits.empty()) {
         return cause_of(
             CauseKind::not_told, held.owners.network,
             fmt::format("links of consumers and of producers look equally full: {} and {} each while data "
@@ -269,12 +332,16 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
                         needed_text(run), stall_hint(run)),
             "");
     }
-    const bool consumers = full == FullLinks::of_consumers ||
+    const bool consumers = full == FullLinks::of_consumers || !waits.empty() ||
                            (full == FullLinks::of_either &&
                             held.consumers.busy_of_interface >= held.producers.busy_of_interface);
     const Role role = consumers ? Role::consumer : Role::producer;
+    const std::string behind =
+        waits.empty()
+            ? ""
+            : fmt::format(" By {}, data wait in a switch and not before links of producers.", waits);
     return cause_of(links_of(role), held.owners.network,
-                    full_text(consumers ? held.consumers : held.producers, role, run),
+                    full_text(consumers ? held.consumers : held.producers, role, run) + behind,
                     consumers ? "lower --rate, or use more consumers or faster links"
                               : "lower --rate, or use more producers or faster links");
 }
@@ -286,7 +353,9 @@ std::optional<NamedCause> network_mechanism(const HeldRun& run) {
         return std::nullopt;
     }
     const CauseKind what = kind_of(network->mechanisms.front(), *network);
-    if (what == CauseKind::not_told) {
+    const bool few_marks = network->mechanisms.front() == NetworkMechanism::controlled_by_ecn &&
+                           network->marked_share.value_or(1) < some_marks;
+    if (what == CauseKind::not_told || few_marks) {
         return std::nullopt;
     }
     const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
@@ -303,11 +372,12 @@ std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     }
     const NetworkMechanism first = network->mechanisms.front();
     const bool slowed =
-        first == NetworkMechanism::controlled_by_ecn || first == NetworkMechanism::slowed_by_cnp;
+        first == NetworkMechanism::slowed_by_cnp ||
+        (first == NetworkMechanism::controlled_by_ecn && network->marked_share.value_or(1) >= some_marks);
     const auto open = [](const LinkUse& use) {
         return use.busy_of_interface > 0 && use.busy_of_interface < full_interface && !use.queue.stands();
     };
-    if (!slowed || !open(run.held.consumers) || !open(run.held.producers)) {
+    if (!slowed || !open(run.held.consumers) || !open(run.held.producers) || slower_than_they_say(run)) {
         return std::nullopt;
     }
     // Where it does not show whose links are full, marks do not tell either.
@@ -326,11 +396,7 @@ std::optional<NamedCause> losses_beside_open_links(const HeldRun& run) {
     if (!lossy || !open || waits || !is_for_links(run)) {
         return std::nullopt;
     }
-    constexpr double far_below = 0.5;
-    const auto hidden = [&](const LinkUse& use) {
-        return std::max(use.busy_of_interface, use.best_of_interface) < far_below;
-    };
-    if (!run.links_full() || !hidden(run.held.consumers) || !hidden(run.held.producers)) {
+    if (!slower_than_they_say(run)) {
         return network_mechanism(run);
     }
     const NetworkAdvice advice = advise_on_network(run.plan, run.facts);

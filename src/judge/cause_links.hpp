@@ -10,6 +10,8 @@ namespace weir::judge {
 /// Whether the time of transfers is more than any other owner's, and enough.
 bool is_for_links(const HeldRun& run);
 
+/// Links of a role whose interfaces are slower than the rate: nothing else would do without faster ones.
+std::optional<NamedCause> interfaces_too_slow(const HeldRun& run);
 /// The link of one rank, of whichever stands out more.
 std::optional<NamedCause> link_of_one(const HeldRun& run);
 /// The links of all consumers or producers; not_told, if they are full and it does not show whose.

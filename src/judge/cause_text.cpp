@@ -35,7 +35,7 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"too few streams", "too few streams of "},
     {"too small a window", "too small a window of "},
     {"the scheduler", ""},
-    {"latency of control messages", "latency of control messages of "},
+    {"latency of messages", "latency of messages of "},
     {"shaping", "shaping by "},
     {"--outstanding", "--outstanding, for "},
     {"--requests", "--requests of "},

@@ -126,6 +126,7 @@ LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Durat
     use.fullness = fraction(mean, seen);
     use.busy_of_interface = all_say ? fraction(busy, said) : 0;
     use.best_of_interface = all_say ? std::min(1.0, fraction(best, said)) : 0;
+    use.interface_bits = all_say ? fraction(said, static_cast<double>(links.size())) : 0;
     use.mean_bits = fraction(mean, static_cast<double>(links.size()));
     use.seen_bits = fraction(seen, static_cast<double>(links.size()));
     return use;
@@ -207,6 +208,7 @@ struct Sums {
     record::TimeUse consumer_time;
     Duration consumer_covered;
     std::uint64_t received_events = 0;
+    std::uint64_t sent_events = 0;  ///< with pattern build: fragments
     const record::RankSummary* scheduler = nullptr;
 };
 
@@ -236,6 +238,7 @@ void add_producer(const core::Plan& plan, const record::RankRecord& rank, core::
     sums.load += summary.load;
     sums.covered += summary.covered;
     sums.sent_bits += bits_of(summary.measured.sent.bytes);
+    sums.sent_events += summary.measured.sent.events;
     sums.generated_bits += bits_of(summary.measured.generated.bytes);
     if (const auto slack = summary.sets_in_time.least_slack) {
         const Duration late = std::max(Duration{}, Duration{} - *slack);
@@ -296,6 +299,27 @@ Owners owners_of(const core::Plan& plan, const Sums& sums, HoldUp& held) {
             // Without --high-water none: a consumer that was away and came back has slots that wait for it.
             .withheld = plan.high_water > 0 ? slot * fraction(sums.slots.withheld_slots, all) : 0,
             .control = held.grant_share - left + slot * fraction(lost, all)};
+}
+
+/// A slot is free for as long as its credit and then a grant are on their way. Heartbeats know the way
+/// better, where no data wait on it.
+Travel travel_of(const core::Plan& plan, const Sums& sums, const HoldUp& held) {
+    Travel travel;
+    const auto events = static_cast<std::int64_t>(sums.sent_events);
+    if (events == 0) {
+        return travel;
+    }
+    travel.way = {held.control_each.ns / 2};
+    for (const LinkQueue& queue : {held.producers.queue, held.consumers.queue}) {
+        if (queue.usual > Duration{}) {
+            travel.way = std::min(travel.way, queue.usual);
+        }
+    }
+    travel.transfer = {sums.load.transfers.ns / events};
+    const double chunks =
+        std::ceil(fraction(sums.sent_bits / static_cast<double>(events), bits_of(plan.chunk_size)));
+    travel.rounds = std::max(1.0, std::ceil(chunks / plan.window));
+    return travel;
 }
 
 void add_scheduler(const record::RankSummary& scheduler, HoldUp& held) {
@@ -373,6 +397,7 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const record::RankRecord
         held.producers.queue = queue_of(sums.producers, sums.consumers, to, from);
         held.consumers.queue = queue_of(sums.consumers, sums.all_producers, from, to);
     }
+    held.travel = travel_of(plan, sums, held);
     held.transfer_rates = deviation_of(sums.producers, &record::Load::transfer_rates);
     held.link_rates = link_deviation_of(sums.producers);
     if (!plan.builds()) {  // there fragments of one event come together, whoever limits

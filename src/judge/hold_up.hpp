@@ -71,6 +71,7 @@ struct LinkUse {
     // Over the nominal speed of the interfaces; 0: not known of all. Headers take a part of it.
     double busy_of_interface = 0;  ///< rate while something was transferred
     double best_of_interface = 0;  ///< best 10 ms
+    double interface_bits = 0;     ///< that speed, of a rank on average
 
     const record::RankRecord* slowest =
         nullptr;                  ///< of several: the least rate while something was transferred
@@ -94,6 +95,19 @@ struct Owners {
     double control = 0;     ///< waiting for messages, or for who reads them
 };
 
+/// How much of a transfer is the way there and back, which no faster link makes shorter.
+struct Travel {
+    core::Duration way;       ///< one way of a message; 0: not known
+    core::Duration transfer;  ///< on average
+    double rounds = 1;        ///< there and back in each: a window has to come back before more leaves
+
+    /// Of `transfer`, with this number of rounds.
+    [[nodiscard]] double share(double of_rounds) const {
+        return std::min(
+            1.0, fraction(2 * of_rounds * static_cast<double>(way.ns), static_cast<double>(transfer.ns)));
+    }
+};
+
 struct HoldUp {
     std::uint32_t held_up = 0;  ///< producers that overflowed, were late or lost events
     // Shares of the time in which streams of those had an event.
@@ -109,6 +123,7 @@ struct HoldUp {
 
     LinkUse producers;
     LinkUse consumers;
+    Travel travel;
     // How much producers' transfers differ. What a full link carried is always the same, however many shared
     // it; where consumers limit, it depends on who shares theirs.
     RateDeviation transfer_rates;

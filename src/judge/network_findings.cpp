@@ -185,6 +185,16 @@ std::string NetworkFindings::worst_host(std::initializer_list<record::CounterMea
     return found == kinds.end() ? std::string{} : found->most_host;
 }
 
+std::optional<double> NetworkFindings::share_of(record::CounterMeaning meaning) const {
+    if (packets == 0) {
+        return std::nullopt;
+    }
+    const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const CounterKind& kind) { return kind.meaning == meaning; });
+    const double sum = found == kinds.end() ? 0 : static_cast<double>(found->sum);
+    return std::min(1.0, sum / static_cast<double>(packets));
+}
+
 NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bool datagrams) {
     NetworkFindings findings;
     std::map<std::string, CounterKind> kinds;

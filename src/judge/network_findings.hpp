@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ struct NetworkFindings {
                                      bool few = false) const;
     /// With the most of the first kind that listed() names; empty: there is none.
     [[nodiscard]] std::string worst_host(std::initializer_list<record::CounterMeaning> meanings) const;
+    /// Of the packets that hosts received, by the largest kind with this meaning; nothing: no packets were
+    /// counted.
+    [[nodiscard]] std::optional<double> share_of(record::CounterMeaning meaning) const;
 };
 
 /// `datagrams`: without what UDP counted.

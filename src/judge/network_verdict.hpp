@@ -44,9 +44,10 @@ struct NetworkVerdict {
     std::string evidence;   ///< begins with the mechanism, in words
     std::string counted{};  ///< the counters that the first mechanism is named by; empty: none
     // Hosts with the largest counts; empty: none.
-    std::string worst_host{};     ///< of those counters
-    std::string dropping_host{};  ///< dropped packets itself
-    std::string pausing_host{};   ///< sent pause frames
+    std::string worst_host{};              ///< of those counters
+    std::string dropping_host{};           ///< dropped packets itself
+    std::string pausing_host{};            ///< sent pause frames
+    std::optional<double> marked_share{};  ///< of the packets that hosts received; nothing: not counted
     /// Share of its speed that the busiest link carried; nothing: that is not known.
     std::optional<double> busiest_use{};
 };

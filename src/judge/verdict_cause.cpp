@@ -134,6 +134,44 @@ std::optional<NamedCause> requests(const HeldRun& run) {
         "raise --requests");
 }
 
+/// Transfers that are mostly on their way, there and back: the links would carry more. A window that comes
+/// back sooner, or more of it, is what a user can change; the way itself he hardly can.
+std::optional<NamedCause> travelling(const HeldRun& run) {
+    constexpr double mostly = 0.55;
+    const core::NetworkPlan* const simulated = run.facts.simulated;
+    // Data of a fluid are nowhere on the way. In a measured run messages may wait for who reads them, or
+    // behind data: only heartbeats tell the way.
+    const bool heard =
+        run.held.producers.queue.usual > Duration{} || run.held.consumers.queue.usual > Duration{};
+    if (simulated != nullptr ? simulated->model == core::NetworkModel::fluid : !heard) {
+        return std::nullopt;
+    }
+    const Travel& travel = run.held.travel;
+    const double share = travel.share(travel.rounds);
+    if (share < mostly || !is_for_links(run)) {
+        return std::nullopt;
+    }
+    const std::string way = files::readable(travel.way);
+    const std::string transfer = files::readable(travel.transfer);
+    const double left =
+        1 - share + travel.share(1);  // of a transfer, if all of it could be under way at once
+    if (travel.rounds > 1 && run.held.producers.mean_bits >= left * run.held.needed_bits) {
+        return cause_of(
+            CauseKind::window, share * run.held.owners.network,
+            fmt::format(
+                "a transfer took {}, and {} of it were {:.0f} ways there and back of {} each way, because {} "
+                "may be under way at a time.",
+                transfer, files::percent(share), travel.rounds, way,
+                files::counted(run.plan.window, "chunk")),
+            "raise --window, or --chunk-size");
+    }
+    return cause_of(CauseKind::control_latency, share * run.held.owners.network,
+                    fmt::format("a transfer took {}, and {} of it were on the way: {} in each direction.",
+                                transfer, files::percent(share), way),
+                    travel.rounds > 1 ? "raise --window, or --chunk-size, and use more slots and streams"
+                                      : "use larger events (--event-size), or more slots and streams");
+}
+
 /// The time of messages: the scheduler's, if handling them takes much of it, else that of the way.
 std::optional<NamedCause> control(const HeldRun& run) {
     const HoldUp& held = run.held;
@@ -271,9 +309,15 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
 /// From the time of held-up events. None: nothing owns enough of it.
 std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     std::vector<NamedCause> causes;
-    constexpr std::array<Rule, 7> first{
-        scheduler_saturated,      shaped,      saturated_consumers, link_of_one, losses_beside_open_links,
-        slowed_beside_open_links, links_of_all};
+    constexpr std::array<Rule, 9> first{interfaces_too_slow,
+                                        scheduler_saturated,
+                                        shaped,
+                                        saturated_consumers,
+                                        travelling,
+                                        link_of_one,
+                                        losses_beside_open_links,
+                                        slowed_beside_open_links,
+                                        links_of_all};
     for (const Rule rule : first) {
         append(causes, rule(run));
         if (!causes.empty()) {

@@ -31,7 +31,7 @@ TEST_CASE("A cause is called by what it is and, if it is one rank's, by the rank
           "the scheduler on eb01");
     CHECK(subject_of(cause_at(CauseKind::not_told)) == "not told");
     NamedCause latency = cause_at(CauseKind::control_latency);
-    CHECK(subject_of(latency) == "latency of control messages");
+    CHECK(subject_of(latency) == "latency of messages");
     latency.evidence = CauseEvidence::counterfactual;  // relaxed for all messages
     CHECK(subject_of(latency) == "latency of the network");
 }

@@ -171,4 +171,30 @@ TEST_CASE("What a producer should have generated allows for whole events") {
     CHECK(due_bytes(plan, rank.summary) == Bytes{10'000'000'000 - 4'000'000});
 }
 
+TEST_CASE("The way of messages follows from what slots lose, and is at most what heartbeats take") {
+    Run run;
+    run.producer().measured.sent = {.events = 1000, .bytes = {8'000'000'000}};  // 8 chunks each, 4 at a time
+    run.producer().load.transfers = Duration::seconds(8);
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).free_slots = Duration::seconds(30);
+        run.ranks[3 + i].summary.measured.received.events = 1000;
+    }
+    run.scheduler().load.free_slots = Duration::seconds(84);
+    Travel travel = run.held().travel;
+    CHECK(travel.way == Duration::milliseconds(1));
+    CHECK(travel.transfer == Duration::milliseconds(8));
+    CHECK(travel.rounds == 2);
+    CHECK(travel.share(travel.rounds) == Approx(0.5));
+    for (RankRecord& rank : run.ranks) {
+        rank.summary.load.heartbeats.to_leader.add(Duration::microseconds(300));
+        rank.summary.load.heartbeats.from_leader.add(Duration::microseconds(300));
+    }
+    travel = run.held().travel;
+    CHECK(travel.way >= Duration::microseconds(256));
+    CHECK(travel.way <= Duration::microseconds(512));
+    run.producer().measured.sent = {};
+    CHECK(run.held().travel.way == Duration{});
+    CHECK(run.held().travel.share(1) == 0);
+}
+
 }  // namespace judge_hold_up_test_file

@@ -83,6 +83,84 @@ TEST_CASE("The network is the cause when transfers were under way all the time")
     CHECK(contains(verdict.text, "Producers waited for a free slot for 40 % of the time"));
 }
 
+namespace {
+
+/// Producers transferred all the time, 4 chunks of an event one by one; a message was on its way for `way`,
+/// and heartbeats were, too.
+JudgedRun travelling_run(std::int64_t way_ms) {
+    JudgedRun run;
+    run.plan.window = 1;
+    run.overflow(0, 1.2, 1, 10, 0, 0);
+    run.producer(0).load.transfers = Duration::seconds(10);
+    run.producer(0).measured.sent = {.events = 1100, .bytes = {4'400'000'000}};
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.events = 1000;
+    }
+    run.free_slots(static_cast<int>(6 * way_ms));
+    for (RankRecord& rank : run.ranks) {
+        rank.summary.load.heartbeats.to_leader.add(Duration::milliseconds(2 * way_ms));
+        rank.summary.load.heartbeats.from_leader.add(Duration::milliseconds(2 * way_ms));
+    }
+    return run;
+}
+
+}  // namespace
+
+TEST_CASE("Transfers that are mostly on the way are held up by the window or by latency, not by links") {
+    JudgedRun run = travelling_run(1);
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "window");
+    CHECK(contains(verdict.text,
+                   "A transfer took 9.09 ms, and 88 % of it were 4 ways there and back of 1.00 ms each way, "
+                   "because 1 chunk may be under way at a time."));
+    CHECK(contains(verdict.advice, "--window"));
+    // Only heartbeats show that messages do not wait for who reads them, or behind the data.
+    for (RankRecord& rank : run.ranks) {
+        rank.summary.load.heartbeats = {};
+    }
+    CHECK(cause_name(run.judged()) != "window");
+
+    run = travelling_run(3);
+    run.plan.window = 4;  // then all is under way at once
+    CHECK(cause_name(run.judged()) == "control-latency");
+    CHECK(contains(run.judged().text, "and 66 % of it were on the way: 3.00 ms in each direction."));
+}
+
+TEST_CASE("Interfaces that are slower than the rate are named, unless data do not go through them") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    run.facts.interface_rates.assign(6, BitRate{});
+    run.facts.interface_rates[1] = run.facts.interface_rates[2] = {7'900'000'000};
+    run.producer(0).measured.sent.bytes = {8'500'000'000};
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "producer-links");
+    CHECK(contains(verdict.text,
+                   "Interfaces of producers have 7.900 Gb/s, and 8.000 Gb/s are needed of each."));
+    for (RankRecord& rank : run.ranks) {
+        rank.host = "eb01";  // through memory
+    }
+    CHECK_FALSE(contains(run.judged().text, "Interfaces of"));
+}
+
+TEST_CASE("Marks and pauses show that data wait behind the links of producers") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {5'000'000'000};
+    }
+    NetworkVerdict network;
+    network.mechanisms = {NetworkMechanism::controlled_by_ecn};
+    network.marked_share = 0.05;
+    run.facts.network = &network;
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "consumer-links");
+    CHECK(contains(verdict.text, "By marks, data wait in a switch and not before links of producers."));
+    network.marked_share = 0.005;
+    CHECK(cause_name(run.judged()) == "not-told");
+    network.mechanisms = {NetworkMechanism::held_back_by_pfc};
+    CHECK(cause_name(run.judged()) == "consumer-links");
+}
+
 TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
     JudgedRun run;
     run.overflow(0, 1.2, 3, 4, 1, 5);
