@@ -180,8 +180,13 @@ std::vector<std::uint32_t> indices(const std::vector<const record::RankRecord*>&
 
 /// " once, in second 4", " from second 4 on".
 std::string overflow_time(const core::Plan& plan, const Producers& producers) {
-    // Then a late set and the next one are the overflow.
-    const bool once = holds_one_set(plan) && producers.sets.late == 1;
+    // Then a late set and the next one are the overflow, unless one of before the measured time was.
+    constexpr std::int64_t of_one_set = 2;
+    const bool once = holds_one_set(plan) && producers.sets.late == 1 &&
+                      std::all_of(producers.overflowing.begin(), producers.overflowing.end(),
+                                  [](const record::RankRecord* rank) {
+                                      return rank->summary.overflow_seconds <= of_one_set;
+                                  });
     if (is_short(plan)) {
         return once ? " once" : "";
     }
@@ -347,6 +352,21 @@ void put_growth(const Growths& growths, bool overflow, Verdict& verdict) {
     }
 }
 
+/// Where all sets were gone in time and a buffer was too full in second 0 only: sets of before were there,
+/// too.
+std::string left_of_warmup(const core::Plan& plan, const Producers& producers) {
+    const bool in_second_0 =
+        !producers.overflowing.empty() &&
+        std::all_of(
+            producers.overflowing.begin(), producers.overflowing.end(), [](const record::RankRecord* rank) {
+                return rank->summary.first_overflow_second == 0 && rank->summary.overflow_seconds == 1;
+            });
+    return in_second_0 && plan.generation == core::Generation::sets
+               ? ", so what exceeded a buffer was left of the warm-up; a longer --warmup shows whether it "
+                 "stays"
+               : "";
+}
+
 /// Judges a run that has a rate to sustain.
 void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> ranks, const RunFacts& facts,
                 const Producers& producers, const Losses& losses, Verdict& verdict) {
@@ -368,8 +388,8 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     if (late) {
         verdict.text += ' ' + late_text(plan, producers);
     } else if (!verdict.sustained && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {
-        verdict.text += fmt::format(" {} (least slack {}).", files::capitalised(on_time_text(plan)),
-                                    slack_text(plan, producers));
+        verdict.text += fmt::format(" {} (least slack {}){}.", files::capitalised(on_time_text(plan)),
+                                    slack_text(plan, producers), left_of_warmup(plan, producers));
     }
     if ((overflow || growths.any()) && lost) {
         verdict.text += ' ' + lost_text(plan, losses);

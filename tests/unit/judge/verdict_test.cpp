@@ -106,6 +106,19 @@ TEST_CASE("The verdict has how long a run was, and what it was too short to show
     CHECK(contains(run.judged().text, "Not judged: the run ended after 10 of 1.50 s;"));
 }
 
+TEST_CASE("What was left of the warm-up is said to be") {
+    JudgedRun run;
+    run.overflow(0, 1.32, 0, 6, 2, 0);
+    run.producer(0).overflow_seconds = 1;
+    run.producer(0).sets_in_time = {.sets = 10, .least_slack = Duration::milliseconds(46)};
+    run.producer(1).sets_in_time = {.sets = 10, .least_slack = Duration::milliseconds(400)};
+    CHECK(contains(run.judged().text,
+                   "(least slack 46.0 ms of 1.00 s, producer 0 on eb01), so what exceeded a buffer "
+                   "was left of the warm-up"));
+    run.producer(0).overflow_seconds = 2;
+    CHECK_FALSE(contains(run.judged().text, "warm-up"));
+}
+
 TEST_CASE("When something was late is said in a unit that fits the run, and once if it was once") {
     JudgedRun run;
     run.plan.buffer = run.plan.set_bytes();
@@ -123,6 +136,9 @@ TEST_CASE("When something was late is said in a unit that fits the run, and once
                    "NOT sustained: producer 0 exceeded its buffer once, in second 4 (worst occupancy 1.01"));
     CHECK(contains(text, "1 of 20 sets was late: "));
     CHECK(contains(text, "(producer 0, in second 4; 143 us late)"));
+    run.producer(0).overflow_seconds = 3;  // others came of sets of before
+    CHECK(contains(run.judged().text, "exceeded its buffer from second 4 on"));
+    run.producer(0).overflow_seconds = 1;
     sets.late = 2;
     text = run.judged().text;
     CHECK(contains(text, "producer 0 exceeded its buffer in second 4 (worst occupancy 1.01"));
