@@ -205,16 +205,25 @@ NetworkAdvice of_measured(const RunFacts& facts) {
                 "hosts and links, --scenario ceiling measures what they transfer without a scheduler"};
     }
     const NetworkVerdict& network = *facts.network;
-    const std::string first = network.worst_host.empty() ? "" : ", first of that to " + network.worst_host;
+    // TCP counts at who sends again, and drops are on the way from there.
+    const bool of_senders = network.counted.find("tcp.") != std::string::npos;
+    const std::string first =
+        network.worst_host.empty() || of_senders ? "" : ", first of that to " + network.worst_host;
     switch (mechanism) {
         case Mechanism::lossy:
-            return {fmt::format("The network lost packets: {}.", network.counted),
-                    network.dropping_host.empty()
-                        ? fmt::format("{}{}; {}", ports, first, check)
-                        : fmt::format(
-                              "look at {}, which dropped packets itself: its receive rings (`ethtool -g`), "
-                              "CPU and PCIe link; {}",
-                              network.dropping_host, check)};
+            return {
+                fmt::format("{}: {}.",
+                            network.dropping_host.empty() && of_senders
+                                ? "Packets were lost or overtook each other"
+                                : "The network lost packets",
+                            network.counted),
+                network.dropping_host.empty()
+                    ? fmt::format("{}{}; {}", ports, first, check)
+                    : fmt::format("look at {}, which dropped packets itself: {}; {}", network.dropping_host,
+                                  network.counted.find("qdisc_drops") != std::string::npos
+                                      ? "the queue before its interface (`tc -s qdisc`)"
+                                      : "its receive rings (`ethtool -g`), CPU and PCIe link",
+                                  check)};
         case Mechanism::held_back_by_pfc:
         case Mechanism::pauses_sent:
             return {fmt::format("Pause frames held hosts up: {}.", network.counted),

@@ -55,6 +55,15 @@ TEST_CASE("Lost packets: the counts, and the ports to look at") {
     CHECK_FALSE(contains(verdict.advice, "slots"));
 }
 
+TEST_CASE("What TCP sends again names no port, and a full sending queue no receive rings") {
+    const Verdict resent = verdict_with({{"tcp.retransmitted_segments", 5000}}, "switch-loss");
+    CHECK(contains(resent.text, "Packets were lost or overtook each other: 5000 tcp.retransmitted_segments"));
+    CHECK_FALSE(contains(resent.advice, "to eb12"));
+    const Verdict queue = verdict_with({{"eth0.qdisc_drops", 5000}}, "host-loss");
+    CHECK(contains(queue.advice, "the queue before its interface (`tc -s qdisc`)"));
+    CHECK_FALSE(contains(queue.advice, "ethtool"));
+}
+
 TEST_CASE("What others lose is no loss of data where classes are counted apart") {
     NetworkPlan network{.model = NetworkModel::packet,
                         .producer_link = {100'000'000'000},
