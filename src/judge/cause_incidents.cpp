@@ -122,13 +122,18 @@ DropPlace drop_place(const HeldRun& run) {
                     : "try --shaping, or larger receive rings and queues of hosts (`ethtool -G`, "
                       "net.core.netdev_max_backlog)"};
     }
-    if (sockets > 0) {
+    const record::DatagramAccount* const account = run.facts.datagrams;
+    const std::int64_t elsewhere = account != nullptr ? account->unexplained() : 0;
+    if (sockets > 0 && std::cmp_less_equal(elsewhere, sockets)) {
         return {CauseKind::host_loss,
                 fmt::format("; {} were dropped at full sockets of consumers",
                             files::counted(sockets, "datagram")),
                 "try --shaping, or larger socket buffers (--socket-buffer)"};
     }
-    return {CauseKind::switch_loss, "",
+    return {CauseKind::switch_loss,
+            elsewhere > 0 ? fmt::format("; {} are in no host's counters",
+                                        files::counted(static_cast<std::uint64_t>(elsewhere), "datagram"))
+                          : "",
             "the line `datagrams` shows where they were lost; try --shaping, or a switch with more memory"};
 }
 

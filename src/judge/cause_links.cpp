@@ -48,6 +48,16 @@ std::optional<NamedCause> queue_at_one(const LinkUse& use, Role role, const Held
         std::string(look_at_link));
 }
 
+/// Slow beside the others, which would do better: 1 is as fast as they are.
+double part_of_others(const LinkUse& use) {
+    return fraction(use.slowest_bits, use.others_bits);
+}
+
+/// Who happens to send to a very slow consumer is slow as well, but less so.
+bool consumer_is_slower(const HeldRun& run) {
+    return part_of_others(run.held.consumers) < std::min(slow_rank, part_of_others(run.held.producers) / 2);
+}
+
 /// One was slow while it transferred, and the links of the others would do.
 std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed_bits, const HeldRun& run) {
     // Producers share consumers and scheduler: where the others are in time, it is this one's own.
@@ -55,9 +65,10 @@ std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed
                      use.slowest != nullptr && is_held_up(use.slowest->summary);
     const double limit = own ? nearly : slow_rank;
     // Where data wait before the links of most, one is no exception.
-    if (use.queue.stands() || use.slowest == nullptr || use.others_bits <= 0 ||
-        !may_be_held_up(use.slowest->summary) || use.slowest_bits > limit * use.others_bits ||
-        use.slowest_busy < slow_rank_busy || use.others_bits < needed_bits) {
+    if ((own && consumer_is_slower(run)) || use.queue.stands() || use.slowest == nullptr ||
+        use.others_bits <= 0 || !may_be_held_up(use.slowest->summary) ||
+        use.slowest_bits > limit * use.others_bits || use.slowest_busy < slow_rank_busy ||
+        use.others_bits < needed_bits) {
         return std::nullopt;
     }
     // The others had time for more and did not get it, although producers had streams: something else lacks.
@@ -300,7 +311,6 @@ std::optional<NamedCause> link_of_one(const HeldRun& run) {
     if (!is_for_links(run)) {
         return std::nullopt;
     }
-    const auto part = [](const LinkUse& use) { return fraction(use.slowest_bits, use.others_bits); };
     const LinkQueue& producers = run.held.producers.queue;
     const LinkQueue& consumers = run.held.consumers.queue;
     const bool queues = producers.stands_at_one() || consumers.stands_at_one();
@@ -308,9 +318,8 @@ std::optional<NamedCause> link_of_one(const HeldRun& run) {
     const bool producer =
         queues ? producers.stands_at_one() &&
                      (!consumers.stands_at_one() || producers.longest_delay > consumers.longest_delay)
-        // Who happens to send to a very slow consumer is slow as well, but less so.
-        : one_late ? part(run.held.consumers) >= std::min(slow_rank, part(run.held.producers) / 2)
-                   : part(run.held.producers) < part(run.held.consumers);
+        : one_late ? !consumer_is_slower(run)
+                   : part_of_others(run.held.producers) < part_of_others(run.held.consumers);
     auto first = producer ? one_producer_link(run) : one_consumer_link(run);
     return first ? std::move(first) : producer ? one_consumer_link(run) : one_producer_link(run);
 }

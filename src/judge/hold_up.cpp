@@ -112,7 +112,10 @@ LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Durat
     bool all_say = true;
     for (const RankLink& link : links) {
         const record::RankSummary& summary = link.rank->summary;
-        const double its_mean = fraction(link.moved_bits, with_work.in_seconds());
+        // Some is moved while no held-up producer has work.
+        const double its_mean = with_work > Duration{}
+                                    ? fraction(link.moved_bits, std::max(with_work, link.busy).in_seconds())
+                                    : 0;
         if (link.moved_bits <= 0) {
             continue;  // nothing was for it
         }

@@ -68,8 +68,34 @@ std::optional<NamedCause> shaped(const HeldRun& run) {
         "raise the rate of --shaping");
 }
 
+/// Of several consumers the only one that has something to process; nullptr: there are more, or none.
+const record::RankRecord* only_busy_consumer(const HeldRun& run) {
+    if (run.plan.busy_consumers.size() != 1 || run.plan.consumers < 2) {
+        return nullptr;
+    }
+    const core::NodeId node{Role::consumer, run.plan.busy_consumers.front()};
+    const auto found = std::find_if(run.ranks.begin(), run.ranks.end(), [&](const record::RankRecord& rank) {
+        return rank.summary.node == node;
+    });
+    return found == run.ranks.end() ? nullptr : &*found;
+}
+
 std::optional<NamedCause> processing(const HeldRun& run) {
     const HoldUp& held = run.held;
+    if (const record::RankRecord* const busy = only_busy_consumer(run)) {
+        const record::RankSummary& summary = busy->summary;
+        return cause_at(
+            CauseKind::processing, *busy, held.owners.processing,
+            fmt::format("slots that held events for processing cost {}; it worked on events for {} of "
+                        "its time and was blocked for {}.",
+                        owned_text(held.owners.processing),
+                        files::percent(fraction(summary.time.processing, summary.covered)),
+                        files::percent(fraction(summary.time.blocked, summary.covered))),
+            run.plan.policy == core::PolicyKind::round_robin
+                ? "--policy balanced does not wait for one consumer while others have room; or shorten "
+                  "its processing (--busy)"
+                : "shorten its processing (--busy), or give consumers more slots (--slots)");
+    }
     return cause_of(
         CauseKind::processing, held.owners.processing,
         fmt::format("slots that held events for processing cost {}; consumers worked on events for {} "
@@ -321,9 +347,11 @@ std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     for (const Rule rule : first) {
         append(causes, rule(run));
         if (!causes.empty()) {
-            // One slow link behind a switch that pauses holds up others than its own.
-            if (causes.front().where) {
-                append(causes, network_mechanism(run));
+            // One slow link behind a switch that pauses holds up others than its own. What is marked or lost
+            // there is lost at that link.
+            auto mechanism = causes.front().where ? network_mechanism(run) : std::nullopt;
+            if (mechanism && mechanism->what == CauseKind::pfc) {
+                causes.push_back(*std::move(mechanism));
             }
             return causes;
         }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "judge/hold_up.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
 #include "record/datagram_account.hpp"
@@ -35,6 +36,22 @@ TEST_CASE("Blocked consumers are the cause when they left no slot") {
         "events "
         "for 80 % of theirs and were blocked for 80 %.");
     CHECK(contains(verdict.advice, "more slots (--slots)"));
+}
+
+TEST_CASE("Where one consumer alone is busy, it is named, and the policy that waits for it") {
+    JudgedRun run;
+    run.overflow(0, 1.1, 6, 2, 8, 0);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        run.block(i, 8);
+    }
+    run.consumer(1).time.processing = Duration::seconds(10);
+    run.plan.busy_consumers = {1};
+    run.plan.policy = PolicyKind::round_robin;
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "processing");
+    CHECK(verdict.causes.front().where == NodeId{Role::consumer, 1});
+    CHECK(contains(verdict.text, "it worked on events for 100 % of its time and was blocked for 80 %"));
+    CHECK(contains(verdict.advice, "--policy balanced"));
 }
 
 TEST_CASE("Where blocked consumers leave others slots but not the bandwidth, their links are the cause") {
@@ -161,6 +178,36 @@ TEST_CASE("Marks and pauses show that data wait behind the links of producers") 
     CHECK(cause_name(run.judged()) == "consumer-links");
 }
 
+TEST_CASE("Beside one slow link neither losses nor senders to it are named") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    NetworkVerdict network;
+    network.mechanisms = {NetworkMechanism::lossy};
+    network.counted = "59 tcp.retransmitted_segments (most on eb01: 34)";
+    network.worst_host = "eb01";
+    run.facts.network = &network;
+    // Consumer 1 is slow all the time; producer 0 happens to send to it, and is the only late one.
+    run.producer(0).measured.sent.bytes = {3'000'000'000};
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {9'000'000'000};
+        run.consumer(i).time.receiving = Duration::seconds(9);
+    }
+    run.consumer(1).measured.received.bytes = {500'000'000};
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "consumer-links");
+    CHECK(verdict.causes.front().where == NodeId{Role::consumer, 1});
+    CHECK(verdict.causes.size() == 1);
+    CHECK_FALSE(contains(verdict.text, "lost"));
+}
+
+TEST_CASE("A link moves no more on average than while it moves something") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    run.producer(0).load.backlogged = Duration::seconds(5);
+    const HoldUp held = sum_up_hold_up(run.plan, run.ranks, {});
+    CHECK(held.producers.mean_bits == Approx(8'000'000'000.0));
+}
+
 TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
     JudgedRun run;
     run.overflow(0, 1.2, 3, 4, 1, 5);
@@ -244,11 +291,15 @@ TEST_CASE("Lost datagrams that held streams are the cause, and not the scheduler
     CHECK(contains(verdict.text, "30 datagrams were dropped at full sockets of consumers."));
     CHECK(contains(verdict.advice, "--socket-buffer"));
     DatagramAccount account;
-    account.missing = 300;
+    account.missing = 50;
     account.explained.socket = 30;
-    account.explained.interface = 100;  // may be others'
     run.facts.datagrams = &account;
     CHECK(contains(run.judged().advice, "--socket-buffer"));
+    account.missing = 300;
+    account.explained.interface = 100;  // may be others'
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "switch-loss");
+    CHECK(contains(verdict.text, "170 datagrams are in no host's counters."));
     account.explained.interface = 270;
     verdict = run.judged();
     CHECK(cause_name(verdict) == "host-loss");
