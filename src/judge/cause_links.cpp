@@ -65,8 +65,8 @@ std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed
                      use.slowest != nullptr && is_held_up(use.slowest->summary);
     const double limit = own ? nearly : slow_rank;
     // Where data wait before the links of most, one is no exception.
-    if ((own && consumer_is_slower(run)) || use.queue.stands() || use.slowest == nullptr ||
-        use.others_bits <= 0 || !may_be_held_up(use.slowest->summary) ||
+    if ((role == Role::producer && !run.plan.builds() && consumer_is_slower(run)) || use.queue.stands() ||
+        use.slowest == nullptr || use.others_bits <= 0 || !may_be_held_up(use.slowest->summary) ||
         use.slowest_bits > limit * use.others_bits || use.slowest_busy < slow_rank_busy ||
         use.others_bits < needed_bits) {
         return std::nullopt;
