@@ -318,7 +318,11 @@ Travel travel_of(const core::Plan& plan, const Sums& sums, const HoldUp& held) {
             travel.way = std::min(travel.way, queue.usual);
         }
     }
-    travel.transfer = {sums.load.transfers.ns / events};
+    // What has left a producer may still be in buffers of its host; then only consumers see how long it
+    // takes.
+    const auto received = static_cast<std::int64_t>(sums.received_events);
+    const std::int64_t arriving_ns = received > 0 ? sums.slots.receiving_slots.ns / received : 0;
+    travel.transfer = {std::max(sums.load.transfers.ns / events, arriving_ns)};
     const double chunks =
         std::ceil(fraction(sums.sent_bits / static_cast<double>(events), bits_of(plan.chunk_size)));
     travel.rounds = std::max(1.0, std::ceil(chunks / plan.window));

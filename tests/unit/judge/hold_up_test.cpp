@@ -185,6 +185,11 @@ TEST_CASE("The way of messages follows from what slots lose, and is at most what
     CHECK(travel.transfer == Duration::milliseconds(8));
     CHECK(travel.rounds == 2);
     CHECK(travel.share(travel.rounds) == Approx(0.5));
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).receiving_slots =
+            Duration::seconds(20);  // 20 ms for each event: it waited behind its producer
+    }
+    CHECK(run.held().travel.transfer == Duration::milliseconds(20));
     for (RankRecord& rank : run.ranks) {
         rank.summary.load.heartbeats.to_leader.add(Duration::microseconds(300));
         rank.summary.load.heartbeats.from_leader.add(Duration::microseconds(300));
