@@ -179,20 +179,19 @@ std::optional<NamedCause> travelling(const HeldRun& run) {
     }
     const std::string way = files::readable(travel.way);
     const std::string transfer = files::readable(travel.transfer);
-    const double left =
-        1 - share + travel.share(1);  // of a transfer, if all of it could be under way at once
+    // Of the time of held-up events, if all of a transfer could be under way at once.
+    const double left = 1 - run.held.owners.network * (share - travel.share(1));
     if (travel.rounds > 1 && run.held.producers.mean_bits >= left * run.held.needed_bits) {
-        return cause_of(
-            CauseKind::window, share * run.held.owners.network,
-            fmt::format(
-                "a transfer took {}, and {} of it were {:.0f} ways there and back of {} each way, because {} "
-                "may be under way at a time.",
-                transfer, files::percent(share), travel.rounds, way,
-                files::counted(run.plan.window, "chunk")),
-            "raise --window, or --chunk-size");
+        return cause_of(CauseKind::window, share * run.held.owners.network,
+                        fmt::format("a transfer took {}, of which {} were {:.0f} ways there and back, {} in "
+                                    "each direction, because "
+                                    "{} may be under way at a time.",
+                                    transfer, files::percent(share), travel.rounds, way,
+                                    files::counted(run.plan.window, "chunk")),
+                        "raise --window, or --chunk-size");
     }
     return cause_of(CauseKind::control_latency, share * run.held.owners.network,
-                    fmt::format("a transfer took {}, and {} of it were on the way: {} in each direction.",
+                    fmt::format("a transfer took {}, of which {} were on the way: {} in each direction.",
                                 transfer, files::percent(share), way),
                     travel.rounds > 1 ? "raise --window, or --chunk-size, and use more slots and streams"
                                       : "use larger events (--event-size), or more slots and streams");

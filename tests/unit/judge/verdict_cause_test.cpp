@@ -127,9 +127,10 @@ TEST_CASE("Transfers that are mostly on the way are held up by the window or by 
     JudgedRun run = travelling_run(1);
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "window");
-    CHECK(contains(verdict.text,
-                   "A transfer took 9.09 ms, and 88 % of it were 4 ways there and back of 1.00 ms each way, "
-                   "because 1 chunk may be under way at a time."));
+    CHECK(contains(
+        verdict.text,
+        "A transfer took 9.09 ms, of which 88 % were 4 ways there and back, 1.00 ms in each direction, "
+        "because 1 chunk may be under way at a time."));
     CHECK(contains(verdict.advice, "--window"));
     // Only heartbeats show that messages do not wait for who reads them, or behind the data.
     for (RankRecord& rank : run.ranks) {
@@ -140,7 +141,7 @@ TEST_CASE("Transfers that are mostly on the way are held up by the window or by 
     run = travelling_run(3);
     run.plan.window = 4;  // then all is under way at once
     CHECK(cause_name(run.judged()) == "control-latency");
-    CHECK(contains(run.judged().text, "and 66 % of it were on the way: 3.00 ms in each direction."));
+    CHECK(contains(run.judged().text, "of which 66 % were on the way: 3.00 ms in each direction."));
 }
 
 TEST_CASE("Interfaces that are slower than the rate are named, unless data do not go through them") {
