@@ -235,9 +235,9 @@ std::string_view waits_in_a_switch(const NetworkVerdict* network) {
     }
     switch (network->mechanisms.front()) {
         case NetworkMechanism::held_back_by_pfc:
-            return "pauses";
+            return "Pauses";
         case NetworkMechanism::controlled_by_ecn:
-            return network->marked_share.value_or(0) >= many_marks ? "marks" : "";
+            return network->marked_share.value_or(0) >= many_marks ? "Marks" : "";
         default:
             return "";
     }
@@ -348,7 +348,7 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
     const std::string behind =
         waits.empty()
             ? ""
-            : fmt::format(" By {}, data wait in a switch and not before links of producers.", waits);
+            : fmt::format(" {} show that data wait in a switch and not before links of producers.", waits);
     return cause_of(links_of(role), held.owners.network,
                     full_text(consumers ? held.consumers : held.producers, role, run) + behind,
                     consumers ? "lower --rate, or use more consumers or faster links"

@@ -184,8 +184,7 @@ std::optional<NamedCause> travelling(const HeldRun& run) {
     if (travel.rounds > 1 && run.held.producers.mean_bits >= left * run.held.needed_bits) {
         return cause_of(CauseKind::window, share * run.held.owners.network,
                         fmt::format("a transfer took {}, of which {} were {:.0f} ways there and back, {} in "
-                                    "each direction, because "
-                                    "{} may be under way at a time.",
+                                    "each direction, because {} may be under way at a time.",
                                     transfer, files::percent(share), travel.rounds, way,
                                     files::counted(run.plan.window, "chunk")),
                         "raise --window, or --chunk-size");
