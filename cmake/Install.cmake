@@ -3,7 +3,8 @@
 install(DIRECTORY bench/scenarios bench/switches DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/slurm")
     install(DIRECTORY slurm DESTINATION "${CMAKE_INSTALL_DATADIR}/weir" USE_SOURCE_PERMISSIONS
-            PATTERN __pycache__ EXCLUDE)
+            PATTERN __pycache__ EXCLUDE
+            REGEX "/slurm/(sweeps|sites)/[^/]+/" EXCLUDE)  # campaigns that were made from these files lie beside them
 endif()
 install(DIRECTORY packaging/grafana DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")

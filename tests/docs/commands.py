@@ -35,11 +35,16 @@ def libraries_are_missing():
     return subprocess.run([PROGRAMS / "weir-report", "--version"], capture_output=True, check=False).returncode != 0
 
 
+def campaigns(directory, names):
+    """What was made from a sweep file lies beside it."""
+    return [name for name in names if Path(directory).name in ("sweeps", "sites") and Path(directory, name).is_dir()]
+
+
 def look_like_a_clone(directory):
     """Scripts are those of the repository; sweep files are copied, because campaigns lie beside them."""
     for name in ("bench", "src", "results", "README.md"):
         (directory / name).symlink_to(SOURCE / name)
-    shutil.copytree(SOURCE / "slurm", directory / "slurm", ignore=shutil.ignore_patterns("*/"))
+    shutil.copytree(SOURCE / "slurm", directory / "slurm", ignore=campaigns)
     (directory / "build/release").mkdir(parents=True)
     (directory / "build/release/bin").symlink_to(PROGRAMS)
 

@@ -101,6 +101,7 @@ def unread_files(top):
              for directory in ("src", "bench", "slurm", "tests", "docs", "cmake", "packaging", "results")
              for file in (top / directory).rglob("*")
              if file.suffix in TEXT_FILES and file.is_file() and "corpus" not in file.parts and "runs" not in file.parts
+             and (directory != "slurm" or len(file.relative_to(top).parts) <= 3)  # deeper: campaigns, beside their sweep files
              and (directory != "results" or file.suffix in {".toml", ".md", ".py"})}
     texts.update({file: file.read_text(encoding="utf-8", errors="replace") for file in top.iterdir() if file.suffix and file.is_file() and file.suffix in TEXT_FILES})
     includers, named_by = collections.defaultdict(set), collections.defaultdict(set)
