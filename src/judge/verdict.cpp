@@ -181,12 +181,14 @@ std::vector<std::uint32_t> indices(const std::vector<const record::RankRecord*>&
 /// " once, in second 4", " from second 4 on".
 std::string overflow_time(const core::Plan& plan, const Producers& producers) {
     // Then a late set and the next one are the overflow, unless one of before the measured time was.
-    constexpr std::int64_t of_one_set = 2;
+    const std::int64_t late_second = producers.sets.first_late_second;
+    const auto of_one_set = [&](const record::RankRecord* rank) {
+        const std::int64_t overflow_second = rank->summary.first_overflow_second;
+        return rank->summary.overflow_seconds <= 2 && late_second >= overflow_second - 1 &&
+               late_second <= overflow_second + 1;
+    };
     const bool once = holds_one_set(plan) && producers.sets.late == 1 &&
-                      std::all_of(producers.overflowing.begin(), producers.overflowing.end(),
-                                  [](const record::RankRecord* rank) {
-                                      return rank->summary.overflow_seconds <= of_one_set;
-                                  });
+                      std::all_of(producers.overflowing.begin(), producers.overflowing.end(), of_one_set);
     if (is_short(plan)) {
         return once ? " once" : "";
     }

@@ -139,6 +139,9 @@ TEST_CASE("When something was late is said in a unit that fits the run, and once
     run.producer(0).overflow_seconds = 3;  // others came of sets of before
     CHECK(contains(run.judged().text, "exceeded its buffer from second 4 on"));
     run.producer(0).overflow_seconds = 1;
+    sets.first_late_second = 7;
+    CHECK(contains(run.judged().text, "exceeded its buffer in second 4"));
+    sets.first_late_second = 4;
     sets.late = 2;
     text = run.judged().text;
     CHECK(contains(text, "producer 0 exceeded its buffer in second 4 (worst occupancy 1.01"));
