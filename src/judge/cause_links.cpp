@@ -381,8 +381,7 @@ std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     }
     const NetworkMechanism first = network->mechanisms.front();
     const bool slowed =
-        first == NetworkMechanism::slowed_by_cnp ||
-        (first == NetworkMechanism::controlled_by_ecn && network->marked_share.value_or(1) >= some_marks);
+        first == NetworkMechanism::controlled_by_ecn || first == NetworkMechanism::slowed_by_cnp;
     const auto open = [](const LinkUse& use) {
         return use.busy_of_interface > 0 && use.busy_of_interface < full_interface && !use.queue.stands();
     };

@@ -363,7 +363,8 @@ std::string left_of_warmup(const core::Plan& plan, const Producers& producers) {
             producers.overflowing.begin(), producers.overflowing.end(), [](const record::RankRecord* rank) {
                 return rank->summary.first_overflow_second == 0 && rank->summary.overflow_seconds == 1;
             });
-    return in_second_0 && plan.generation == core::Generation::sets
+    const bool holds_a_set = !plan.addressed() && plan.buffer >= plan.set_bytes();
+    return in_second_0 && holds_a_set && plan.generation == core::Generation::sets
                ? ", so what exceeded a buffer was left of the warm-up; a longer --warmup shows whether it "
                  "stays"
                : "";

@@ -345,8 +345,8 @@ std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     for (const Rule rule : first) {
         append(causes, rule(run));
         if (!causes.empty()) {
-            // One slow link behind a switch that pauses holds up others than its own. What is marked or lost
-            // there is lost at that link.
+            // One slow link behind a switch that pauses holds up others than its own. Marks and
+            // losses there come of that link.
             auto mechanism = causes.front().where ? network_mechanism(run) : std::nullopt;
             if (mechanism && mechanism->what == CauseKind::pfc) {
                 causes.push_back(*std::move(mechanism));

@@ -64,6 +64,12 @@ TEST_CASE("What TCP sends again names no port, and a full sending queue no recei
     CHECK_FALSE(contains(queue.advice, "ethtool"));
 }
 
+TEST_CASE("Marks of less than one packet in a thousand explain nothing") {
+    constexpr const char* marked = "mlx5_0.np_ecn_marked_roce_packets";
+    verdict_with({{"mlx5_0.port_rcv_packets", 10'000'000}, {marked, 20'000}}, "ecn");
+    verdict_with({{"mlx5_0.port_rcv_packets", 10'000'000}, {marked, 5'000}}, "not-told");
+}
+
 TEST_CASE("What others lose is no loss of data where classes are counted apart") {
     NetworkPlan network{.model = NetworkModel::packet,
                         .producer_link = {100'000'000'000},

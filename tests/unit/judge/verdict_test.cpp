@@ -115,6 +115,9 @@ TEST_CASE("What was left of the warm-up is said to be") {
     CHECK(contains(run.judged().text,
                    "(least slack 46.0 ms of 1.00 s, producer 0 on eb01), so what exceeded a buffer "
                    "was left of the warm-up"));
+    run.plan.buffer = {run.plan.set_bytes().count - 1};  // then it is each set
+    CHECK_FALSE(contains(run.judged().text, "warm-up"));
+    run.plan.buffer = run.plan.set_bytes();
     run.producer(0).overflow_seconds = 2;
     CHECK_FALSE(contains(run.judged().text, "warm-up"));
 }
