@@ -4,6 +4,7 @@ decided: statistics.py."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Side:
     values: tuple
     whole: float | None = None  # median of what the values are parts of
 
-    @property
+    @functools.cached_property
     def median(self):
         return float(np.median(self.values)) if self.values else None
 
