@@ -34,7 +34,7 @@ endfunction()
 # weir_add_catch_tests(unit_core LABEL unit LINK weir::core [DIRECTORIES core ...] [MPI] [LONG] [OPTIMIZED])
 # The executable NAME from every .cpp file of DIRECTORIES, which for unit_<library> is <library>. Nothing is
 # built while they have none. MPI: a test case may initialize MPI, as the only rank. LONG: its files begin
-# before those that take a moment.
+# before those that take a moment, and are compiled to run sooner.
 # With WEIR_SANITIZED_TESTS the cases run under the sanitizers only: the time of tests/run is short, and the
 # optimized code is what the tests under mpirun run. The presets release and debug run them without. OPTIMIZED: they never do.
 function(weir_add_catch_tests name)
@@ -83,7 +83,7 @@ function(weir_add_catch_tests name)
     else()
         set_target_properties("${name}_sanitized" PROPERTIES WEIR_TEST_CASES ON)
         if(NOT arg_LABEL STREQUAL "property")  # those run long rather than compile long
-            set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON)
+            set_target_properties("${name}_sanitized" PROPERTIES WEIR_UNOPTIMIZED ON WEIR_CHECKS_IN_PLACE "${arg_LONG}")
         endif()
         weir_add_catch_entries("${name}_sanitized" "sanitize.${name}" "${sources}" "${arg_LABEL};sanitize"
                                "${sanitized_environment}" "${cost}")
