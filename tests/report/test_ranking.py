@@ -113,6 +113,12 @@ def test_a_setting_without_values_is_last_and_told_apart_from_none(generator):
     assert made.order == [1, 2, 0] and (made.ranks[0], made.last_ranks[0]) == (1, 3) and made.winner is None
 
 
+@pytest.mark.parametrize("failed, is_enough", [(0, False), (1, False), (2, True)])
+def test_a_run_that_failed_is_one_of_those_that_are_enough_and_not_two(failed, is_enough):
+    made = rank({"sustained": [[1.0] * 3, [1.0]], "longest_stay": [[1.0, 1.1, 1.2], [1.5]]}, ("sustained", "longest_stay"), failed=(0, failed))
+    assert made.judged == (True, is_enough)
+
+
 def test_nothing_that_differs_has_no_winner():
     made = rank({"longest_stay": [[1.0] * 5, [1.0] * 5]}, ("longest_stay",))
     assert made.chain == () and made.winner is None and made.decided_by is None

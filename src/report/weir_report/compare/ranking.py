@@ -159,7 +159,7 @@ def rank(figures, runs, settings=Settings(), beside=()):
     for pair in (*pairs, *others):
         _take_back(pair, complete, bad)
     numbers = [figure for figure in chain if figure.kind != "share"] or list(chain)
-    judged = [runs.complete(i) + runs.failed[i] >= statistics.FEWEST_RUNS for i in range(runs.count)]
+    judged = [complete.complete(i) + complete.failed[i] >= statistics.FEWEST_RUNS for i in range(runs.count)]
     by_default = next((figure for figure in chain if figure.name == "sustained"), None) if _are_unlike(bad) else None
     return made_of(chain, [*pairs, *others], runs.values, by_default or (numbers[0] if numbers else None), judged, runs.doubts, bad)
 
