@@ -57,7 +57,7 @@ def make(tmp_path):
         if simulated:
             record["environment"]["world"] = "simulation"
         directory = tmp_path / name
-        directory.mkdir()
+        directory.mkdir(parents=True)
         if counters is not None:
             families = {}
             for of_source in counters.values():

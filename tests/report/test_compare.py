@@ -350,6 +350,13 @@ def test_a_directory_of_runs_stands_for_them(capsys, make, tmp_path):
     assert "the new runs  3 runs: 0, 1, 2" in run(capsys, tmp_path / "new", "--against", tmp_path / "old")[1]
 
 
+def test_runs_whose_directories_have_the_same_name_are_told_apart(capsys, make, tmp_path):
+    paths = {side: [make(f"{side}-{index}/at 10 %/run", tags={"switch": side}) for index in range(3)] for side in ("old", "new")}
+    printed = run(capsys, *paths["new"], "--against", *paths["old"])[1]
+    assert "3 runs: new-0/at 10 %/run, new-1/at 10 %/run, new-2/at 10 %/run" in printed
+    assert "3 runs: old-0/at 10 %/run," in run(capsys, *paths["new"], *paths["old"], "--by", "switch", "--baseline", "old")[1]
+
+
 def test_the_page_is_whole_and_escaped(capsys, simulate, tmp_path):
     options = ("--producers", "2", "--consumers", "2", "--rate", "400Mb/s", "--event-size", "4MiB",
                "--duration", "3s", "--busy", "poisson:30ms")

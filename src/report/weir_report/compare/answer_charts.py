@@ -88,7 +88,7 @@ def _runs(figure, decided_by, group, factor):
             continue
         held = bool(figures[decided_by.name]) if decided_by.kind == "share" and figures.get(decided_by.name) is not None else None
         outcome = "" if held is None else f", {'' if held else 'not '}{decided_by.title}"
-        marks.append(Mark(value / factor, f"{run.directory.name}: {answer_text.amount(figure, value)}{outcome}", held))
+        marks.append(Mark(value / factor, f"{run.short_name}: {answer_text.amount(figure, value)}{outcome}", held))
     return marks
 
 

@@ -137,7 +137,7 @@ def _outlier(found, leaders):
         outlier = outliers.find_outlier(found.values[figure.name][row.index], found.settings.relevant)
         if outlier is not None:
             place, own, others = outlier
-            return (f"Find out what {found.groups[row.index].runs[place].directory.name} had, which makes most of the spread of {row.setting} "
+            return (f"Find out what {found.groups[row.index].runs[place].short_name} had, which makes most of the spread of {row.setting} "
                     f"({plain(figure)} {amount(figure, own)}, {amount(figure, others)} in the middle of its other runs), and make more runs: these "
                     f"do not tell{_turns(found)}.")
     return None

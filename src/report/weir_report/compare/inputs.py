@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..basics.errors import ReportError
 from ..runs.capacity import FILE_NAME, read_capacity
-from ..runs.run import read_run
+from ..runs.run import read_run, tell_apart
 from .comparison import compare_capacities
 from .run_groups import Group
 
@@ -62,6 +62,8 @@ def two_groups(baseline, new):
         names.append(next(iter(labels)) if len(labels) == 1 and None not in labels else role)
     if names[0] == names[1]:
         names = ["the baseline", "the new runs"]
+    tell_apart(baseline)
+    tell_apart(new)
     return Group(names[0], baseline), [Group(names[1], new)]
 
 
@@ -77,6 +79,8 @@ def grouped(runs, key, baseline):
     if len(values) < 2:
         raise ReportError(
             f"--by {key}: all runs have the same value '{next(iter(values))}'; two or more are expected")
+    for of_value in values.values():
+        tell_apart(of_value)
     first = next(iter(values)) if baseline is None else baseline
     if first not in values:
         raise ReportError(f"--baseline: no run has {key} '{first}'; found: {', '.join(values)}")

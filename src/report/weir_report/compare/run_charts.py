@@ -138,7 +138,7 @@ def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="no
                 continue
             x, y = shown.rows(role).seconds, series.over_ranks(values, how)
             is_typical = run is group.runs[middle]
-            lines.append(Line(run.directory.name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY))
+            lines.append(Line(run.short_name, x, y, "curve" if is_typical else "member", colour=colour_of if is_typical else GREY))
         ends = series.measured_seconds(steps.drawn(group.runs[middle]))
         is_drawn = any(line.style != "member" for line in lines)
         plots.append(Panel(group.name, "", lines, note=_short_name(group.runs[middle]) + ("" if is_drawn else f": {missing}"),
@@ -150,7 +150,7 @@ def _row(title, unit, groups, chosen, colours, role, values_of, how, missing="no
 def _short_name(run):
     """The number of a sweep's run, of which the name repeats the setting; of others the name."""
     match = re.fullmatch(r"(\d{4,})-.*-r\d+", run.directory.name)
-    return f"run {match[1] if match else run.directory.name}"
+    return f"run {match[1] if match else run.short_name}"
 
 
 def every_run(figures, groups, values, colours):
@@ -166,7 +166,7 @@ def every_run(figures, groups, values, colours):
         factor, unit = units.scale(figure.unit, largest)
         rows = []
         for group, side, colour_of in zip(groups, sides, colours):
-            marks = [Mark(value / factor, f"{run.directory.name}: {units.text(value, figure.unit)}")
+            marks = [Mark(value / factor, f"{run.short_name}: {units.text(value, figure.unit)}")
                      for run, value in zip(group.runs, side) if value is not None]
             rows.append(Row(group.name, colour_of, float(np.median([mark.value for mark in marks])) if marks else None,
                             marks=marks, missing="" if marks else "not measured"))

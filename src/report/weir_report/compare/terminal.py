@@ -244,7 +244,7 @@ def silent(comparison):
 
 
 def _runs(group):
-    names = [run.directory.name for run in group.runs]
+    names = [run.short_name for run in group.runs]
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return f"{units.counted(len(names), 'run')}: {shown}"
 

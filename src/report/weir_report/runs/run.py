@@ -50,6 +50,12 @@ class Recorded:
     remarks: list  # what is missing or was left out, as sentences
     heading: str = ""  # of its page, in the place of the label
     known: dict = dataclasses.field(default_factory=dict, init=False, repr=False)  # see kept()
+    depth: int = 1  # of its directory's path, from the end: the names that short_name has, see tell_apart()
+
+    @property
+    def short_name(self):
+        """The directory's name, with those above it where that is needed to tell it from other runs."""
+        return "/".join(self.directory.resolve().parts[-self.depth:])
 
     @property
     def status(self):
@@ -256,6 +262,15 @@ def run_of(directory, record):
 
 def name_of(directory, record):
     return record.get("labels", {}).get("label") or directory.resolve().name
+
+
+def tell_apart(runs):
+    """Makes the short names of `runs` as long as tells their directories apart."""
+    places = {run.directory.resolve().parts for run in runs}
+    longest = max(map(len, places), default=1)
+    depth = next((depth for depth in range(1, longest) if len({place[-depth:] for place in places}) == len(places)), longest)
+    for run in runs:
+        run.depth = depth
 
 
 def ended_early(record, what):
