@@ -354,6 +354,8 @@ def test_runs_whose_directories_have_the_same_name_are_told_apart(capsys, make, 
     paths = {side: [make(f"{side}-{index}/at 10 %/run", tags={"switch": side}) for index in range(3)] for side in ("old", "new")}
     printed = run(capsys, *paths["new"], "--against", *paths["old"])[1]
     assert "3 runs: new-0/at 10 %/run, new-1/at 10 %/run, new-2/at 10 %/run" in printed
+    (tmp_path / "chosen").symlink_to(paths["new"][0])
+    assert "1 run: chosen" in run(capsys, tmp_path / "chosen", "--against", *paths["old"])[1]
     assert "3 runs: old-0/at 10 %/run," in run(capsys, *paths["new"], *paths["old"], "--by", "switch", "--baseline", "old")[1]
 
 

@@ -55,7 +55,7 @@ class Recorded:
     @property
     def short_name(self):
         """The directory's name, with those above it where that is needed to tell it from other runs."""
-        return "/".join(self.directory.resolve().parts[-self.depth:])
+        return "/".join(self.directory.absolute().parts[-self.depth:])
 
     @property
     def status(self):
@@ -266,7 +266,7 @@ def name_of(directory, record):
 
 def tell_apart(runs):
     """Makes the short names of `runs` as long as tells their directories apart."""
-    places = {run.directory.resolve().parts for run in runs}
+    places = {run.directory.absolute().parts for run in runs}
     longest = max(map(len, places), default=1)
     depth = next((depth for depth in range(1, longest) if len({place[-depth:] for place in places}) == len(places)), longest)
     for run in runs:
