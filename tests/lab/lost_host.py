@@ -9,7 +9,7 @@ import sys
 import time
 
 from lab_command import LAB, NAME, check_nothing_left, lab_or_fail, lab_processes, machine, skip_unless_possible, take_down
-from weir_run import Background, Failed, check, main
+from weir_run import Background, Failed, check, check_status, main
 
 PML, HOW, HOST = sys.argv[1:]
 SILENCE_S = 3
@@ -74,7 +74,7 @@ def run_ends_and_names_the_host():
         check(f" on {HOST})" in failure["what"], f"{HOST} is not named: {failure['what']}")
         check(f"weir run: {failure['what']}" in ended.stderr, f"stderr does not say '{failure['what']}': {ended.stderr}")
         # mpirun reports a killed rank itself, unless MPI_Abort of a rank that misses it comes first.
-        check(ended.status in ((137, 1) if HOW == "kill" else (1,)), f"exit status {ended.status}: {ended.stderr}")
+        check_status(ended, *((137, 1) if HOW == "kill" else (1,)))
         for name, rows in ended.rows().items():
             check(any(row["phase"] == "measure" for row in rows), f"{name} has lost its seconds")
         keeper_only = lab_processes()

@@ -1,7 +1,7 @@
 """The run that a first user makes to see whether weir can be trusted: full verification, a requirement; at a rate that a shared
 machine sustains, too."""
 
-from weir_run import check, check_complete, main, weir
+from weir_run import check, check_complete, check_status, main, weir
 
 COMMAND = ["--producers", "3", "--consumers", "4", "--rate", "200Mb/s", "--duration", "6s", "--verify", "full"]
 
@@ -37,7 +37,7 @@ def not_sustained():
     run = weir(8, "--producers", "3", "--consumers", "4", "--rate", "40Mb/s", "--event-size", "1250kB", "--busy",
                "fixed:1500ms", "--slots", "1", "--duration", "6s", "--warmup", "0s", "--drain", "1s", "--require",
                "sustained")
-    check(run.status == 3, f"exit status {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-2000:]}")
+    check_status(run, 3)
     check_complete(run, 8)
     verdict = run.json["verdict"]
     check(verdict["sustained"] is False and verdict["cause"] == "processing", verdict)

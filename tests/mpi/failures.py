@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from weir_run import Background, Run, check, main, mpi_command
+from weir_run import Background, Run, check, check_status, main, mpi_command
 
 LAYOUT = ["--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s"]
 OPTIONS = [*LAYOUT, "--rate", "50Mb/s", "--warmup", "1s"]
@@ -36,7 +36,7 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
     check(ended.status != 0, "exit status 0")
     check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
     if statuses:
-        check(ended.status in statuses, f"exit status {ended.status}, expected one of {statuses}")
+        check_status(ended, *statuses)
     for name, rows in ended.rows().items():
         check(len([row for row in rows if row["phase"] == "measure"]) >= 1, f"{name} has lost its seconds")
     return ended
@@ -177,7 +177,7 @@ def no_window():
     # Open MPI keeps the windows of ranks on one host in a file. One rank makes it, and the others wait for that.
     ended = Background(8, *OPTIONS, "--transport", "put",
                        environment={"OMPI_MCA_osc_sm_backing_directory": "/nonexistent"}).end(3 * ENDS_WITHIN_S)  # its start is in it
-    check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
+    check_status(ended, 1)
     lines = [line for line in ended.stderr.splitlines() if line.startswith("weir")]
     check(len(lines) == 1 and "--transport put: MPI made no window" in lines[0], f"message: {lines}")
     check(ended.json["status"] == "failed" and "made no window" in ended.json["failure"]["what"], f"{ended.json}")

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from weir_run import Background, check, main
+from weir_run import Background, check, check_status, main
 
 OPTIONS = ["--producers", "3", "--consumers", "4", "--rate", "50Mb/s", "--event-size", "1MiB", "--warmup", "1s",
            "--duration", "60s"]
@@ -32,7 +32,7 @@ def full_disk():
         with open(place / "filler", "wb", buffering=0) as filler:
             filler.write(b"\0" * 56 * 1024)
         ended = Background(8, *OPTIONS, directory=place / "run").end(3 * ENDS_WITHIN_S)  # its start is in it
-        check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
+        check_status(ended, 1)
         check("No space left on device" in ended.stderr and str(place) in ended.stderr,
               f"stderr does not name the file and the reason: {ended.stderr}")
         check(ended.stderr.count("weir run:") == 1, f"said more than once: {ended.stderr}")

@@ -4,7 +4,7 @@
 import signal
 from pathlib import Path
 
-from weir_run import MPIRUN, WEIR, Background, Run, check, check_complete, main, weir
+from weir_run import MPIRUN, WEIR, Background, Run, check, check_complete, check_status, main, weir
 
 GROUPS = 2  # unless it matters that there are more: to start MPI is most of what these runs cost
 RANKS = 5  # of a group
@@ -38,19 +38,20 @@ def all_end_well():
 
 def ranks_that_cannot_be_divided():
     run = weir(3 * RANKS + 1, *LAYOUT, "--groups", "3")
-    check(run.status == 2, f"exit {run.status}")
+    check_status(run, 2)
     check("16 ranks cannot be divided into 3 equal groups; start 15 or 18 ranks" in run.stderr, run.stderr)
 
 
 def hosts_without_a_group():
     run = weir(2 * RANKS, "--group-hosts", "elsewhere1", "--group-hosts", "elsewhere2")
-    check(run.status == 2, f"exit {run.status}")
+    check_status(run, 2)
     check(run.stderr.count("weir run: --group-hosts: there are ranks on ") == 1, run.stderr)
 
 
 def too_few_ranks_in_a_group():
     run = weir(2 * RANKS, "--groups", "2", "--producers", "3", "--consumers", "4")
-    check(run.status == 2 and run.stderr.count("weir run:") == 1, f"exit {run.status}: {run.stderr}")
+    check_status(run, 2)
+    check(run.stderr.count("weir run:") == 1, run.stderr)
 
 
 def disturbed(group, role, number, limit_s, *options):

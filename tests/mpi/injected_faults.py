@@ -3,7 +3,7 @@ not fail: they are counted."""
 
 import csv
 
-from weir_run import check, main, weir
+from weir_run import check, check_status, main, weir
 
 OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB", "--chunk-size",
            "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s"]
@@ -11,7 +11,7 @@ OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-
 
 def injected(kind, expect_fault, *options):
     run = weir(4, *OPTIONS, *options, "--inject", f"{kind}:producer=0,event=3,chunk=2")
-    check(run.status == 1, f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
+    check_status(run, 1)
     check(run.json["status"] == "failed", run.json["status"])
     faults = run.json["faults"]
     first = faults[0]

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from weir_run import Background, check, main
+from weir_run import Background, check, check_status, main
 
 OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "50Mb/s", "--event-size", "1MiB", "--warmup", "500ms",
            "--duration", "3s"]
@@ -82,7 +82,7 @@ def stopped_at_the_end():
     """A rank that does not come to the end of a run that is complete: the record stays, and one line names the rank."""
     ended, content = stalled("run.json", lambda run: run.send(3, signal.SIGSTOP))
     check(b'"status": "complete"' in content, content[:300])
-    check(ended.status == 1, f"exit status {ended.status}: {ended.stderr}")
+    check_status(ended, 1)
     lines = [line.strip("\0") for line in ended.stderr.splitlines() if "weir run:" in line]
     check(len(lines) == 1 and "complete and recorded, but rank 3 (consumer 1 on " in lines[0], ended.stderr)
 

@@ -4,7 +4,7 @@
 import csv
 from pathlib import Path
 
-from weir_run import check, check_complete, main, weir, why_no_ucx
+from weir_run import check, check_complete, check_status, main, weir, why_no_ucx
 
 MATRIX = {(0, 0): 200000, (0, 2): 30001, (1, 1): 70000, (2, 0): 100, (2, 2): 150000}
 SETS = 2 + 6  # warm-up and measured: intervals of 250 ms
@@ -95,7 +95,8 @@ def engine_ucx():
 def too_few_ranks():
     write_matrix("matrix.csv", MATRIX)
     run = weir(5, "--pattern", "matrix:matrix.csv")
-    check(run.status == 2 and "need 7 ranks, but 5 ranks were started" in run.stderr, f"status {run.status}: {run.stderr}")
+    check_status(run, 2)
+    check("need 7 ranks, but 5 ranks were started" in run.stderr, run.stderr)
 
 
 main(every_transport_and_policy, one_producer_serves_in_turn, a_sequence, a_trace, engine_ucx, without_a_file, too_few_ranks)

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from weir_run import Background, check, check_complete, main, skip_without_ucx, weir
+from weir_run import Background, check, check_complete, check_status, main, skip_without_ucx, weir
 
 ENDS_WITHIN_S = 10
 
@@ -70,7 +70,8 @@ def devices():
     check((plan["control-device"], plan["data-device"]) == ("lo", "lo"), f"{plan}")
     with tcp_only():
         refused = weir(3, "--engine", "ucx", "--data-device", "nosuch0", "--duration", "1s", directory="nosuch")
-    check(refused.status == 1 and "nosuch0" in refused.stderr, f"exit status {refused.status}\n{refused.stderr}")
+    check_status(refused, 1)
+    check("nosuch0" in refused.stderr, refused.stderr)
 
 
 def saturated():
@@ -87,7 +88,8 @@ def injected(kind, fault, verify, transport="send"):
     run = weir(4, "--engine", "ucx", "--transport", transport, "--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB",
                "--chunk-size", "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s", "--verify",
                verify, "--inject", f"{kind}:producer=0,event=3,chunk=2", directory=transport)
-    check(run.status == 1 and run.json["status"] == "failed", f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
+    check_status(run, 1)
+    check(run.json["status"] == "failed", f"{run.json['status']}")
     first = run.json["faults"][0]
     check(first["kind"] == fault and first["source"] == "producer 0", f"{first}")
 
