@@ -13,7 +13,7 @@ set(weir_sanitizer_environment
 # MPI libraries keep memory until the process ends, and have unloaded by then what could tell whose it was.
 set(weir_sanitizer_environment_with_mpi "${weir_sanitizer_environment}" "LSAN_OPTIONS=detect_leaks=0")
 # A process that initializes MPI without mpirun needs what mpirun-local gives the others: shared memory only.
-set(weir_singleton_environment "OMPI_MCA_pml=ob1" "OMPI_MCA_btl=self" "OMPI_MCA_osc=^ucx")
+set(weir_singleton_environment "OMPI_MCA_pml=ob1" "OMPI_MCA_btl=self" "OMPI_MCA_osc=^ucx" "HWLOC_COMPONENTS=-pci,-linuxio")
 
 function(weir_find_catch)
     add_library(weir_catch INTERFACE)
