@@ -60,6 +60,14 @@ double rate_while_busy(const RankLink& link) {
     return fraction(link.moved_bits, link.busy.in_seconds());
 }
 
+/// The share of the time with work in which something was on its way: of a producer's own work, or for a
+/// consumer of that of producers.
+double busy_share(const RankLink& link, Duration with_work) {
+    const record::RankSummary& summary = link.rank->summary;
+    const Duration its_work = summary.node.role == Role::producer ? summary.load.backlogged : with_work;
+    return std::min(1.0, fraction(link.busy, its_work));
+}
+
 void find_slowest(std::vector<RankLink> links, Duration with_work, LinkUse& use) {
     if (links.size() < 2) {
         return;
@@ -78,9 +86,7 @@ void find_slowest(std::vector<RankLink> links, Duration with_work, LinkUse& use)
         use.others_mean_bits +=
             fraction(links[i].moved_bits, with_work.in_seconds()) / static_cast<double>(links.size() - 1);
     }
-    const Duration its_work =
-        slowest.rank->summary.node.role == Role::producer ? slowest.rank->summary.load.backlogged : with_work;
-    use.slowest_busy = std::min(1.0, fraction(slowest.busy, its_work));
+    use.slowest_busy = busy_share(slowest, with_work);
 }
 
 /// Over all ranks together and within each, because their links may differ.
@@ -176,7 +182,7 @@ Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile
 
 /// `back`: the other direction, in which this role meets no data.
 LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLink>& other_role, Way way,
-                   Way back) {
+                   Way back, Duration with_work) {
     LinkQueue queue;
     queue.typical = delay_of(links, way, &record::DelayCounts::upper_quartile);
     queue.usual = delay_of(running(other_role), way, &record::DelayCounts::median);
@@ -188,6 +194,7 @@ LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLin
         if (link.moved_bits > 0 && delay > queue.longest_delay) {
             queue.longest = link.rank;
             queue.longest_delay = delay;
+            queue.longest_busy = busy_share(link, with_work);
         }
     }
     queue.others_delay = delay_of(links, way, &record::DelayCounts::upper_quartile, queue.longest);
@@ -401,8 +408,8 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const record::RankRecord
     const Way to = &record::HeartbeatDelays::to_leader;
     const Way from = &record::HeartbeatDelays::from_leader;
     if (sums.scheduler != nullptr && !stood_still(*sums.scheduler)) {
-        held.producers.queue = queue_of(sums.producers, sums.consumers, to, from);
-        held.consumers.queue = queue_of(sums.consumers, sums.all_producers, from, to);
+        held.producers.queue = queue_of(sums.producers, sums.consumers, to, from, with_work);
+        held.consumers.queue = queue_of(sums.consumers, sums.all_producers, from, to, with_work);
     }
     held.travel = travel_of(plan, sums, held);
     held.transfer_rates = deviation_of(sums.producers, &record::Load::transfer_rates);

@@ -39,12 +39,16 @@ struct LinkQueue {
     const record::RankRecord* longest = nullptr;
     core::Duration longest_delay;
     core::Duration others_delay;  ///< as `typical`, of the others
+    double longest_busy = 0;      ///< share of the time with work in which something was on its way there
 
     /// Whether data of most of these ranks wait before their links.
     [[nodiscard]] bool stands() const { return is_long(typical, usual); }
-    /// Whether only those of the one do.
+    /// Whether only those of the one do. Where transfers take turns, each link has a queue for a part of the
+    /// time, and chance decides which upper quartile shows it.
     [[nodiscard]] bool stands_at_one() const {
-        return longest != nullptr && is_long(longest_delay, std::max(others_delay, usual));
+        constexpr double often = 0.5;
+        return longest != nullptr && longest_busy >= often &&
+               is_long(longest_delay, std::max(others_delay, usual));
     }
 
   private:

@@ -90,6 +90,7 @@ TEST_CASE("Heartbeats that wait with the data show whose links are full") {
         }
         rank.summary.measured.received.bytes = {1'000'000};
     }
+    run.ranks[3].summary.time.receiving = Duration::seconds(8);
     HoldUp held = run.held();
     CHECK(held.consumers.queue.stands());
     CHECK_FALSE(held.consumers.queue.stands_at_one());
@@ -102,6 +103,11 @@ TEST_CASE("Heartbeats that wait with the data show whose links are full") {
     CHECK_FALSE(held.consumers.queue.stands());
     CHECK(held.consumers.queue.stands_at_one());
     CHECK(held.consumers.queue.longest->summary.node == NodeId{Role::consumer, 0});
+    // In turn: the others' links have such queues too, for a part of the time.
+    run.ranks[3].summary.time.receiving = Duration::seconds(3);
+    CHECK_FALSE(run.held().consumers.queue.stands_at_one());
+    run.ranks[3].summary.time.receiving = Duration::seconds(8);
+    CHECK(run.held().consumers.queue.stands_at_one());
     // A scheduler that stands still receives and sends late.
     run.scheduler().stalled_with_drain = run.scheduler().covered;
     CHECK_FALSE(run.held().consumers.queue.stands_at_one());
