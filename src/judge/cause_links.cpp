@@ -215,11 +215,30 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
                   role == Role::consumer ? "from" : "to", files::readable(use.queue.typical),
                   files::readable(use.queue.usual), role == Role::consumer ? "producer" : "consumer")
             : "";
+    // What a host takes in advance is no measure of its link, and links that are used in turn wait in
+    // between.
+    const std::string full =
+        !queue.empty() && use.fullness < full_link
+            ? ""
+            : fmt::format(", {} of the most that they were seen to carry", files::percent(use.fullness));
+    return fmt::format("{}s moved {} each while data waited{}; {}{}.", core::role_name(role),
+                       rate_text(use.mean_bits), full, needed_text(run), queue);
+}
+
+/// Beside fewer or faster bytes: more transfers at once, where there are fewer than links.
+std::string relief_of(Role role, const HeldRun& run) {
+    const core::Plan& plan = run.plan;
+    const std::string lower =
+        fmt::format("lower --rate, or use more {}s or faster links", core::role_name(role));
+    const std::uint64_t slots = std::uint64_t{plan.slots} * plan.consumers;
+    const std::uint64_t streams = std::uint64_t{plan.streams} * plan.producers;
+    const std::uint64_t links = role == Role::consumer ? plan.consumers : plan.producers;
+    if (plan.builds() || std::min(slots, streams) >= links) {
+        return lower;
+    }
     return fmt::format(
-        "{}s moved {} each while data waited, {} of the most that they were seen to carry; "
-        "{}{}.",
-        core::role_name(role), rate_text(use.mean_bits), files::percent(use.fullness), needed_text(run),
-        queue);
+        "links are used in turn, so give {}; or {}",
+        slots < streams ? "consumers more slots (--slots)" : "producers more streams (--streams)", lower);
 }
 
 // Shares of packets. The first packets of transfers meet queues too; a sender that is notified every 50 us
@@ -298,8 +317,7 @@ std::optional<NamedCause> interfaces_too_slow(const HeldRun& run) {
         return cause_of(links_of(role), run.held.owners.network,
                         fmt::format("interfaces of {}s have {}, and {} are needed of each.",
                                     core::role_name(role), rate_text(use.interface_bits), rate_text(needed)),
-                        role == Role::consumer ? "lower --rate, or use more consumers or faster links"
-                                               : "lower --rate, or use more producers or faster links");
+                        fmt::format("lower --rate, or use more {}s or faster links", core::role_name(role)));
     };
     auto producers = cause(run.held.producers, Role::producer, run.held.needed_bits);
     return producers ? std::move(producers)
@@ -351,8 +369,7 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
             : fmt::format(" {} show that data wait in a switch and not before links of producers.", waits);
     return cause_of(links_of(role), held.owners.network,
                     full_text(consumers ? held.consumers : held.producers, role, run) + behind,
-                    consumers ? "lower --rate, or use more consumers or faster links"
-                              : "lower --rate, or use more producers or faster links");
+                    relief_of(role, run));
 }
 
 /// What counters show of the network between the links.

@@ -144,6 +144,35 @@ TEST_CASE("Transfers that are mostly on the way are held up by the window or by 
     CHECK(contains(run.judged().text, "of which 66 % were on the way: 3.00 ms in each direction."));
 }
 
+TEST_CASE("Where links are used in turn, their advice is to use more of them at once") {
+    JudgedRun run;
+    run.overflow(0, 2.0, 1, 10, 0, 0);
+    for (RankRecord& rank : run.ranks) {
+        const bool consumer = rank.summary.node.role == Role::consumer;
+        rank.summary.load.heartbeats.to_leader.add(Duration::microseconds(300));
+        rank.summary.load.heartbeats.from_leader.add(consumer ? Duration::milliseconds(12)
+                                                              : Duration::microseconds(300));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).measured.received.bytes = {1'000'000'000};
+        run.consumer(i).peak_10ms = {8'000'000'000};
+    }
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "consumer-links");
+    CHECK(verdict.advice == "Lower --rate, or use more consumers or faster links");
+    CHECK(contains(verdict.text, "Consumers moved 800.0 Mb/s each while data waited; 8.000 Gb/s are needed"));
+    run.plan.streams = 1;
+    verdict = run.judged();
+    CHECK(cause_name(verdict) == "consumer-links");
+    CHECK(verdict.advice ==
+          "Links are used in turn, so give producers more streams (--streams); or lower --rate, or "
+          "use more consumers or faster links");
+    run.plan.streams = 4;
+    run.plan.consumers = 3;
+    run.plan.slots = 1;
+    CHECK_FALSE(contains(run.judged().advice, "in turn"));
+}
+
 TEST_CASE("Interfaces that are slower than the rate are named, unless data do not go through them") {
     JudgedRun run;
     run.overflow(0, 2.0, 1, 10, 0, 0);
