@@ -207,14 +207,14 @@ FullLinks full_links(const HoldUp& held) {
 
 /// How full the links of a role are, and where that is known how long messages took before them.
 std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
-    const std::string queue =
-        use.queue.stands()
-            ? fmt::format(
-                  "; heartbeats {} the leader took {} there, and {} with {}s: data wait before these "
-                  "links",
-                  role == Role::consumer ? "from" : "to", files::readable(use.queue.typical),
-                  files::readable(use.queue.usual), role == Role::consumer ? "producer" : "consumer")
-            : "";
+    const std::string queue = use.queue.stands()
+                                  ? fmt::format(
+                                        "; heartbeats {} the leader took {} there, and {} where no data are: "
+                                        "data wait before these "
+                                        "links",
+                                        role == Role::consumer ? "from" : "to",
+                                        files::readable(use.queue.typical), files::readable(use.queue.usual))
+                                  : "";
     // What a host takes in advance is no measure of its link, and links that are used in turn wait in
     // between.
     const std::string full =

@@ -185,7 +185,9 @@ LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLin
                    Way back, Duration with_work) {
     LinkQueue queue;
     queue.typical = delay_of(links, way, &record::DelayCounts::upper_quartile);
-    queue.usual = delay_of(running(other_role), way, &record::DelayCounts::median);
+    // A long way is as long in the other direction, where no data wait.
+    queue.usual = std::max(delay_of(running(other_role), way, &record::DelayCounts::median),
+                           delay_of(running(links), back, &record::DelayCounts::median));
     if (queue.usual <= Duration{}) {
         queue.usual = delay_of(links, back, &record::DelayCounts::median);
     }
@@ -195,6 +197,7 @@ LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLin
             queue.longest = link.rank;
             queue.longest_delay = delay;
             queue.longest_busy = busy_share(link, with_work);
+            queue.longest_back = (link.rank->summary.load.heartbeats.*back).median();
         }
     }
     queue.others_delay = delay_of(links, way, &record::DelayCounts::upper_quartile, queue.longest);

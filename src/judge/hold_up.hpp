@@ -34,10 +34,12 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
 /// the leader took, of consumers those from it.
 struct LinkQueue {
     core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
-    /// Median of the other role in the same direction, which meets no data there.
+    /// Where heartbeats meet no data: the larger of the medians of the other role in the same direction, and
+    /// of this role in the other one.
     core::Duration usual;
     const record::RankRecord* longest = nullptr;
     core::Duration longest_delay;
+    core::Duration longest_back;  ///< the median of that rank in the other direction
     core::Duration others_delay;  ///< as `typical`, of the others
     double longest_busy = 0;      ///< share of the time with work in which something was on its way there
 
@@ -48,7 +50,7 @@ struct LinkQueue {
     [[nodiscard]] bool stands_at_one() const {
         constexpr double often = 0.5;
         return longest != nullptr && longest_busy >= often &&
-               is_long(longest_delay, std::max(others_delay, usual));
+               is_long(longest_delay, std::max({others_delay, usual, longest_back}));
     }
 
   private:

@@ -95,6 +95,13 @@ TEST_CASE("Heartbeats that wait with the data show whose links are full") {
     CHECK(held.consumers.queue.stands());
     CHECK_FALSE(held.consumers.queue.stands_at_one());
     CHECK_FALSE(held.producers.queue.stands());
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).heartbeats.to_leader = run.consumer(i).heartbeats.from_leader;
+    }
+    CHECK_FALSE(run.held().consumers.queue.stands());
+    for (std::size_t i = 0; i < 3; ++i) {
+        run.consumer(i).heartbeats.to_leader = run.producer().load.heartbeats.to_leader;
+    }
     // One only: the others are as fast as producers.
     for (const std::size_t other : {std::size_t{1}, std::size_t{2}}) {
         run.consumer(other).heartbeats = run.producer().load.heartbeats;
@@ -103,6 +110,10 @@ TEST_CASE("Heartbeats that wait with the data show whose links are full") {
     CHECK_FALSE(held.consumers.queue.stands());
     CHECK(held.consumers.queue.stands_at_one());
     CHECK(held.consumers.queue.longest->summary.node == NodeId{Role::consumer, 0});
+    // A long way is long in both directions.
+    run.consumer(0).heartbeats.to_leader = run.consumer(0).heartbeats.from_leader;
+    CHECK_FALSE(run.held().consumers.queue.stands_at_one());
+    run.consumer(0).heartbeats.to_leader = run.producer().load.heartbeats.to_leader;
     // In turn: the others' links have such queues too, for a part of the time.
     run.ranks[3].summary.time.receiving = Duration::seconds(3);
     CHECK_FALSE(run.held().consumers.queue.stands_at_one());
