@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+import itertools
 import json
 
 import pytest
@@ -18,6 +19,7 @@ def make(tmp_path):
     """make(name, ...): a run directory with chosen numbers; `goodput` multiplies all consumers' rates; `counters`: {device or
     protocol of its only host: {family: sum}}."""
     template = json.loads((RUNS / "measured" / "run.json").read_text())
+    processes = itertools.count(1)
 
     def build(name,
               goodput=1.0,
@@ -37,6 +39,7 @@ def make(tmp_path):
               stalled_s=0.0):
         record = copy.deepcopy(template)
         record["status"] = status
+        record["ranks"][0]["pid"] = next(processes)  # no two measurements have the same record
         record["labels"] = {**({"label": label} if label else {}), **(tags or {})}
         record["verdict"]["sustained"] = sustained
         record["verdict"].update(verdict or {})

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 import re
 import shutil
 
@@ -253,3 +254,49 @@ def test_fail_on_looks_at_the_deciding_figure_alone(capsys, make):
     assert run(capsys, *new, "--against", *old, "--fail-on", "worse")[0] == 0
     assert run(capsys, *new, "--against", *old, "--fail-on", "different")[0] == 3
     assert run(capsys, *new, "--against", *old, "--fail-on", "any-worse")[0] == 3
+
+
+def in_turns(make, first, second, runs=5, **options):
+    """`first`, `second`: what `make` gets for run number i of settings a and b, which take turns."""
+    return [make(f"{name}-{number}", minute=2 * number + place, tags={"switch": name}, **values(number), **options)
+            for number in range(runs) for place, (name, values) in enumerate((("a", first), ("b", second)))]
+
+
+def answered(capsys, runs):
+    status, out, _ = run(capsys, "--by", "switch", *runs, "--json", "-")
+    assert status == 0
+    return json.loads(out)["answer"]
+
+
+NOISE = (1.0, 1.01, 0.99, 1.012, 0.991)
+
+
+def test_no_runs_are_asked_for_where_the_difference_would_not_count(capsys, make):
+    answer = answered(capsys, in_turns(make, lambda number: {"delivery": NOISE[number]}, lambda number: {"delivery": NOISE[-1 - number] * 1.006}))
+    assert answer["recommended"] is None and " would tell" not in answer["next"]
+    assert not any(" would tell" in sentence for sentence in answer["not_told"]) and "was seen, and " in answer["not_told"][0]
+
+
+def test_what_is_worse_with_the_winner_is_said(capsys, make):
+    answer = answered(capsys, in_turns(make, lambda number: {"delivery": NOISE[number]},
+                                       lambda number: {"delivery": 0.8 * NOISE[number], "goodput": 0.9 + 0.001 * NOISE[number]}))
+    assert answer["recommended"] == "a" and "It is worse than b in delivery latency p99 (" in answer["headline"]
+
+
+def test_settings_that_were_measured_on_different_hosts_are_named(capsys, make):
+    runs = in_turns(make, lambda number: {"delivery": NOISE[number]}, lambda number: {"delivery": 0.8 * NOISE[number]})
+    assert not any("different hosts" in sentence for sentence in answered(capsys, runs)["not_told"])
+    for directory in runs[1::2]:
+        path = pathlib.Path(directory) / "run.json"
+        record = json.loads(path.read_text())
+        for rank in record["ranks"]:
+            rank["host"] = "eb99"
+        path.write_text(json.dumps(record))
+    assert any("a and b were measured on different hosts (" in sentence for sentence in answered(capsys, runs)["not_told"])
+
+
+def test_beyond_what_both_carry_the_rate_is_to_be_lowered(capsys, make):
+    answer = answered(capsys, in_turns(make, lambda number: {"goodput": NOISE[number]}, lambda number: {"goodput": 1.2 * NOISE[number]},
+                                       sustained=False))
+    assert answer["headline"].startswith("No setting sustained the load in any run. b carries ")
+    assert answer["next"].startswith("Lower the rate: these runs say only that b is the better one")

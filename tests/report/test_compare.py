@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -135,6 +136,13 @@ def test_a_run_cannot_be_on_both_sides(capsys, sides):
     status, _, err = run(capsys, *new, "--against", *baseline, new[0])
     assert status == 2 and f"{new[0]} is in PFC and in ECN" in err.replace("the baseline", "PFC").replace(
         "the new runs", "ECN")
+
+
+def test_a_copy_of_a_measured_run_is_no_repetition(capsys, make, tmp_path):
+    new, baseline = ([make(f"{side}-{number}") for number in range(3)] for side in ("new", "old"))
+    shutil.copytree(new[0], tmp_path / "copy")
+    _, record = compared(capsys, [*new, tmp_path / "copy"], baseline)
+    assert any("new-0, not a repetition (its record is the same)" in remark for remark in record["remarks"])
 
 
 def test_measured_and_simulated_runs_are_named(capsys, make):

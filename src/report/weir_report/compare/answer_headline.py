@@ -6,11 +6,14 @@ from __future__ import annotations
 from ..basics import units
 from ..runs.key_figures import COMPLETED
 from . import answer_failures, answer_limits, bad_runs, ranking, reasons, statistics
+from .answer_next import nothing_sustained
 from .answer_text import capital, difference, does, listed, plain
 from .figure_results import all_equal
 
 # Sentences on ports in a headline; the answer has all of them.
 PORTS_MAX = 2
+# Figures that are worse with the winner.
+PRICES_MAX = 3
 
 
 def headline(found, suffering=()):
@@ -27,6 +30,7 @@ def headline(found, suffering=()):
         parts.append("No winner: no figure that could decide differs between these runs.")
     elif found.ranked.winner is not None:
         parts.append(_winner(found))
+        parts.append(_price(found))
     else:
         parts += _no_winner(found)
     parts += answer_failures.sentences(found)
@@ -35,9 +39,9 @@ def headline(found, suffering=()):
 
 
 def _nothing_on_time(found):
-    verdicts = [run.record["verdict"] for group in found.groups for run in group.runs]
-    if verdicts and all(verdict.get("sustained") is False for verdict in verdicts):
+    if nothing_sustained(found):
         return "No setting sustained the load in any run."
+    verdicts = [run.record["verdict"] for group in found.groups for run in group.runs]
     if verdicts and all(verdict.get("on_time") is False for verdict in verdicts):
         return "No setting was on time in any run."
     return None
@@ -51,6 +55,18 @@ def _winner(found):
         return f"{_sustains(found, figure, [best])}, {_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}."
     return (f"{best.setting} {does(figure, _value(best, figure))}, {second.setting} {_value(second, figure)} "
             f"(difference {difference(figure, best.difference)}{within_pairs(found, best, second, figure)}, certain){beside}.")
+
+
+def _price(found):
+    """What is certainly better with the second than with the first; None: nothing is."""
+    best, second = found.rows[0], found.rows[1]
+    pairs = [pair for pair in found.ranked.pairs
+             if {pair.first, pair.second} == {best.index, second.index} and pair.is_told and pair.better == second.index]
+    if not pairs:
+        return None
+    shown = [f"{plain(pair.figure)} ({difference(pair.figure, pair.result.difference)})" for pair in pairs[:PRICES_MAX]]
+    more = [f"{len(pairs) - PRICES_MAX} more"] if len(pairs) > PRICES_MAX else []
+    return f"It is worse than {second.setting} in {listed(shown + more)}, certain."
 
 
 def within_pairs(found, one, other, figure):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from ..basics.units import counted
 from . import answer_limits, bad_runs, doubts, outliers, run_order, statistics
 from .answer_text import amount, difference, listed, plain
@@ -30,7 +32,23 @@ def not_told(found):
         more = answer_limits.not_told(found, one, other) if found.capacity else runs_for(found, one.index, other.index)
         if more:
             sentences.append(more)
-    return sentences[:SENTENCES_MAX] + [f"{sentence}." for sentence in found.pressure.sentences] + _counted_by_some(found)
+    return sentences[:SENTENCES_MAX] + [f"{sentence}." for sentence in found.pressure.sentences] + _counted_by_some(found) + _elsewhere(found)
+
+
+def _elsewhere(found):
+    """Settings whose measured runs have no host in common: no test can tell those apart. Where whole clusters are compared that is meant."""
+    hosts = [{rank.get("host") for run in group.runs if run.world == "measurement" for rank in run.record["ranks"]} - {None}
+             for group in found.groups]
+    for one, other in itertools.combinations(range(len(hosts)), 2):
+        if hosts[one] and hosts[other] and not hosts[one] & hosts[other]:
+            return [f"{found.names[one]} and {found.names[other]} were measured on different hosts ({_some(hosts[one])}; {_some(hosts[other])}): "
+                    "what differs may be theirs."]
+    return []
+
+
+def _some(hosts):
+    names = sorted(hosts)
+    return listed(names) if len(names) <= 2 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _counted_by_some(found):
@@ -58,12 +76,18 @@ def runs_for(found, i, j):
     result, two = pair.result, f"{found.names[i]} and {found.names[j]}"
     size = min(len(result.baseline.values), len(result.new.values))
     seen = result.difference
-    if abs((result.later or result).difference) < 0.1 * (result.relevant or 0.0):
-        return f"{two} differ by less than {difference(figure, result.detectable)} in {plain(figure)}, if at all."
+    if _seems_too_small(result):
+        return (f"{two} differ by less than {difference(figure, max(result.detectable, result.relevant))} in {plain(figure)}, if at all: "
+                f"{difference(figure, seen)} was seen, and {difference(figure, result.relevant)} count.")
     needed = result.runs_needed(RUNS_MOST)
     runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"
     return (f"Whether {two} differ in {plain(figure)}: {difference(figure, seen)} was seen, "
             f"{difference(figure, result.detectable)} could have been found; {runs} would tell{_in_pairs(result)}.")
+
+
+def _seems_too_small(result):
+    """Whether the difference that was seen is less than counts: no number of runs would make a winner of it, if it is real."""
+    return abs((result.later or result).difference) < (result.relevant or 0.0)
 
 
 def _in_pairs(result):
@@ -88,6 +112,9 @@ def next_step(found):
         return "Find out why runs failed, and make them again; no setting is recommended over one of which fewer runs failed."
     if found.ranked.winner is not None and found.full_load:
         return f"Use {found.rows[0].setting}. {_BELOW_FULL_LOAD}"
+    if found.ranked.winner is not None and nothing_sustained(found):
+        return (f"Lower the rate: these runs say only that {found.rows[0].setting} is the better one beyond what the settings carry. weir-sweep "
+                "with find = \"rate\" finds what each of them carries.")
     if found.ranked.winner is not None:
         return (f"Use {found.rows[0].setting}. How much it can carry was not measured: weir-sweep with find = \"rate\" does "
                 "that.")
@@ -97,7 +124,7 @@ def next_step(found):
         return outlier
     few = _few_more_runs(found, leaders)
     if few:
-        return (f"Make {counted(few, 'more run')} of each setting, which would tell{_turns(found)}; or measure their capacity: weir-sweep with "
+        return (f"Make {counted(few, 'more run')} of each setting, which would tell if their difference is as seen{_turns(found)}; or measure their capacity: weir-sweep with "
                 "find = \"rate\".")
     if len(leaders) == len(found.rows):
         close = "they do not differ enough" if _are_close(found, leaders) else "these runs do not tell them apart"
@@ -109,6 +136,11 @@ def next_step(found):
 def _doubt(found):
     leaders = found.leaders
     return next((doubt for one, other in zip(leaders, leaders[1:]) if (doubt := found.ranked.doubt(one.index, other.index))), None)
+
+
+def nothing_sustained(found):
+    verdicts = [run.record["verdict"] for group in found.groups for run in group.runs]
+    return bool(verdicts) and all(verdict.get("sustained") is False for verdict in verdicts)
 
 
 def is_about_bad_runs(found):
@@ -156,6 +188,8 @@ def _few_more_runs(found, leaders):
     """How many more runs would tell the first leader from the last, if they are at most RUNS_FEW; else None."""
     pair = found.ranked.of_figure(found.ranked.decided_by, leaders[0].index, leaders[-1].index) if found.ranked.decided_by else None
     if pair is None or pair.result.estimate is None or pair.result.level is None or pair.is_called or pair.result.reason or not pair.result.difference:
+        return None
+    if _seems_too_small(pair.result):
         return None
     needed, size = pair.result.runs_needed(RUNS_MOST), min(len(pair.result.baseline.values), len(pair.result.new.values))
     return needed - size if needed and size < needed <= size + RUNS_FEW else None

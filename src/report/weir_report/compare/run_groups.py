@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import json
 
 from ..basics.errors import ReportError
 from ..basics.units import counted
@@ -58,12 +59,12 @@ def usable(group, remarks):
                                   run.started_at))
             continue
         identities = [("directory", str(run.directory.resolve()))]
-        if run.world == "simulation":
-            identities.append(_simulation(run))
+        identities.append(_simulation(run) if run.world == "simulation" else _measurement(run))
         first = next((seen[identity] for identity in identities if identity in seen), None)
         if first is not None:
             reason = ("it is the same directory" if first.directory.resolve() == run.directory.resolve() else
-                      f"simulated with the same seed {run.plan.get('seed')}, plan and commit")
+                      f"simulated with the same seed {run.plan.get('seed')}, plan and commit" if run.world == "simulation" else
+                      "its record is the same")
             remarks.append(
                 f"Counted once in {group.name}: {run.directory} is a copy of {first.directory}, not a "
                 f"repetition ({reason}).")
@@ -104,6 +105,11 @@ def _simulation(run):
     environment = run.record["environment"]
     return ("simulation", tuple(sorted(run.plan.items())), environment.get("weir_commit"),
             environment.get("weir_version"))
+
+
+def _measurement(run):
+    """Two measurements never have the same record: it has instants, processes and latencies."""
+    return ("measurement", json.dumps(run.record, sort_keys=True))
 
 
 def refuse_shared_runs(groups):

@@ -7,6 +7,8 @@ disturbance, which begins at any time and lasts for any time, cannot separate th
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 
 from . import statistics
 
@@ -59,8 +61,25 @@ def in_words(stretch, names, sizes):
 
 
 def next_runs(begins, count=4):
-    """Indices of the settings of the next runs: whoever has fewer runs catches up, and every round takes the reverse order of
-    the one before (A B B A). `begins`: when the runs of each setting began."""
+    """Indices of the settings of the next runs: whoever has fewer runs catches up, unless its runs would then be made in a row, and every round
+    takes the reverse order of the one before (A B B A). `begins`: when the runs of each setting began."""
+    made = _following(begins, count)
+    if any(separated and not before for separated, before in zip(_separated(begins, made), _separated(begins, []))):
+        # In turns from now on, whoever has more.
+        last = max(range(len(begins)), key=lambda index: max(begins[index], default=-math.inf))
+        made = _following([[] for _ in begins], count)
+        made = [(index + last + 1) % len(begins) for index in made]
+    return made
+
+
+def _separated(begins, more):
+    """For each pair of settings, whether something separates their runs once those of `more` are made as well."""
+    end = max((begun for side in begins for begun in side), default=0.0)
+    sides = [[*side, *(end + 1 + place for place, index in enumerate(more) if index == number)] for number, side in enumerate(begins)]
+    return [separating_stretch(one, other) is not None for one, other in itertools.combinations(sides, 2)]
+
+
+def _following(begins, count):
     sequence = [index for _, index in sorted((begun, index) for index, side in enumerate(begins) for begun in side)]
     made = []
     for _ in range(count):

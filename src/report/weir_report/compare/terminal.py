@@ -327,7 +327,7 @@ def _notes(report, hints):
         "±: standard deviation between runs. Difference: median " + within + ".",
         "Min. detectable: minimum detectable effect, a true difference that these runs would have found with a chance of 80 %.",
         f"No difference: less than {relevant}, or two steps of the measurement. (a little): found, but less than that.",
-        "Inconclusive: the runs differ too much among themselves; more runs are needed.",
+        "Inconclusive: these runs do not tell; the answer says what would.",
         *filter(None, [unlike_neighbours(report.comparisons[0])])
     ]
 
