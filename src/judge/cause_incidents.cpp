@@ -203,11 +203,13 @@ bool explains(const HeldRun& run, const record::RankSummary& stalled) {
 
 NamedCause stall_of(const record::RankRecord& rank) {
     const record::RankSummary& summary = rank.summary;
+    const std::string in_all = summary.stalled_with_drain <= summary.covered
+                                   ? files::percent(stalled_share(summary)) + " of the time"
+                                   : files::readable(summary.stalled_with_drain) + " in all, with the drain";
     return cause_at(
         CauseKind::stalled_rank, rank, stalled_share(summary),
-        fmt::format("it did not run for {} of the time, for up to {} at once, until second {}.",
-                    files::percent(stalled_share(summary)), files::readable(summary.poll_gap_max_with_drain),
-                    summary.poll_gap_second_with_drain),
+        fmt::format("it did not run for {}, for up to {} at once, until second {}.", in_all,
+                    files::readable(summary.poll_gap_max_with_drain), summary.poll_gap_second_with_drain),
         "give each rank a core of its own, and look for other load on the host");
 }
 

@@ -186,10 +186,10 @@ std::optional<FullLinks> full_by_queues(const HoldUp& held) {
     const LinkQueue& consumers = held.consumers.queue;
     const LinkQueue& producers = held.producers.queue;
     constexpr std::int64_t much = 2;
-    if (consumers.stands() && (!producers.stands() || consumers.typical >= producers.typical * much)) {
+    if (consumers.stands() && (!producers.stands() || consumers.waiting() >= producers.waiting() * much)) {
         return FullLinks::of_consumers;
     }
-    if (producers.stands() && (!consumers.stands() || producers.typical >= consumers.typical * much)) {
+    if (producers.stands() && (!consumers.stands() || producers.waiting() >= consumers.waiting() * much)) {
         return FullLinks::of_producers;
     }
     return std::nullopt;
@@ -272,6 +272,12 @@ bool slower_than_they_say(const HeldRun& run) {
     return run.links_full() && hidden(run.held.consumers) && hidden(run.held.producers);
 }
 
+/// What waits for chunks to come back is as steady as what a full link carries.
+std::string window_hint(const HeldRun& run) {
+    return fmt::format(" Or transfers wait for their own chunks: only {} of one may be under way at a time.",
+                       files::counted(run.plan.window, "chunk"));
+}
+
 /// The kind of cause that a mechanism is; not_told: none.
 CauseKind kind_of(NetworkMechanism mechanism, const NetworkVerdict& network) {
     switch (mechanism) {
@@ -351,13 +357,14 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
     const bool alike = full == FullLinks::of_either && full_by_interface(held) == FullLinks::none;
     const std::string_view waits = alike ? waits_in_a_switch(run.facts.network) : "";
     if (alike && waits.empty()) {
+        const bool waits_for_chunks = held.travel.rounds > 1;
         return cause_of(
             CauseKind::not_told, held.owners.network,
             fmt::format("links of consumers and of producers look equally full: {} and {} each while data "
-                        "waited, and {}.{}",
+                        "waited, and {}.{}{}",
                         rate_text(held.consumers.mean_bits), rate_text(held.producers.mean_bits),
-                        needed_text(run), stall_hint(run)),
-            "");
+                        needed_text(run), waits_for_chunks ? window_hint(run) : "", stall_hint(run)),
+            waits_for_chunks ? "raise --window, or --chunk-size" : "");
     }
     const bool consumers = full == FullLinks::of_consumers || !waits.empty() ||
                            (full == FullLinks::of_either &&

@@ -81,7 +81,7 @@ void find_slowest(std::vector<RankLink> links, Duration with_work, LinkUse& use)
     const RankLink& slowest = links.front();
     use.slowest = slowest.rank;
     use.slowest_bits = rate_while_busy(slowest);
-    use.others_bits = rate_while_busy(links[1 + (links.size() - 1) / 2]);
+    use.others_bits = rate_while_busy(links[1 + (links.size() - 2) / 2]);
     for (std::size_t i = 1; i < links.size(); ++i) {
         use.others_mean_bits +=
             fraction(links[i].moved_bits, with_work.in_seconds()) / static_cast<double>(links.size() - 1);
@@ -180,17 +180,28 @@ Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile
     return middle_of(std::move(delays));
 }
 
+/// What heartbeats of these ranks take that meet no data. A long way is as long in the other direction, where
+/// none wait; and if the leader reads late, those of the other role show it.
+Duration usual_delay(const std::vector<RankLink>& links, const std::vector<RankLink>& other_role, Way way,
+                     Way back) {
+    const auto median = [](const std::vector<RankLink>& ranks, Way direction) {
+        return delay_of(ranks, direction, &record::DelayCounts::median);
+    };
+    const Duration there = median(running(links), back);
+    const Duration others = median(running(other_role), way);
+    if (there > Duration{}) {
+        const Duration others_back = median(running(other_role), back);
+        return there + std::max(Duration{}, others_back > Duration{} ? others - others_back : Duration{});
+    }
+    return others > Duration{} ? others : median(links, back);
+}
+
 /// `back`: the other direction, in which this role meets no data.
 LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLink>& other_role, Way way,
                    Way back, Duration with_work) {
     LinkQueue queue;
     queue.typical = delay_of(links, way, &record::DelayCounts::upper_quartile);
-    // A long way is as long in the other direction, where no data wait.
-    queue.usual = std::max(delay_of(running(other_role), way, &record::DelayCounts::median),
-                           delay_of(running(links), back, &record::DelayCounts::median));
-    if (queue.usual <= Duration{}) {
-        queue.usual = delay_of(links, back, &record::DelayCounts::median);
-    }
+    queue.usual = usual_delay(links, other_role, way, back);
     for (const RankLink& link : links) {
         const Duration delay = (link.rank->summary.load.heartbeats.*way).upper_quartile();
         if (link.moved_bits > 0 && delay > queue.longest_delay) {
@@ -323,10 +334,9 @@ Travel travel_of(const core::Plan& plan, const Sums& sums, const HoldUp& held) {
         return travel;
     }
     travel.way = {held.control_each.ns / 2};
-    for (const LinkQueue& queue : {held.producers.queue, held.consumers.queue}) {
-        if (queue.usual > Duration{}) {
-            travel.way = std::min(travel.way, queue.usual);
-        }
+    const Duration heard = std::max(held.producers.queue.usual, held.consumers.queue.usual);
+    if (heard > Duration{}) {
+        travel.way = std::min(travel.way, heard);
     }
     // What has left a producer may still be in buffers of its host; then only consumers see how long it
     // takes.

@@ -34,15 +34,15 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
 /// the leader took, of consumers those from it.
 struct LinkQueue {
     core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
-    /// Where heartbeats meet no data: the larger of the medians of the other role in the same direction, and
-    /// of this role in the other one.
-    core::Duration usual;
+    core::Duration usual;    ///< median where heartbeats meet no data: of the same way in the other direction
     const record::RankRecord* longest = nullptr;
     core::Duration longest_delay;
     core::Duration longest_back;  ///< the median of that rank in the other direction
     core::Duration others_delay;  ///< as `typical`, of the others
     double longest_busy = 0;      ///< share of the time with work in which something was on its way there
 
+    /// For how long data wait, if they do.
+    [[nodiscard]] core::Duration waiting() const { return std::max(core::Duration{}, typical - usual); }
     /// Whether data of most of these ranks wait before their links.
     [[nodiscard]] bool stands() const { return is_long(typical, usual); }
     /// Whether only those of the one do. Where transfers take turns, each link has a queue for a part of the

@@ -102,6 +102,20 @@ TEST_CASE("Heartbeats that wait with the data show whose links are full") {
     for (std::size_t i = 0; i < 3; ++i) {
         run.consumer(i).heartbeats.to_leader = run.producer().load.heartbeats.to_leader;
     }
+    // Far producers hide no queue before consumers' links, and have none of their own.
+    for (std::size_t i = 0; i < 2; ++i) {
+        HeartbeatDelays& delays = run.ranks[1 + i].summary.load.heartbeats;
+        for (int number = 0; number < 80; ++number) {
+            delays.to_leader.add(Duration::milliseconds(7));
+            delays.from_leader.add(Duration::milliseconds(7));
+        }
+    }
+    held = run.held();
+    CHECK(held.consumers.queue.stands());
+    CHECK_FALSE(held.producers.queue.stands());
+    for (std::size_t i = 0; i < 2; ++i) {
+        run.ranks[1 + i].summary.load.heartbeats = run.scheduler().load.heartbeats;
+    }
     // One only: the others are as fast as producers.
     for (const std::size_t other : {std::size_t{1}, std::size_t{2}}) {
         run.consumer(other).heartbeats = run.producer().load.heartbeats;
