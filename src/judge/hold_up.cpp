@@ -180,20 +180,21 @@ Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile
     return middle_of(std::move(delays));
 }
 
-/// What heartbeats of these ranks take that meet no data. A long way is as long in the other direction, where
-/// none wait; and if the leader reads late, those of the other role show it.
+Duration median_of(const std::vector<RankLink>& links, Way way) {
+    return delay_of(links, way, &record::DelayCounts::median);
+}
+
+/// What heartbeats take that meet no data: those of the other role in the same direction. If its hosts are
+/// far, these ranks' own in the other direction, and what the leader reads late.
 Duration usual_delay(const std::vector<RankLink>& links, const std::vector<RankLink>& other_role, Way way,
                      Way back) {
-    const auto median = [](const std::vector<RankLink>& ranks, Way direction) {
-        return delay_of(ranks, direction, &record::DelayCounts::median);
-    };
-    const Duration there = median(running(links), back);
-    const Duration others = median(running(other_role), way);
-    if (there > Duration{}) {
-        const Duration others_back = median(running(other_role), back);
-        return there + std::max(Duration{}, others_back > Duration{} ? others - others_back : Duration{});
+    const Duration others = median_of(running(other_role), way);
+    const Duration own_back = median_of(running(links), back);
+    if (others <= Duration{} || own_back <= Duration{}) {
+        return others > Duration{} ? others : median_of(links, back);
     }
-    return others > Duration{} ? others : median(links, back);
+    const Duration read_late = others - median_of(running(other_role), back);
+    return std::min(others, own_back + std::max(Duration{}, read_late));
 }
 
 /// `back`: the other direction, in which this role meets no data.
@@ -202,6 +203,7 @@ LinkQueue queue_of(const std::vector<RankLink>& links, const std::vector<RankLin
     LinkQueue queue;
     queue.typical = delay_of(links, way, &record::DelayCounts::upper_quartile);
     queue.usual = usual_delay(links, other_role, way, back);
+    queue.back = median_of(running(links), back);
     for (const RankLink& link : links) {
         const Duration delay = (link.rank->summary.load.heartbeats.*way).upper_quartile();
         if (link.moved_bits > 0 && delay > queue.longest_delay) {
@@ -334,7 +336,7 @@ Travel travel_of(const core::Plan& plan, const Sums& sums, const HoldUp& held) {
         return travel;
     }
     travel.way = {held.control_each.ns / 2};
-    const Duration heard = std::max(held.producers.queue.usual, held.consumers.queue.usual);
+    const Duration heard = std::max(held.producers.queue.back, held.consumers.queue.back);
     if (heard > Duration{}) {
         travel.way = std::min(travel.way, heard);
     }

@@ -34,7 +34,8 @@ constexpr double fraction(core::Duration part, core::Duration whole) {
 /// the leader took, of consumers those from it.
 struct LinkQueue {
     core::Duration typical;  ///< upper quartile, the median of the ranks; 0: not known
-    core::Duration usual;    ///< median where heartbeats meet no data: of the same way in the other direction
+    core::Duration usual;    ///< median where heartbeats meet no data
+    core::Duration back;     ///< median of these ranks in the other direction: a long way is as long there
     const record::RankRecord* longest = nullptr;
     core::Duration longest_delay;
     core::Duration longest_back;  ///< the median of that rank in the other direction
@@ -44,16 +45,21 @@ struct LinkQueue {
     /// For how long data wait, if they do.
     [[nodiscard]] core::Duration waiting() const { return std::max(core::Duration{}, typical - usual); }
     /// Whether data of most of these ranks wait before their links.
-    [[nodiscard]] bool stands() const { return is_long(typical, usual); }
+    [[nodiscard]] bool stands() const { return is_long(typical, usual) && is_more(typical, back); }
     /// Whether only those of the one do. Where transfers take turns, each link has a queue for a part of the
     /// time, and chance decides which upper quartile shows it.
     [[nodiscard]] bool stands_at_one() const {
         constexpr double often = 0.5;
         return longest != nullptr && longest_busy >= often &&
-               is_long(longest_delay, std::max({others_delay, usual, longest_back}));
+               is_long(longest_delay, std::max(others_delay, usual)) && is_more(longest_delay, longest_back);
     }
 
   private:
+    /// An upper quartile against a median of the same way, in buckets of powers of two.
+    static bool is_more(core::Duration delay, core::Duration back_delay) {
+        constexpr double times = 1.6;
+        return static_cast<double>(delay.ns) >= times * static_cast<double>(back_delay.ns);
+    }
     /// An upper quartile against a median: a loaded host reads late, but not so much later.
     static bool is_long(core::Duration delay, core::Duration usual_delay) {
         constexpr std::int64_t times = 4;

@@ -168,7 +168,7 @@ std::optional<NamedCause> travelling(const HeldRun& run) {
     // Data of a fluid are nowhere on the way. In a measured run messages may wait for who reads them, or
     // behind data: only heartbeats tell the way.
     const bool heard =
-        run.held.producers.queue.usual > Duration{} || run.held.consumers.queue.usual > Duration{};
+        run.held.producers.queue.back > Duration{} || run.held.consumers.queue.back > Duration{};
     if (simulated != nullptr ? simulated->model == core::NetworkModel::fluid : !heard) {
         return std::nullopt;
     }
