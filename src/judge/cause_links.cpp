@@ -228,8 +228,7 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
 /// Beside fewer or faster bytes: more transfers at once, where there are fewer than links.
 std::string relief_of(Role role, const HeldRun& run) {
     const core::Plan& plan = run.plan;
-    const std::string lower =
-        fmt::format("lower --rate, or use more {}s or faster links", core::role_name(role));
+    std::string lower = fmt::format("lower --rate, or use more {}s or faster links", core::role_name(role));
     const std::uint64_t slots = std::uint64_t{plan.slots} * plan.consumers;
     const std::uint64_t streams = std::uint64_t{plan.streams} * plan.producers;
     const std::uint64_t links = role == Role::consumer ? plan.consumers : plan.producers;
