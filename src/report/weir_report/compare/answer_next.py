@@ -37,7 +37,7 @@ def not_told(found):
 
 def _elsewhere(found):
     """Settings whose measured runs have no host in common: no test can tell those apart. Where whole clusters are compared that is meant."""
-    hosts = [{rank.get("host") for run in group.runs if run.world == "measurement" for rank in run.record["ranks"]} - {None}
+    hosts = [{rank.get("host") for run in group.runs if run.world == "measurement" for rank in run.record.get("ranks", [])} - {None}
              for group in found.groups]
     for one, other in itertools.combinations(range(len(hosts)), 2):
         if hosts[one] and hosts[other] and not hosts[one] & hosts[other]:
