@@ -39,6 +39,9 @@ def outlived(run, losses, limit_s=40):
     check(totals["generated_bytes"] == totals["sent_bytes"] + totals["lost_bytes"], f"bytes unaccounted for: {totals}")
     check(totals["corrupt_events"] == 0 and totals["duplicate_events"] == 0, f"{totals}")
     check(record["seconds"] >= 4, f"{record['seconds']} seconds of producers and scheduler")
+    # Who is killed while it writes into a queue in shared memory leaves a receiver that reads nothing more.
+    paths = record["environment"]["ucx_paths"]
+    check(set(paths) == {"control", "data"} and not any(name in str(paths) for name in ("posix", "sysv", "xpmem")), f"{paths}")
     check(recovery["redelivered_events"] >= recovery["doubtful_events"] and
           (len(recovery["broken_deliveries"]) == recovery["redelivered_events"] or recovery["redelivered_events"] > 100), f"{recovery}")
     return record

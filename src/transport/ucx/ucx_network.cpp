@@ -1,14 +1,14 @@
 #include "transport/ucx/ucx_network.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
+#include <optional>
 
 #include "core/assertion.hpp"
+#include "transport/ucx/shared_memory.hpp"
 #include "transport/ucx/ucx_lanes.hpp"
 
 namespace weir::transport {
@@ -20,14 +20,6 @@ constexpr int rounds_per_poll = 8;
 /// A process closes its connections before it has ended: who looks for dead processes names the cause better,
 /// and finds it within that time.
 constexpr std::chrono::milliseconds report_delay{300};
-
-/// `transports`: UCX_TLS; nullptr: not set.
-bool may_use_shared_memory(const char* transports) {
-    const std::string_view names = transports == nullptr ? "all" : transports;
-    constexpr std::array shared_memory{"all", "sm", "shm", "mm", "posix", "sysv", "xpmem", "^"};
-    return std::any_of(shared_memory.begin(), shared_memory.end(),
-                       [names](std::string_view name) { return names.find(name) != std::string_view::npos; });
-}
 
 }  // namespace
 
@@ -55,9 +47,14 @@ void UcxNetwork::make_context() {
     const auto set = [&](const std::string& name, const std::string& value) {
         api_.check(api_.config_modify(config, name.c_str(), value.c_str()), ("UCX_" + name).c_str());
     };
-    // Without this, endpoints that report failures do not use shared memory; where that is not used, UCX
-    // warns.
-    if (may_use_shared_memory(std::getenv("UCX_TLS"))) {
+    const char* const transports = std::getenv("UCX_TLS");
+    const bool outlives =
+        std::find(settings_.outlived.begin(), settings_.outlived.end(), true) != settings_.outlived.end();
+    if (const auto without = outlives ? without_queues_in_shared_memory(transports) : std::nullopt) {
+        set("TLS", *without);
+    } else if (may_use_shared_memory(transports)) {
+        // Without this, endpoints that report failures do not use shared memory; where that is not used, UCX
+        // warns.
         set("MM_ERROR_HANDLING", "y");
     }
     for (const auto& [name, value] : settings_.defaults) {
