@@ -13,6 +13,14 @@ def table(run):
     return {"rows": [_row(fault) for fault in failures["faults"]], "sentences": [*_watchdog(failures), *_deadlock(failures)]}
 
 
+def lost_packets(record):
+    """Of what failed and of watchdogs, in a run.json; what switches drop is counted elsewhere."""
+    failures = (record.get("switch") or {}).get("failures") or {}
+    watchdog = failures.get("watchdog") or {}
+    lost = [fault["lost"] for fault in failures.get("faults") or []] + ([watchdog["dropped"]] if watchdog else [])
+    return sum(part["packets"] for part in lost)
+
+
 def _row(fault):
     lost = fault["lost"]
     silence = "-" if not fault["gaps"] else text(fault["longest_gap_s"], "s")

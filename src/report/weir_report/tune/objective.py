@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 from ..sweep import find_values
+from ..runs import network_failures
 from ..runs.key_figures import KEY_FIGURES, SCORED_FIGURES, KeyFigure, key_figures
 
 MARGIN, CAPACITY = "margin", "capacity"
@@ -73,9 +74,8 @@ class Constraints:
 def observed(record):
     """What constraints look at, of a run.json: absent is None, but what nobody counts of losses is 0."""
     switch = record.get("switch") or {}
-    failures = ((switch.get("failures") or {}).get(key) or {} for key in ("lost_on_links", "lost_in_queues", "lost_before_convergence"))
     latency = (record.get("latency") or {}).get(LATENCY) or {}
-    return {"lost_packets": (switch.get("dropped_packets") or 0) + sum(part.get("packets") or 0 for part in failures),
+    return {"lost_packets": (switch.get("dropped_packets") or 0) + network_failures.lost_packets(record),
             "lost_events": (record.get("totals") or {}).get("lost_events") or 0,
             "paused_share": (switch.get(PAUSED) or {}).get("mean"),
             "control_latency_s": latency["p99_us"] * 1e-6 if latency.get("count") else None}
