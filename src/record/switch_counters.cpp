@@ -34,6 +34,8 @@ void add_row(SwitchRow& sum, const SwitchRow& row) {
     sum.pauses_sent += row.pauses_sent;
     sum.received_packets += row.received_packets;
     sum.received_bytes += row.received_bytes;
+    sum.pausing += row.pausing;
+    sum.paused += row.paused;
 }
 
 /// Of a class, over all ports of all switches.
@@ -123,8 +125,6 @@ void SwitchTotals::add(const SwitchHardware& description, const SwitchReading& r
         total.row.port = row.port;
         total.row.priority = row.priority;
         add_row(total.row, row);
-        total.row.paused += row.paused;
-        total.row.pausing += row.pausing;
         total.queue_byte_seconds += row.queue_mean_bytes * length.in_seconds();
     }
 }
@@ -234,6 +234,7 @@ Json to_json(const SwitchTotals& totals) {
                          {"queue_mean_bytes", seconds > 0 ? total.queue_byte_seconds / seconds : 0},
                          {"marked_packets", row.marked_packets},
                          {"dropped_packets", row.dropped_packets},
+                         {"dropped_bytes", row.dropped_bytes.count},
                          {"pauses_sent", row.pauses_sent},
                          {"pausing_share", part_of(row.pausing, totals.measured)},
                          {"pauses_received", row.pauses_received},

@@ -311,6 +311,8 @@ def test_simulated_switches_use_the_same_names(simulate):
     for name in ("sent_packets", "sent_bytes", "pauses_sent", "dropped_packets", "marked_packets"):
         assert sums[name] == run.record["switch"][name], name
     assert sums["pauses_sent"] > 0 and sums["pausing_s"] > 0 and sums["pool_peak_bytes"] == run.record["switch"]["pool_peak_bytes"]
+    for port in run.record["switch"]["ports"]:
+        assert set(switch_counters.SIMULATED) - set(port) == {"pool_peak_bytes"}
     # Every name has words.
     assert set(sums) <= set(switch_reading.KNOWN)
 
