@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT
 from weir_report.basics import whole_file
 from weir_report.basics.child import Stop
-from weir_report.sweep import claim_files, slurm_jobs
+from weir_report.sweep import claim_files, launch, slurm_jobs
 from weir_report.sweep.campaign import Campaign
 
 # Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory select what is to go wrong.
@@ -136,7 +136,20 @@ def test_more_repetitions_go_on(sweep):
     sweep("submit", "--local")
     assert sweep.begun() == 6 and sweep.states() == ["complete"] * 6
     sweep.write("[tags]\nfloor = 2\n")
-    assert "was started with another sweep: floor of policy=balanced was not given and is 2" in sweep("submit", "--local", expect=2)
+    for command in ("plan", "submit"):
+        assert "was started with another sweep: floor of policy=balanced was not given and is 2" in sweep(command, "--local", expect=2)
+
+
+@pytest.mark.parametrize("program, says, expected", [
+    ("mpirun", "mpirun (Open MPI) 4.1.4", ["-x", "UCX_TLS"]), ("prterun", "prterun (PRRTE) 3.0.8", ["-x", "UCX_TLS"]),
+    ("mpiexec", "HYDRA build details:", []), ("start-ranks", "mpirun (Open MPI) 4.1.4", [])])
+def test_open_mpi_gets_to_know_what_to_hand_on_to_other_hosts(tmp_path, program, says, expected):
+    launcher = tmp_path / program
+    launcher.write_text(f"#!/bin/sh\necho '{says}'\n")
+    launcher.chmod(0o755)
+    variables = {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc", "UCX_NET_DEVICES": "mlx5_0:1"}
+    words = [str(launcher), "--hostfile", "hosts", "-x", "UCX_NET_DEVICES=mlx5_1:1"]
+    assert launch.handed_on(words, variables) == expected
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -45,7 +45,7 @@ def parser():
 
     def where(added):
         kind = added.add_mutually_exclusive_group()
-        kind.add_argument("--local", dest="world", action="store_const", const="local", help="on this machine, without SLURM")
+        kind.add_argument("--local", dest="world", action="store_const", const="local", help="without SLURM: by the launcher of [local], else on this machine")
         kind.add_argument("--simulate", dest="world", action="store_const", const="simulation", help="in the simulator")
 
     plan = command("plan", "what would be run, and how long it takes; starts nothing",
@@ -156,6 +156,7 @@ def _prepare(options):
 
 def _plan(options):
     prepared = _prepare(options)
+    prepared.campaign.check_continues(prepared.plan)
     search = submission.prepare_search(prepared)
     if options.json:
         print(whole_file.json_text(sweep_text.plan_record(prepared, search)), end="")

@@ -55,14 +55,17 @@ class Campaign:
         self.directory = Path(directory)
         self.plan = plan
 
-    def begin(self, plan, sweep_text):
-        """Writes the plan, or checks that this one continues what is there. Raises ReportError, OSError."""
+    def check_continues(self, plan):
+        """Raises ReportError if what is there was begun with another plan."""
         existing = self.read_plan()
-        if existing is not None:
-            why = run_plan.difference(existing, plan)
-            if why:
-                raise ReportError(f"{self.directory} was started with another sweep: {why}. Undo that, or start a new "
-                                  "campaign with --out DIRECTORY")
+        why = existing and run_plan.difference(existing, plan)
+        if why:
+            raise ReportError(f"{self.directory} was started with another sweep: {why}. Undo that, or start a new "
+                              "campaign with --out DIRECTORY")
+
+    def begin(self, plan, sweep_text):
+        """Writes the plan, if it continues what is there. Raises ReportError, OSError."""
+        self.check_continues(plan)
         self.directory.mkdir(parents=True, exist_ok=True)
         whole_file.replace(self.directory / "plan.json", whole_file.json_text(run_plan.as_record(plan)))
         whole_file.replace(self.directory / "sweep.toml", sweep_text)

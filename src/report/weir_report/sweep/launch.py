@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import subprocess
+
 from ..basics import programs
 from ..basics.errors import ReportError
 from . import dry_runs
@@ -19,6 +23,25 @@ def local_launcher(given):
         return list(given)
     found = programs.find_script("mpirun-local")
     return [found] if found else ["mpirun", "--oversubscribe", "--bind-to", "none"]
+
+
+@functools.cache
+def _is_open_mpi(program):
+    if os.path.basename(program) not in ("mpirun", "mpiexec", "orterun", "prterun"):
+        return False
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace", timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return "Open MPI" in said or "OpenRTE" in said or "PRRTE" in said
+
+
+def handed_on(launcher, variables):
+    """Words for a launcher that hands on only its own variables to ranks on other hosts: Open MPI's, but with MPI's options."""
+    if not _is_open_mpi(launcher[0]):
+        return []
+    given = {word.partition("=")[0] for option, word in zip(launcher, launcher[1:]) if option in ("-x", "--x")}
+    return [word for name in variables if not name.startswith(("OMPI_", "PRTE_", "PMIX_")) and name not in given for word in ("-x", name)]
 
 
 def run_options(world, point, attempt, options):
@@ -66,7 +89,7 @@ def _measured(what, world, setting, job, words, variables, ranks=None):
     weir = job["weir"]
     if world.name == "local":
         ranks = ranks or job["ranks"][setting.name]
-        return [*job["launcher"], "-np", str(ranks), weir, what, *words], variables
+        return [*job["launcher"], *handed_on(job["launcher"], variables), "-np", str(ranks), weir, what, *words], variables
     variables["WEIR"] = weir
     if what != "run":
         variables["WEIR_COMMAND"] = what
