@@ -58,11 +58,18 @@ bool consumer_is_slower(const HeldRun& run) {
     return part_of_others(run.held.consumers) < std::min(slow_rank, part_of_others(run.held.producers) / 2);
 }
 
+bool is_lossy(const HeldRun& run) {
+    const NetworkVerdict* const network = run.facts.network;
+    return network != nullptr && !network->mechanisms.empty() &&
+           network->mechanisms.front() == NetworkMechanism::lossy;
+}
+
 /// One was slow while it transferred, and the links of the others would do.
 std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed_bits, const HeldRun& run) {
     // Producers share consumers and scheduler: where the others are in time, it is this one's own.
+    // Unless packets are lost, which meets one before another.
     const bool own = role == Role::producer && !run.plan.builds() && run.held.held_up == 1 &&
-                     use.slowest != nullptr && is_held_up(use.slowest->summary);
+                     !is_lossy(run) && use.slowest != nullptr && is_held_up(use.slowest->summary);
     const double limit = own ? nearly : slow_rank;
     // Where data wait before the links of most, one is no exception.
     if ((role == Role::producer && !run.plan.builds() && consumer_is_slower(run)) || use.queue.stands() ||
@@ -243,7 +250,7 @@ std::string relief_of(Role role, const HeldRun& run) {
 // Shares of packets. The first packets of transfers meet queues too; a sender that is notified every 50 us
 // (DCQCN) goes slower with less than a hundredth.
 constexpr double many_marks = 0.01;
-constexpr double some_marks = 0.001;
+constexpr double some_marks = 0.0005;
 
 /// Marks and pauses come from a queue in a switch: packets that wait there have left their producers. Empty:
 /// there are hardly any, which says nothing where a switch makes none.
@@ -330,6 +337,13 @@ std::optional<NamedCause> interfaces_too_slow(const HeldRun& run) {
                              run.held.needed_bits * run.plan.producers / std::max(1U, run.plan.consumers));
 }
 
+bool would_do_if_used(const HeldRun& run) {
+    constexpr double most_use = 0.85;
+    const LinkUse& producers = run.held.producers;
+    return full_by_interface(run.held) == FullLinks::of_producers &&
+           run.held.needed_bits <= most_use * producers.interface_bits;
+}
+
 std::optional<NamedCause> link_of_one(const HeldRun& run) {
     if (!is_for_links(run)) {
         return std::nullopt;
@@ -398,8 +412,8 @@ std::optional<NamedCause> network_mechanism(const HeldRun& run) {
 
 std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     const NetworkVerdict* const network = run.facts.network;
-    if (run.facts.simulated == nullptr || network == nullptr || network->mechanisms.empty() ||
-        !is_for_links(run)) {
+    if (network == nullptr || network->mechanisms.empty() || !is_for_links(run) ||
+        (run.facts.simulated == nullptr && !network->notified)) {
         return std::nullopt;
     }
     const NetworkMechanism first = network->mechanisms.front();
@@ -411,20 +425,21 @@ std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     if (!slowed || !open(run.held.consumers) || !open(run.held.producers) || slower_than_they_say(run)) {
         return std::nullopt;
     }
-    // Where it does not show whose links are full, marks do not tell either.
+    // A full link carries always the same. Where those of both roles do, it is one that is slower than it
+    // says.
+    constexpr double differ = 0.15;
+    const bool unsteady =
+        run.held.link_rates.within >= differ && run.held.consumer_link_rates.within >= differ;
     const auto full = links_of_all(run);
-    return full && full->what != CauseKind::not_told ? network_mechanism(run) : std::nullopt;
+    return full && (full->what != CauseKind::not_told || unsteady) ? network_mechanism(run) : std::nullopt;
 }
 
 std::optional<NamedCause> losses_beside_open_links(const HeldRun& run) {
-    const NetworkVerdict* const network = run.facts.network;
-    const bool lossy = network != nullptr && !network->mechanisms.empty() &&
-                       network->mechanisms.front() == NetworkMechanism::lossy;
     const bool open =
         run.held.consumers.busy_of_interface > 0 && full_by_interface(run.held) == FullLinks::none;
     // Connections lose packets at a full link too, which is how they find its rate.
     const bool waits = run.held.consumers.queue.stands() || run.held.producers.queue.stands();
-    if (!lossy || !open || waits || !is_for_links(run)) {
+    if (!is_lossy(run) || !open || waits || !is_for_links(run)) {
         return std::nullopt;
     }
     if (!slower_than_they_say(run)) {

@@ -47,7 +47,8 @@ std::map<std::string_view, Device> devices_of(const record::HostCounters& host) 
             device.counts_packets = true;
             device.packets = std::max(device.packets, sum);
         } else if (meaning == record::CounterMeaning::resent ||
-                   meaning == record::CounterMeaning::resent_burst) {
+                   meaning == record::CounterMeaning::resent_burst ||
+                   meaning == record::CounterMeaning::timed_out) {
             device.counts_resent = device.counts_resent || counter.sum.has_value();
         }
     }
@@ -135,6 +136,10 @@ void add_host(const record::HostCounters& host, bool datagrams, std::map<std::st
     findings.hosts_with_pauses += pauses ? 1U : 0U;
 }
 
+bool is_burst(record::CounterMeaning meaning) {
+    return meaning == record::CounterMeaning::resent_burst || meaning == record::CounterMeaning::timed_out;
+}
+
 std::string kind_text(const CounterKind& kind) {
     const bool time = kind.meaning == record::CounterMeaning::pause_received_us ||
                       kind.meaning == record::CounterMeaning::pause_sent_us;
@@ -143,8 +148,7 @@ std::string kind_text(const CounterKind& kind) {
                     : fmt::format("{}", count);
     };
     const std::string amount = fmt::format("{}{}{}", number(kind.sum), time ? " of " : " ", kind.name);
-    const char* bursts =
-        kind.meaning == record::CounterMeaning::resent_burst && kind.sum > 0 ? "each for a burst, " : "";
+    const char* bursts = is_burst(kind.meaning) && kind.sum > 0 ? "each for a burst, " : "";
     return kind.most == kind.sum
                ? fmt::format("{} ({}on {})", amount, bursts, kind.most_host)
                : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, number(kind.most));
@@ -158,9 +162,7 @@ bool NetworkFindings::counted(record::CounterMeaning meaning) const {
 }
 
 std::uint64_t NetworkFindings::least(const CounterKind& kind) const {
-    return kind.meaning == record::CounterMeaning::resent_burst
-               ? least_count
-               : std::max(least_count, packets / packets_per_count);
+    return is_burst(kind.meaning) ? least_count : std::max(least_count, packets / packets_per_count);
 }
 
 std::string NetworkFindings::listed(std::initializer_list<record::CounterMeaning> meanings, bool few) const {
@@ -195,6 +197,24 @@ std::optional<double> NetworkFindings::share_of(record::CounterMeaning meaning) 
     return std::min(1.0, sum / static_cast<double>(packets));
 }
 
+namespace {
+
+/// A NAK or a gap shows that a packet was lost. Where there were none, a packet that timed out may have been
+/// the last one of what was sent; then it does not come twice.
+bool only_waited(const NetworkFindings& findings) {
+    using Meaning = record::CounterMeaning;
+    std::uint64_t timed_out = 0;
+    std::uint64_t twice = 0;
+    for (const CounterKind& kind : findings.kinds) {
+        timed_out += kind.meaning == Meaning::timed_out ? kind.sum : 0;
+        twice += kind.meaning == Meaning::received_twice ? kind.sum : 0;
+    }
+    return timed_out > 0 && twice * 2 >= timed_out && findings.counted(Meaning::resent) &&
+           findings.listed({Meaning::dropped, Meaning::resent, Meaning::resent_burst}).empty();
+}
+
+}  // namespace
+
 NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bool datagrams) {
     NetworkFindings findings;
     std::map<std::string, CounterKind> kinds;
@@ -209,6 +229,7 @@ NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bo
     }
     std::stable_sort(findings.kinds.begin(), findings.kinds.end(),
                      [](const CounterKind& a, const CounterKind& b) { return a.sum > b.sum; });
+    findings.waited_too_long = only_waited(findings);
     return findings;
 }
 

@@ -40,6 +40,10 @@ struct NetworkFindings {
     /// thousandth of the measured one.
     bool pauses_were_short = true;
 
+    /// What timed out came twice, and nothing else was missing: data or acknowledgements waited for longer
+    /// than senders wait for them, and were not lost.
+    bool waited_too_long = false;
+
     /// The kinds with one of these meanings, as text; empty if there are none. `few`: also those below
     /// least().
     [[nodiscard]] std::string listed(std::initializer_list<record::CounterMeaning> meanings,

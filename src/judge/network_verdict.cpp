@@ -70,7 +70,9 @@ std::string own_losses(const OwnLosses& own) {
 
 std::string losses(const NetworkFindings& found) {
     const std::string dropped = found.listed({Meaning::dropped});
-    const std::string resent = found.listed({Meaning::resent, Meaning::resent_burst});
+    const std::string resent =
+        found.waited_too_long ? std::string{}
+                              : found.listed({Meaning::resent, Meaning::resent_burst, Meaning::timed_out});
     std::vector<std::string> parts;
     if (!dropped.empty()) {
         parts.push_back("hosts dropped " + dropped);
@@ -124,7 +126,7 @@ class VerdictWriter {
         if (!own.empty() || !counters.empty()) {
             add(NetworkMechanism::lossy,
                 fmt::format("lossy: {}{}{}", own, own.empty() || counters.empty() ? "" : "; ", counters),
-                {Meaning::dropped, Meaning::resent, Meaning::resent_burst});
+                {Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::timed_out});
             if (!own.empty()) {
                 verdict_.counted = own;
             }
@@ -191,10 +193,11 @@ class VerdictWriter {
                     files::readable(bytes_of(found_.bytes)), files::readable(payload), uncounted(found_)));
             return;
         }
-        const std::string few = found_.listed(
-            {Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::pause_received,
-             Meaning::pause_received_us, Meaning::pause_sent, Meaning::marked, Meaning::notified},
-            true);
+        const std::string few =
+            found_.listed({Meaning::dropped, Meaning::resent, Meaning::resent_burst, Meaning::timed_out,
+                           Meaning::pause_received, Meaning::pause_received_us, Meaning::pause_sent,
+                           Meaning::marked, Meaning::notified},
+                          true);
         const std::string where = fmt::format("in {} of {}", files::counted(found_.counters, "counter"),
                                               files::counted(found_.hosts, "host"));
         add(NetworkMechanism::nothing_counted,
@@ -206,11 +209,23 @@ class VerdictWriter {
                         busiest.empty() ? "" : "; ", busiest));
     }
 
+    /// Beside other mechanisms or none.
+    void add_long_waits() {
+        const std::string timed_out = found_.listed({Meaning::timed_out});
+        if (found_.waited_too_long && !timed_out.empty()) {
+            parts_.push_back(
+                fmt::format("packets waited for longer than the time-out of acknowledgements, and "
+                            "were sent again although they were not lost: {}",
+                            timed_out));
+        }
+    }
+
     [[nodiscard]] bool empty() const { return verdict_.mechanisms.empty(); }
 
     NetworkVerdict verdict() && {
         verdict_.evidence = fmt::format("{}", fmt::join(parts_, "; "));
         verdict_.dropping_host = found_.worst_host({Meaning::dropped});
+        verdict_.notified = !found_.listed({Meaning::notified}).empty();
         verdict_.marked_share = found_.share_of(Meaning::marked);
         verdict_.pausing_host = found_.worst_host({Meaning::pause_sent});
         return std::move(verdict_);
@@ -269,6 +284,7 @@ NetworkVerdict judge_network(std::span<const record::HostCounters> hosts, core::
     } else {
         writer.add_short_pauses();
     }
+    writer.add_long_waits();
     return std::move(writer).verdict();
 }
 

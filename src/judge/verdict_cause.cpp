@@ -246,6 +246,21 @@ std::optional<NamedCause> few_slots(const HeldRun& run) {
         "give consumers more slots (--slots)");
 }
 
+/// Events of a set that a consumer gets on average.
+double events_per_consumer(const core::Plan& plan) {
+    return fraction(static_cast<double>(plan.set_bytes().count) * plan.producers,
+                    std::max(1.0, plan.event_size.mean) * plan.consumers);
+}
+
+/// Links that are full while something is transferred, and idle because there is no slot for it.
+std::optional<NamedCause> few_slots_for_links(const HeldRun& run) {
+    constexpr double much = 0.25;
+    return is_for_links(run) && would_do_if_used(run) && run.held.slot_share >= much &&
+                   events_per_consumer(run.plan) >= few_events
+               ? few_slots(run)
+               : std::nullopt;
+}
+
 std::optional<NamedCause> few_streams(const HeldRun& run) {
     const HoldUp& held = run.held;
     // With pattern build the scheduler does not count streams.
@@ -264,8 +279,7 @@ std::optional<NamedCause> few_streams(const HeldRun& run) {
 
 std::optional<NamedCause> large_events(const HeldRun& run) {
     const core::Plan& plan = run.plan;
-    const double per_consumer = fraction(static_cast<double>(plan.set_bytes().count) * plan.producers,
-                                         std::max(1.0, plan.event_size.mean) * plan.consumers);
+    const double per_consumer = events_per_consumer(plan);
     if (plan.addressed() || plan.builds() || per_consumer >= few_events || run.held.shortfall > 0.05) {
         return std::nullopt;
     }
@@ -333,15 +347,16 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
 /// From the time of held-up events. None: nothing owns enough of it.
 std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     std::vector<NamedCause> causes;
-    constexpr std::array<Rule, 9> first{interfaces_too_slow,
-                                        scheduler_saturated,
-                                        shaped,
-                                        saturated_consumers,
-                                        travelling,
-                                        link_of_one,
-                                        losses_beside_open_links,
-                                        slowed_beside_open_links,
-                                        links_of_all};
+    constexpr std::array<Rule, 10> first{interfaces_too_slow,
+                                         scheduler_saturated,
+                                         shaped,
+                                         saturated_consumers,
+                                         travelling,
+                                         link_of_one,
+                                         losses_beside_open_links,
+                                         slowed_beside_open_links,
+                                         few_slots_for_links,
+                                         links_of_all};
     for (const Rule rule : first) {
         append(causes, rule(run));
         if (!causes.empty()) {

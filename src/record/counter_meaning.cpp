@@ -14,9 +14,9 @@ namespace {
 using M = CounterMeaning;
 
 // Left out on purpose: rx_dropped of an interface, which also counts packets of protocols that no program
-// asked for; rnr_nak_retry_err and the like, where a receiver had no buffer posted; duplicate requests,
-// out-of-order segments of TCP and selective acknowledgements, which are echoes of what is listed; what
-// filters of an interface discard.
+// asked for; rnr_nak_retry_err and the like, where a receiver had no buffer posted; out-of-order segments of
+// TCP and selective acknowledgements, which are echoes of what is listed; what filters of an interface
+// discard.
 constexpr CounterRow counter_rows[] = {
     {},
     // Pauses are found by parts of their names: pause_row().
@@ -44,9 +44,11 @@ constexpr CounterRow counter_rows[] = {
     {"rdma_retransmissions", M::resent,
      "retranssegs tcpretranssegs ip4retranssegs ip6retranssegs retrans_pkts"},
     {"rdma_retransmissions", M::resent_burst, "roce_adp_retrans completer_retry_err"},
-    {"ack_timeouts", M::resent_burst,
+    {"ack_timeouts", M::timed_out,
      "local_ack_timeout_err to_retransmits rto retrans_timeout_events requester_timeout"},
-    {"ack_timeouts", M::resent_burst, "roce_adp_retrans_to"},
+    {"ack_timeouts", M::timed_out, "roce_adp_retrans_to"},
+    // mlx5 and rxe, bnxt_re
+    {"", M::received_twice, "duplicate_request dup_req"},
     {"rdma_given_up", M::resent_burst,
      "req_transport_retries_exceeded max_retry_exceeded unresponsive_remote_events retry_exceeded_err"},
     {"rdma_given_up", M::resent_burst, "missing_resp impaired_remote_conn_events"},

@@ -13,6 +13,8 @@ enum class CounterMeaning : std::uint8_t {
     dropped,            ///< packets that this host threw away: full buffers and queues, broken packets
     resent,             ///< packets that came out of order or were sent again: lost, or overtaken on the way
     resent_burst,       ///< the same, but a NAK, time-out or retry stands for any number of packets
+    timed_out,          ///< the same of time-outs, whose packets may only have waited for too long
+    received_twice,     ///< packets that had come before: they were sent again although they were not lost
     pause_received,     ///< frames that stopped this host's sending
     pause_sent,         ///< frames by which this host stopped the switch
     pause_received_us,  ///< microseconds for which this host had to stop sending
@@ -36,7 +38,7 @@ struct CounterRow {
 /// Whether a counter of this meaning counts packets that were lost, or taken for lost.
 constexpr bool shows_losses(CounterMeaning meaning) {
     return meaning == CounterMeaning::dropped || meaning == CounterMeaning::resent ||
-           meaning == CounterMeaning::resent_burst;
+           meaning == CounterMeaning::resent_burst || meaning == CounterMeaning::timed_out;
 }
 
 /// Whether the counters of this source are the kernel's for a protocol, and not a device's.

@@ -198,6 +198,21 @@ TEST_CASE("A NAK stands for a burst, so few of them are not few") {
     CHECK(judged({roce_host("eb01", sums)}).mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
 }
 
+TEST_CASE("Time-outs are no losses where what was sent again had come before, and no packet was missing") {
+    const Sums late{{"mlx5_0.local_ack_timeout_err", 60}, {"mlx5_0.duplicate_request", 40}};
+    const NetworkVerdict verdict = judged({roce_host("eb01", late)});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::nothing_counted});
+    check_says(verdict, {"packets waited for longer than the time-out of acknowledgements",
+                         "60 local_ack_timeout_err"});
+    Sums lost = late;
+    lost.push_back({"mlx5_0.packet_seq_err", 20});
+    CHECK(judged({roce_host("eb01", lost)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
+    Sums once{{"mlx5_0.local_ack_timeout_err", 60}, {"mlx5_0.duplicate_request", 20}};
+    CHECK(judged({roce_host("eb01", once)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
+    once[1].sum = 0;
+    CHECK(judged({roce_host("eb01", once)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
+}
+
 TEST_CASE("The run's own losses are always reported") {
     const std::vector<HostCounters> quiet = {roce_host("eb01", {})};
     NetworkVerdict verdict =
@@ -344,7 +359,7 @@ TEST_CASE("Names of counters and what they measure") {
         {"mlx5_0.vport_out_of_sequence", M::resent},
         {"mlx5_0.packet_seq_err", M::resent_burst},
         {"mlx5_0.roce_adp_retrans", M::resent_burst},
-        {"mlx5_0.local_ack_timeout_err", M::resent_burst},
+        {"mlx5_0.local_ack_timeout_err", M::timed_out},
         {"mlx5_0.out_of_buffer", M::dropped},
         {"mlx5_0.rx_icrc_encapsulated", M::dropped},
         {"bnxt_re0.oos_drop_count", M::resent},
@@ -352,11 +367,11 @@ TEST_CASE("Names of counters and what they measure") {
         {"bnxt_re0.tx_roce_discards", M::dropped},
         {"irdma0.Rcvd_Out_of_order_packets", M::resent},
         {"irdma0.Nak_Sequence_Error", M::resent_burst},
-        {"irdma0.RTO", M::resent_burst},
+        {"irdma0.RTO", M::timed_out},
         {"irdma0.RetransSegs", M::resent},
         {"cxgb4_0.ip4RetransSegs", M::resent},
         {"rdmap0s6.retrans_pkts", M::resent},
-        {"rdmap0s6.retrans_timeout_events", M::resent_burst},
+        {"rdmap0s6.retrans_timeout_events", M::timed_out},
         {"rdmap0s6.rx_drops", M::dropped},
         {"rxe0.out_of_seq_request", M::resent},
         {"rxe0.completer_retry_err", M::resent_burst},
@@ -371,7 +386,7 @@ TEST_CASE("Names of counters and what they measure") {
         {"softnet.dropped", M::dropped},
         {"eth0.rx_dropped", M::none},
         {"mlx5_0.rnr_nak_retry_err", M::none},
-        {"mlx5_0.duplicate_request", M::none},
+        {"mlx5_0.duplicate_request", M::received_twice},
         {"tcp.loss_probes", M::none},
         {"mlx5_0.np_ecn_marked_roce_packets", M::marked},
         {"mlx5_0.cc_rx_ce_pkts", M::marked},
