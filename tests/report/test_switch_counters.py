@@ -49,7 +49,7 @@ def test_lines_and_json_are_the_same():
     ("{\"counters\": 3}", 'without a list "counters"'),
     ("{\"counters\": [{\"port\": \"a\", \"value\": 3}]}", 'no "name"'),
     ("[{\"port\": \"a\", \"name\": \"b\", \"value\": true}]", "the value True"),
-    ("[{\"port\": \"a\", \"name\": \"b\", \"value\": NaN}]", "the value nan"),
+    ("[{\"port\": \"a\", \"name\": \"b\", \"value\": NaN}]", "neither lines nor JSON: NaN"),
     ("[{\"port\": \"a\", \"priority\": \"3\", \"name\": \"b\", \"value\": 1}]", "the priority '3'"),
     ("[3]", "not an object"),
     ("{\"counters\": [", "neither lines nor JSON"),

@@ -7,7 +7,8 @@ import pytest
 
 from weir_report import traffic_command
 from weir_report.basics.errors import ReportError
-from weir_report.traffic import flows as traffic_flows, replay
+from weir_report.traffic import flows as traffic_flows, interference, replay, slowdown, step_order
+from weir_report.traffic.model import Trace
 from weir_report.traffic.flows import LEAD_NS
 
 FLOWS = "3\n0 1 3 100 1000 2.000000000\n2 1 3 100 500 2.0000015\n0 1 3 101 7 2.000000000\n9 9 9 this is more than was announced"
@@ -86,3 +87,20 @@ def test_a_run_that_fails_is_said(write, tmp_path, capsys, monkeypatch, weir):
     assert "weir simulate ended with 2: weir simulate: --pfc: 'maybe'" in capsys.readouterr().err
     assert traffic_command.main(["replay", str(path), "--out", str(tmp_path)]) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+WAITING = Trace(((0, 0, 1, 9), (1, 1, 0, 9)), after=((), (0,)), compute=(0, 0))
+
+
+@pytest.mark.parametrize("content, said", [
+    ("", "it is empty"), ("{", "line 1: "), ("[]", "schema is null"), ('{"schema": "weir-groups/1"}', "several groups"), ("[" * 100000, "nested too deeply"),
+    ('{"schema": "weir-run/1", "x": NaN}', "NaN is no number of JSON"), ('{"schema": "weir-run/9"}', "reads up to"),
+    ('{"schema": "weir-run/1"}', "it has no ")])
+@pytest.mark.parametrize("read", [lambda path: replay.record("f.csv", None, path), interference.collectives_of,
+                                  lambda path: step_order.check("f.csv", WAITING, path)])
+def test_a_record_that_is_none_of_a_run_is_refused(write, tmp_path, content, said, read):
+    write("run.json", content)
+    with pytest.raises(ReportError) as error:
+        read(tmp_path)
+    assert str(error.value).startswith(str(tmp_path / "run.json")) and said in str(error.value)
+    assert slowdown.remark_on(tmp_path) is None

@@ -15,7 +15,8 @@ from .pages.report_page import short_verdict, write_report
 from .runs import class_counters, metrics as run_metrics, openmetrics, switch_counters
 from .runs.grouped_runs import grouped_runs_of, worst_first
 from .runs.groups_record import first_group, is_groups_record
-from .runs.run import read_record, run_of
+from .runs.run import run_of
+from .runs.run_record import read_record
 from .version import VERSION
 
 # Groups of a job that the terminal names.

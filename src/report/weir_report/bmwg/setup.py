@@ -9,7 +9,7 @@ import subprocess
 
 from ..basics import programs, quantities
 from ..basics.errors import ReportError
-from ..runs.run import read_record
+from ..runs.run_record import read_record
 from ..sweep import dry_runs
 
 # The least interval of a simulated campaign; sets of a measured one are a hundred times as long, as hosts are less punctual.

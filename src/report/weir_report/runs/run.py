@@ -14,13 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from ..basics.errors import ReportError
-from ..basics.input_file import read_json, read_text
 from ..basics.units import counted
 from .burst_rows import read_bursts
-from .groups_record import is_groups_record, refusal
 from .rows import read_rows, read_table
+from .run_record import check_schema, read_record, refuse_others  # noqa: F401 (grouped_runs.py takes check_schema from here)
 
-KNOWN_SCHEMA = 1
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
                   "pausing_s", "pool_peak_bytes")
 # Above this, a table with a line for each pair would need more memory than all else.
@@ -229,33 +227,8 @@ def read_run(path):
     return run_of(*read_record(path))
 
 
-def read_record(path):
-    """(directory, content of run.json) of `path`: a run directory, or its run.json. Raises ReportError."""
-    directory = Path(path)
-    if directory.name == "run.json":
-        directory = directory.parent
-    record_path = directory / "run.json"
-    if not directory.is_dir():
-        raise ReportError(f"{path}: no such directory; a run directory (weir run --out) is expected")
-    if not record_path.exists():
-        raise ReportError(f"{path}: no run.json in it; a run directory (weir run --out) is expected")
-    text = read_text(record_path, "the record of a run")
-    if not text.strip():
-        raise ReportError(f"{record_path}: it is empty; the file is damaged")
-    try:
-        return directory, read_json(text)
-    except RecursionError as error:
-        raise ReportError(f"{record_path}: nested too deeply; the file is damaged") from error
-    except json.JSONDecodeError as error:
-        raise ReportError(f"{record_path}, line {error.lineno}: {error.msg}; the file is damaged") from error
-    except ValueError as error:
-        raise ReportError(f"{record_path}: {error}; the file is damaged") from error
-
-
 def run_of(directory, record):
     """The run in `directory`, whose run.json holds `record`. Raises ReportError."""
-    if is_groups_record(record):
-        raise ReportError(refusal(directory, record))
     _check_record(directory / "run.json", record)
     return Run(directory, record, name_of(directory, record), ended_early(record, "run"))
 
@@ -283,23 +256,12 @@ def ended_early(record, what):
 
 
 def _check_record(path, record):
-    check_schema(path, record, "weir-run", "the record of a weir run")
+    refuse_others(path, record)
     check_fields(path, record, "run.schema.json")
     for latency, entry in record["latency"].items():
         buckets = entry.get("buckets")
         if buckets and (len(buckets["upper_us"]) != len(buckets["events"]) or sum(buckets["events"]) != entry["count"]):
             raise ReportError(f"{path}: latency.{latency}.buckets do not sum up to its count; the file is damaged")
-
-
-def check_schema(path, record, name, expected):
-    """Raises a ReportError if `record` is not of the schema `name`, or of a newer version of it."""
-    schema = record.get("schema") if isinstance(record, dict) else None
-    match = re.fullmatch(rf"{name}/(\d+)", schema) if isinstance(schema, str) else None
-    if not match:
-        raise ReportError(f"{path}: schema is {json.dumps(schema)}, not \"{name}/{KNOWN_SCHEMA}\": this is not {expected}")
-    if int(match[1]) > KNOWN_SCHEMA:
-        raise ReportError(f"{path}: schema is \"{schema}\"; this weir-report reads up to \"{name}/{KNOWN_SCHEMA}\": "
-                          "use the one that came with that weir")
 
 
 def check_fields(path, record, schema_file):

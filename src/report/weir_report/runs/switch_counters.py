@@ -14,10 +14,9 @@ import csv
 import dataclasses
 import datetime
 import io
-import json
 
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
+from ..basics.input_file import read_json, read_text
 from ..basics.units import counted, counter
 from .switch_reading import COUNTER, KNOWN, LEVEL, PEAK, key_text, kind, title_and_unit
 
@@ -161,7 +160,7 @@ def _seconds(readings):
 
 def _record(path):
     try:
-        record = json.loads(read_text(path, READINGS))
+        record = read_json(read_text(path, READINGS))
         for reading in record["readings"]:
             if not isinstance(reading["when"], str) or not isinstance(reading["problem"], (str, type(None))):
                 raise ValueError("a reading without when it was made")

@@ -11,6 +11,7 @@ import math
 import re
 
 from ..basics.errors import ReportError
+from ..basics.input_file import read_json
 
 COUNTERS_MAX = 50_000
 PRIORITIES = 8
@@ -122,7 +123,7 @@ def _from_lines(text):
 
 def _from_json(text):
     try:
-        document = json.loads(text)
+        document = read_json(text)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"neither lines nor JSON: {error}") from None
     entries = document.get("counters") if isinstance(document, dict) else document

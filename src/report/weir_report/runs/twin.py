@@ -1,12 +1,12 @@
 """What `weir explain` found about a run, from the explain.json beside its run.json: how near its twin comes, and what would help."""
 
-import json
 import shlex
 
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
+from ..basics.input_file import read_json, read_text
 from ..basics.units import text
-from .run import check_fields, check_schema
+from .run import check_fields
+from .run_record import check_schema
 
 FILE = "explain.json"
 HEADER = ("", "run", "twin", "deviation", "tolerance")
@@ -28,8 +28,8 @@ def read(run):
     if not path.exists():
         return None
     try:
-        found = json.loads(read_text(path, "what weir explain found"))
-    except (json.JSONDecodeError, RecursionError) as error:
+        found = read_json(read_text(path, "what weir explain found"))
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: {error}; the file is damaged: make it anew with weir explain") from error
     check_schema(path, found, "weir-explain", "what weir explain found")
     check_fields(path, found, "explain.schema.json")

@@ -3,31 +3,21 @@ draft-calabria-bmwg-ai-fabric-training-bench (editor's copy of 2026-10-01)."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from ..basics import units
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
-from ..runs.groups_record import refuse_groups
+from ..runs.run_record import read_run_record
 
 SCHEMA = "weir-interference/1"
-RECORD_BYTES_MAX = 256 << 20
 # What a collective is: the factor compares equals.
 _SAME = ("kind", "algorithm", "workers", "bytes", "compute_s")
 
 
 def collectives_of(directory):
     """By name, as run.json has them. Raises ReportError."""
-    refuse_groups(Path(directory))
-    path = Path(directory) / "run.json"
-    try:
-        record = json.loads(read_text(path, "the record of a run", RECORD_BYTES_MAX))
-    except ValueError as error:
-        raise ReportError(f"{path}: it is not JSON: {error}") from error
-    found = record.get("collectives") if isinstance(record, dict) else None
+    directory, record = read_run_record(directory)
+    found = record.get("collectives")
     if not found:
-        raise ReportError(f"{path}: it has no collectives; a run with --pattern collectives:FILE that has ended is expected")
+        raise ReportError(f"{directory / 'run.json'}: it has no collectives; a run with --pattern collectives:FILE that has ended is expected")
     return {one["name"]: one for one in found}
 
 

@@ -7,14 +7,12 @@ one message, and so many of a pair can be under way at a time; control messages 
 from __future__ import annotations
 
 import collections
-import json
 import subprocess
-from pathlib import Path
 
 from ..basics import programs, quantities, units
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
 from ..runs import transfer_sizes
+from ..runs.run_record import read_run_record
 
 SCHEMA = "weir-replay/1"
 AT_ONCE = 8  # flows of a pair
@@ -59,11 +57,10 @@ def run(words):
 
 
 def record(file, flows, out):
-    path = Path(out) / "run.json"
-    try:
-        classes = json.loads(read_text(path, "the record of a run"))["size_classes"]
-    except (ValueError, KeyError) as error:
-        raise ReportError(f"{path}: it has no sizes of transfers; the run of a trace is expected") from error
+    directory, run_record = read_run_record(out)
+    classes = run_record.get("size_classes")
+    if classes is None:
+        raise ReportError(f"{directory / 'run.json'}: it has no sizes of transfers; the run of a trace is expected")
     return {"schema": SCHEMA, "file": str(file), "run": str(out), "hosts": flows.hosts, "flows": len(flows.trace.rows),
             "bytes": sum(size for *_, size in flows.trace.rows), "first_s": flows.first_ns * 1e-9, "moved_flows": flows.moved,
             "flows_within_hosts": flows.within_hosts, "size_classes": classes}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import math
 import statistics
 from pathlib import Path
@@ -18,6 +17,7 @@ from ..basics import units
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from ..runs.groups_record import refuse_groups
+from ..runs.run_record import read_record
 
 SCHEMA = "weir-slowdown/1"
 FILE = "transfers.csv"
@@ -224,7 +224,7 @@ def _left_out(result):
 def remark_on(directory):
     """A sentence if the run in `directory` did not end as planned, or None."""
     try:
-        status = json.loads(read_text(Path(directory) / "run.json", "the record of a run"))["status"]
-    except (ReportError, ValueError, KeyError, TypeError, RecursionError):
+        status = read_record(directory)[1]["status"]
+    except (ReportError, KeyError, TypeError):
         return None
     return None if status == "complete" else f"{directory}: the run is {status}, not complete"

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from pathlib import Path
 
 from ..basics import units
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..runs.groups_record import refuse_groups
+from ..runs.run_record import read_run_record
 
 SCHEMA = "weir-order/1"
 FILE = "completions.csv"
@@ -21,19 +19,18 @@ _BYTES_MAX = 1 << 30
 _LISTED_MAX = 20
 
 
-def check(file, traffic, directory):
+def check(file, traffic, run):
     """A record for --json, `violations` with the first ones. `file`: of the traffic. Raises ReportError."""
-    refuse_groups(Path(directory))
+    directory, run_record = read_run_record(run)
     inputs = _inputs(traffic)
     if not inputs:
         raise ReportError(f"{file}: none of its transfers waits for another one")
-    run = _json(Path(directory) / "run.json")
-    interval_s = run.get("plan", {}).get("resolved", {}).get("interval_s")
+    interval_s = run_record.get("plan", {}).get("resolved", {}).get("interval_s")
     if not interval_s:
-        raise ReportError(f"{directory}: its run.json has no interval")
-    error_s = ((run.get("clock") or {}).get("error_us") or 0) * 1e-6
-    arrivals = _arrivals(Path(directory) / FILE, round(interval_s * 1e9))
-    record = {"schema": SCHEMA, "run": str(directory), "intervals": len(arrivals), "checked": 0, "incomplete": 0, "violation_count": 0,
+        raise ReportError(f"{directory / 'run.json'}: it has no interval; the run of this traffic is expected")
+    error_s = ((run_record.get("clock") or {}).get("error_us") or 0) * 1e-6
+    arrivals = _arrivals(directory / FILE, round(interval_s * 1e9))
+    record = {"schema": SCHEMA, "run": str(run), "intervals": len(arrivals), "checked": 0, "incomplete": 0, "violation_count": 0,
               "clock_error_s": error_s, "violations": []}
     for number, arrived in arrivals.items():
         for waiting, needed in inputs.items():
@@ -83,14 +80,6 @@ def _arrivals(path, interval_ns):
     except (KeyError, TypeError, ValueError) as error:
         raise ReportError(f"{path}: it is not what weir writes: {error!r}") from error
     return found
-
-
-def _json(path):
-    try:
-        record = json.loads(read_text(path, "the record of a run", _BYTES_MAX))
-    except ValueError as error:
-        raise ReportError(f"{path}: it is not JSON: {error}") from error
-    return record if isinstance(record, dict) else {}
 
 
 def text_lines(record):
