@@ -39,7 +39,8 @@ def test_what_is_no_file_is_refused(tmp_path, kind, words):
     path = put(tmp_path / "x", kind)
     with pytest.raises(ReportError, match=f"x: {words}; a thing is expected"):
         input_file.read_bytes(path, "a thing")
-    assert claim_files.read_json(path) is None
+    with pytest.raises(ReportError, match=f"x: {words}; a record of weir is expected"):
+        claim_files.record_in(path)
 
 
 def test_what_is_read_is_bounded(tmp_path):

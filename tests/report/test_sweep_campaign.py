@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT
 from weir_report.basics import whole_file
 from weir_report.basics.child import Stop
+from weir_report.basics.errors import ReportError
 from weir_report.sweep import claim_files, launch, slurm_jobs
 from weir_report.sweep.campaign import Campaign
 
@@ -297,6 +298,13 @@ def test_a_damaged_campaign_is_refused(sweep):
     claim = sweep.campaign / "simulation/claims/0001-1.json"
     claim.write_text("{")
     assert "0001-1.json: damaged" in sweep("status", expect=2)
+    claim.write_text(json.dumps({"holder": claim_files.this_holder()}))
+    next(sweep.campaign.glob("simulation/runs/0001-*/run.json")).write_text("{")
+    # Of one run: it can be repeated, and the others are as they were.
+    said = sweep("status", "--json", expect=1)
+    first, *others = json.loads(said)["worlds"][0]["points"]
+    assert first["state"] == "failed" and "run.json: damaged" in first["reason"], first
+    assert others and {point["state"] for point in others} == {"complete"}
     (sweep.campaign / "plan.json").write_text("[]")
     assert "plan.json: damaged" in sweep("status", expect=2)
 
@@ -304,17 +312,24 @@ def test_a_damaged_campaign_is_refused(sweep):
 # --- Claims, and files as a whole.
 
 
-def test_a_claim_that_appears_between_two_looks_is_not_damaged(tmp_path, monkeypatch):
-    read = claim_files.read_json
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"x": NaN}', "[" * 100000])
+def test_what_is_damaged_is_not_taken_for_missing(tmp_path, content):
+    world = Campaign(tmp_path).world("local")
+    world.directory.mkdir()
+    claim = claim_files.create_claim(tmp_path, "0001", 0)
+    claim.finish(outcome="failed")
+    for path, read in ((world.directory / "settings.json", world.ranges), (world.directory / "settings.json", world.expected_plans),
+                       (claim.path.with_suffix(".end.json"), lambda: claim_files.claims(tmp_path, "0001"))):
+        path.write_text(content)
+        with pytest.raises(ReportError, match=f"{path.name}: damaged") as error:
+            read()
+        assert str(path) in str(error.value)
 
-    def read_and_then_another_claims(path):
-        record = read(path)
-        if record is None and path.name == "0001-1.json":
-            claim_files.create_claim(tmp_path, "0001", 0)
-        return record
 
-    monkeypatch.setattr(claim_files, "read_json", read_and_then_another_claims)
-    assert [claim.number for claim in claim_files.claims(tmp_path, "0001")] == [1]
+def test_records_are_as_they_were_written(tmp_path):
+    """What a sweep file has, such as joined emojis, is compared with them."""
+    (tmp_path / "x.json").write_text('{"x": "a\u200db"}')
+    assert claim_files.record_in(tmp_path / "x.json") == {"x": "a\u200db"} and claim_files.record_in(tmp_path / "y.json") is None
 
 
 def test_one_of_many_gets_a_claim(tmp_path):

@@ -29,8 +29,13 @@ def shown(text):
 
 def read_json(text):
     """The value of a text in JSON, of which all texts are safe to show and all numbers finite. Raises ValueError."""
-    value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    value = json_as_written(text)
     return _safe(value) if _UNSAFE_IN_JSON.search(text) else value
+
+
+def json_as_written(text):
+    """The same with texts as they are: for what is compared with other files, or searched for in them."""
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
 
 
 def _refuse(name):

@@ -74,12 +74,10 @@ class Campaign:
     def read_plan(self):
         """None if there is none yet."""
         path = self.directory / "plan.json"
-        if not path.exists():
+        record = claim_files.record_in(path)
+        if record is None:
             return None
-        record = claim_files.read_json(path)
         try:
-            if record is None:
-                raise ValueError("this is not JSON")
             return run_plan.from_record(record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ReportError(f"{path}: damaged ({error}); it is written by weir-sweep submit") from error
@@ -115,15 +113,18 @@ class World:
         }))
 
     def expected_plans(self):
-        record = claim_files.read_json(self.directory / "settings.json")
-        if record is None or not isinstance(record.get("plans"), dict):
-            raise ReportError(f"{self.directory / 'settings.json'}: missing or damaged; weir-sweep submit writes it")
-        return record["plans"]
+        return self._settings("plans")
 
     def ranges(self):
         """(least, most) by the name of a setting, as given to `begin`."""
-        record = claim_files.read_json(self.directory / "settings.json") or {}
-        return {name: tuple(pair) for name, pair in record.get("ranges", {}).items()}
+        return {name: tuple(pair) for name, pair in self._settings("ranges").items()}
+
+    def _settings(self, key):
+        """What `begin` wrote as `key`."""
+        record = claim_files.record_in(self.directory / "settings.json")
+        if record is None or not isinstance(record.get(key), dict):
+            raise ReportError(f"{self.directory / 'settings.json'}: missing or damaged (no {key}); weir-sweep submit writes it")
+        return record[key]
 
     def points(self):
         """Those that are run here; with `find`, those that were begun."""
@@ -153,10 +154,13 @@ class World:
 
     def _state(self, point, expected, job_is_alive):
         attempts = tuple(claim_files.claims(self.directory / "claims", point.name))
-        foreign = ""
+        foreign = damaged = ""
         for claim in attempts:
             directory = self.run_directory(point, claim.number)
-            record = claim_files.read_json(directory / "run.json")
+            try:
+                record = claim_files.record_in(directory / "run.json")
+            except ReportError as error:  # concerns this attempt alone: there may be another one
+                record, damaged = None, str(error)
             if record is not None and record.get("status") == "complete":
                 foreign = self._not_this_point(point, directory, record, expected)
                 if not foreign:
@@ -167,7 +171,7 @@ class World:
         if last.end is not None:
             outcome = last.end.get("outcome")
             if foreign or outcome == "complete":
-                return PointState(point, "failed", foreign or "its run directory does not exist", attempts)
+                return PointState(point, "failed", foreign or damaged or "its run directory does not exist", attempts)
             state = outcome if outcome in STATES else "failed"
             return PointState(point, state, last.end.get("reason", ""), attempts)
         who = claim_files.holder_text(last.holder)

@@ -12,14 +12,13 @@ A holder is a SLURM job (alive according to SLURM) or a process of a host.
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import socket
 from pathlib import Path
 
 from ..basics import whole_file
 from ..basics.errors import ReportError
-from ..basics.input_file import read_text
+from ..basics.input_file import json_as_written, read_text
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,20 +43,23 @@ def claims(directory, name):
     found = []
     while True:
         path = Path(directory) / f"{name}-{len(found) + 1}.json"
-        record = _claim_record(path)
-        if record is None and path.exists():
-            record = _claim_record(path)  # another worker may have created it since
-            if record is None:
-                raise ReportError(f"{path}: damaged; it is the record of a worker. Check that this one has ended, then remove it and "
-                                  "those with higher numbers")
+        try:
+            record = record_in(path)
+            if record is not None and not isinstance(record.get("holder"), dict):
+                raise ReportError(f"{path}: damaged (it names no holder)")
+        except ReportError as error:
+            raise ReportError(f"{error}. It is the record of a worker: check that this one has ended, then remove it and those with higher "
+                              "numbers") from error
         if record is None:
             return found
-        found.append(Claim(name, len(found) + 1, path, record, read_json(path.with_suffix(".end.json"))))
+        found.append(Claim(name, len(found) + 1, path, record, _end(path.with_suffix(".end.json"))))
 
 
-def _claim_record(path):
-    record = read_json(path)
-    return record if record is not None and isinstance(record.get("holder"), dict) else None
+def _end(path):
+    try:
+        return record_in(path)
+    except ReportError as error:
+        raise ReportError(f"{error}. It records how the work of a worker ended; if it is removed, that is taken for interrupted") from error
 
 
 def last_claim(directory, name):
@@ -74,13 +76,19 @@ def create_claim(directory, name, after, **record):
     return Claim(name, after + 1, path, record, None)
 
 
-def read_json(path):
-    """The object in a file, or None if there is none."""
-    try:
-        record = json.loads(read_text(path, "a record of weir"))
-    except (ReportError, ValueError, RecursionError):
+def record_in(path):
+    """The object in a file of a campaign; None if there is no file. These files are written whole, so a part of one is damage: raises
+    ReportError. Texts are as they are in the file, because a campaign compares them with its sweep file."""
+    if not path.exists():
         return None
-    return record if isinstance(record, dict) else None
+    text = read_text(path, "a record of weir")
+    try:
+        record = json_as_written(text)
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"{path}: damaged ({error}); a record of weir is expected") from error
+    if not isinstance(record, dict):
+        raise ReportError(f"{path}: damaged (no object of JSON); a record of weir is expected")
+    return record
 
 
 def this_holder():

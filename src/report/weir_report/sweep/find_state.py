@@ -61,7 +61,7 @@ def outcome(state, criterion):
     """(held, why there is no outcome) of a PointState; held is None if there is none."""
     if state.state != "complete":
         return None, state.reason
-    record = claim_files.read_json(state.directory / "run.json") or {}
+    record = claim_files.record_in(state.directory / "run.json") or {}
     if criterion == "lossless":
         dropped = (record.get("switch") or {}).get("dropped_packets")
         return (None, f"{state.directory.name} has no count of what switches dropped") if dropped is None else (dropped == 0, "")
@@ -191,7 +191,7 @@ class FindState:
     def _version(self):
         for tried in self.tried:
             if tried.state.directory:
-                environment = (claim_files.read_json(tried.state.directory / "run.json") or {}).get("environment") or {}
+                environment = (claim_files.record_in(tried.state.directory / "run.json") or {}).get("environment") or {}
                 return environment.get("weir_version"), environment.get("weir_commit")
         return None, None
 

@@ -107,7 +107,8 @@ def _find_names(campaign, root, more_names, names):
         if path.relative_to(root).parts[0] != "simulation":  # its hosts are called by their roles
             pack_names.add_from_run(names, _json(path))
     for path in sorted(root.glob("*/check/*.json")):
-        pack_names.add_from_check(names, claim_files.read_json(path) or {})
+        with contextlib.suppress(ReportError):  # a check that was ended has printed a part
+            pack_names.add_from_check(names, claim_files.record_in(path))
     for path in sorted(root.glob("*/claims/*.json")):
         holder = _json(path).get("holder") or {}
         for key, kind in (("host", "host"), ("boot", "boot")):
@@ -145,10 +146,10 @@ def _text(path):
 
 
 def _json(path):
-    record = claim_files.read_json(path)
-    if not isinstance(record, dict):
-        raise ReportError(f"{path.name}: damaged; it cannot be packed")
-    return record
+    try:
+        return claim_files.record_in(path)
+    except ReportError as error:
+        raise ReportError(f"{path.name}: damaged; it cannot be packed") from error
 
 
 # --- The archive.

@@ -159,7 +159,10 @@ class Worker:
         if reader:
             reader.after()
             reader.move_to(self.world.run_directory(point, claim.number))
-        record = claim_files.read_json(self.world.run_directory(point, claim.number) / "run.json") or {}
+        try:
+            record = claim_files.record_in(self.world.run_directory(point, claim.number) / "run.json") or {}
+        except ReportError as error:
+            return "failed", str(error), status
         if record.get("status") == "complete":
             return "complete", "", status
         if self.stop:
