@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT, RUNS
 from weir_report.basics.errors import ReportError
-from weir_report.runs import switch_counters, switch_reading
+from weir_report.runs import metrics, switch_counters, switch_reading
 from weir_report.runs.run import read_run
 from weir_report.sweep import switch_reader
 
@@ -289,12 +289,15 @@ def test_peaks_are_those_of_the_run(tmp_path, before, during, after, value):
 
 @pytest.mark.parametrize("content", ["", "time,when\n", "time,when,port,priority,name,value\nx\n",
                                      "time,when,port,priority,name,value\nt,before,p,three,a,1\n",
-                                     "time,when,port,priority,name,value\nt,before,p,3,a,much\n"])
+                                     "time,when,port,priority,name,value\nt,before,p,3,a,much\n",
+                                     *(f"time,when,port,priority,name,value\n2026-01-01T00:00:00Z,before,p,{words}\n"
+                                       for words in ("three,a,1", "3,a,much", "3,a,nan", "3,a,-1", f"3,a,{'9' * 400}"))])
 def test_damaged_readings_are_refused(tmp_path, content):
     run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1))
     (run.directory / "switch/read.csv").write_text(content)
-    with pytest.raises(ReportError, match=r"read\.csv, line [12]: .*damaged"):
-        switch_counters.of_run(run)
+    for read in (switch_counters.of_run, switch_counters.series, lambda run: metrics.families(run.directory, history=False)):
+        with pytest.raises(ReportError, match=r"read\.csv, line [12]: .*damaged"):
+            read(run)
     (run.directory / "switch/read.json").write_text("{}")
     with pytest.raises(ReportError, match=r"read\.json: damaged"):
         switch_counters.of_run(run)

@@ -5,20 +5,18 @@ While it goes on there is no run.json, so hosts of ranks and the verdict are mis
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import re
 from pathlib import Path
 
 import numpy as np
 
 from ..basics.errors import ReportError
-from ..basics.input_file import read_bytes, read_text
+from ..basics.input_file import read_bytes
 from .openmetrics import Family
 from .rows import ROWS, read_rows, read_table
 from .run import RANK_FILE, read_run
-from .switch_counters import COLUMNS
+from .switch_counters import read_steps
 from .switch_reading import COUNTER, kind
 
 ROLES = ("scheduler", "producer", "consumer")
@@ -171,19 +169,10 @@ def _of_switch(directory, history):
         return []
     counters = Family("weir_switch_counter", "counter", "", "What a switch counted, by the names of slurm/README.md.")
     levels = Family("weir_switch_level", "gauge", "", "Peaks and levels of a switch, by the names of slurm/README.md.")
-    series = {}
-    lines = csv.reader(io.StringIO(read_text(path, "the readings of a switch"), newline=""))
-    if next(lines, None) != COLUMNS:
-        raise ReportError(f"{path}, line 1: the columns are not {','.join(COLUMNS)}; the file is damaged")
-    for number, fields in enumerate(lines, start=2):
-        try:
-            time, _, port, priority, name, value = fields
-            at = datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() if history else None
-            if value != "":
-                series.setdefault((port, priority, name), []).append((float(value), at))
-        except ValueError:
-            raise ReportError(f"{path}, line {number}: '{','.join(fields)[:80]}' is no reading; the file is damaged") from None
-    for (port, priority, name), values in series.items():
-        family = counters if kind(name) == COUNTER else levels
-        family.series.append(({"port": port, "priority": priority, "name": name}, values if history else values[-1:]))
+    for (port, priority, name), steps in read_steps(path).items():
+        values = [(float(value), at.timestamp() if history else None) for at, _, value in steps if value is not None]
+        if values:
+            labels = {"port": port, "priority": "" if priority is None else str(priority), "name": name}
+            family = counters if kind(name) == COUNTER else levels
+            family.series.append((labels, values if history else values[-1:]))
     return [counters, levels]

@@ -18,7 +18,7 @@ import io
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
 from ..basics.units import counted, counter
-from .switch_reading import COUNTER, KNOWN, LEVEL, PEAK, key_text, kind, title_and_unit
+from .switch_reading import COUNTER, KNOWN, LARGEST, LEVEL, PEAK, key_text, kind, title_and_unit
 
 COLUMNS = ["time", "when", "port", "priority", "name", "value"]
 OF_PACKETS = ("marked_packets", "dropped_packets", "early_dropped_packets")
@@ -138,7 +138,7 @@ def _of_readings(directory):
     for when in ("before", "after"):
         if not any(reading["when"] == when for reading in record["readings"]):
             problems.append(f"The switch was not read {when} the run.")
-    steps = _steps(directory / "read.csv")
+    steps = read_steps(directory / "read.csv")
     changes = tuple(change for change in (_change(key, values) for key, values in steps.items()) if change)
     gone_back = [change for change in changes if "went back" in change.why]
     if gone_back:
@@ -170,8 +170,8 @@ def _record(path):
         raise ReportError(f"{path}: damaged ({error!r}); {READINGS} is expected") from error
 
 
-def _steps(path):
-    """{(port, priority, name): [(time, when, value)]} in the order of the readings."""
+def read_steps(path):
+    """{(port, priority, name): [(time, when, value)]} of a read.csv, in the order of the readings. Raises ReportError."""
     lines = csv.reader(io.StringIO(read_text(path, READINGS), newline=""))
     if next(lines, None) != COLUMNS:
         raise ReportError(f"{path}, line 1: the columns are not {','.join(COLUMNS)}; the file is damaged")
@@ -179,16 +179,21 @@ def _steps(path):
     for number, fields in enumerate(lines, start=2):
         try:
             time, when, port, priority, name, value = fields
-            datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
+            at = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
             key = port, int(priority) if priority else None, name
-            found.setdefault(key, []).append((time, when, _value(value)))
+            found.setdefault(key, []).append((at, when, _value(value)))
         except ValueError:
             raise ReportError(f"{path}, line {number}: '{','.join(fields)[:80]}' is no reading; the file is damaged") from None
     return found
 
 
 def _value(words):
-    return None if words == "" else int(words) if words.isdigit() else float(words)
+    if words == "":
+        return None
+    value = int(words) if words.isdigit() else float(words)
+    if not 0 <= value <= LARGEST:
+        raise ValueError(f"{words} is no value of a counter")
+    return value
 
 
 def _change(key, steps):
@@ -224,9 +229,8 @@ def series(run):
     if not path.exists():
         return {}
     found = {}
-    for key, steps in _steps(path).items():
-        found[key] = [(datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp(), value)
-                      for time, _, value in steps if value is not None]
+    for key, steps in read_steps(path).items():
+        found[key] = [(at.timestamp(), value) for at, _, value in steps if value is not None]
     return found
 
 
