@@ -50,10 +50,10 @@ def parser():
     add("--unpaired",
         action="store_true",
         help="do not compare in pairs (runs with equal seeds, alternating runs)")
-    add("--relevant", metavar="PERCENT", default="2%", type=_share,
-        help="smaller differences are 'no difference' (default: 2%%)")
-    add("--ignore-below", metavar="PERCENT", default="0%", type=_share,
-        help="smaller differences are never better or worse (default: 0%%)")
+    add("--relevant", metavar="PERCENT", default=_percent(Settings.relevant), type=_share,
+        help="smaller differences are 'no difference' (default: %(default)s)")
+    add("--ignore-below", metavar="PERCENT", default=_percent(Settings.ignore_below), type=_share,
+        help="smaller differences are never better or worse (default: %(default)s)")
     add("--figures", metavar="NAME,...", help="only these key figures; fewer of them have finer thresholds")
     add("--decide-by", metavar="FIGURE", help="the key figure that decides (default: the first in which settings differ)")
     add("--prove", action="store_true",
@@ -71,6 +71,10 @@ def parser():
     add("--seed", type=int, default=0, metavar="N", help="for older scripts: nothing is drawn at random any more")
     add("--version", action="version", version=f"weir-compare {VERSION}")
     return made
+
+
+def _percent(share):
+    return f"{100 * share:g}%"
 
 
 def _limit_s(text):

@@ -8,11 +8,11 @@ from ..traffic.files import matrix_text
 from ..traffic.model import Matrix
 from . import arithmetic
 from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .setup import RECEIVERS_KEEP
 from .steps import Step
 
 INTERVALS = 4
 QUEUE_PAIRS = 4  # of 8.2 and 8.3
-RECEIVERS_KEEP = "1MiB"
 
 
 def ecmp(setup):

@@ -10,6 +10,7 @@ from ..traffic import collective_files, collectives
 from ..traffic.files import trace_text
 from ..traffic.summary import unscheduled
 from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .setup import RECEIVERS_KEEP
 from .steps import Step
 
 KINDS = {"9.1": "all-reduce", "9.2": "all-to-all", "9.3": "all-gather"}
@@ -17,7 +18,6 @@ AS_CONFIGURED = "as configured"
 # An iteration may take so many times its ideal before it reaches into the next one.
 ROOM, ROOM_NS = 10, 5_000_000
 # That comes ahead of a missing packet, with every way of balancing: without it, packets that overtake each other count as lost.
-RECEIVERS_KEEP = "1MiB"
 
 
 def collective(setup):

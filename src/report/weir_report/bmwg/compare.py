@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..basics import units
+from ..basics import text_table, units
 from ..basics.errors import ReportError
 
 
@@ -31,9 +31,7 @@ def _lines(names, first, second):
         yield "So no single figure is formed: A and B stand beside each other."
         yield ""
     table = [("section", "figure", "setting", "A", "runs", "B", "runs", "B / A")] + list(_rows(first, second, not found))
-    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
-    for row in table:
-        yield "  ".join(cell.ljust(width) if place < 3 else cell.rjust(width) for place, (cell, width) in enumerate(zip(row, widths))).rstrip()
+    yield from text_table.aligned(table, left=(0, 1, 2))
     yield from _not_in_both(first, second)
 
 

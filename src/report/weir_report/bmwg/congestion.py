@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..basics.values import known
 from ..traffic.files import matrix_text
 from ..traffic.model import Matrix
 from . import arithmetic
-from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
 from .steps import Step
 
 

@@ -13,10 +13,11 @@ import statistics
 
 from ..basics import quantities
 from ..basics.units import number
+from ..basics.values import known
 from ..traffic.files import trace_text
 from ..traffic.model import Trace
 from . import arithmetic
-from .results import ARITHMETIC, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, known, mean
+from .results import ARITHMETIC, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, mean
 from .steps import Step
 
 ROW_NS, FAIR = 1_000_000, 0.1

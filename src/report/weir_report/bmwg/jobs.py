@@ -7,8 +7,10 @@ import csv
 
 from ..basics import quantities
 from ..basics.errors import ReportError
-from .collective_tests import RECEIVERS_KEEP, few_iterations, job_traffic
-from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean, nearest_rank
+from ..basics.values import nearest_rank
+from .collective_tests import few_iterations, job_traffic
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
+from .setup import RECEIVERS_KEEP
 from .steps import Step
 
 JOB = "all-reduce"

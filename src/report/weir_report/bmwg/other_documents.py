@@ -7,12 +7,13 @@ import math
 
 from ..basics import quantities
 from ..basics.errors import ReportError
+from ..basics.values import known, nearest_rank
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.inference import bytes_per_token
 from ..traffic.model import Matrix, Trace
 from .arithmetic import Framing, wire_bytes
 from .congestion import throughput_bps
-from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, known, mean, nearest_rank
+from .results import ARITHMETIC, HOST, NIC, SETTING, SWITCH, Column, Outcome, Primary, Table, by_name, mean
 from .steps import Step
 
 # --- Head-of-line blocking.

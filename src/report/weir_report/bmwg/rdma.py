@@ -7,11 +7,12 @@ import math
 import statistics
 
 from ..basics import quantities
+from ..basics.values import known, nearest_rank
 from ..sweep.limit_search import Space
 from ..traffic.files import matrix_text, trace_text
 from ..traffic.model import Matrix, Trace
 from . import arithmetic
-from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, known, mean, nearest_rank
+from .results import ARITHMETIC, HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, by_name, mean
 from .searches import limit_of, search
 from .steps import Step
 

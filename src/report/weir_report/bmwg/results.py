@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import statistics
+
+from ..basics.values import known
 
 # Observation points. Values of different points never stand in one column.
 SETTING = "setting"  # what was chosen, not observed
@@ -80,15 +81,6 @@ def variation(values):
     """Standard deviation / mean; None: of one value, or where the mean is 0."""
     mean = statistics.fmean(values) if values else 0.0
     return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else None
-
-
-def nearest_rank(ascending, share):
-    """The percentile of sorted values that at least `share` of them do not exceed."""
-    return ascending[max(0, math.ceil(share * len(ascending)) - 1)]
-
-
-def known(values):
-    return [value for value in values if value is not None]
 
 
 def mean(values):

@@ -15,6 +15,7 @@ from ..sweep import dry_runs
 # The least interval of a simulated campaign; sets of a measured one are a hundred times as long, as hosts are less punctual.
 INTERVAL_NS = 2_000_000
 MEASURED_INTERVAL_NS = 200_000_000
+RECEIVERS_KEEP = "1MiB"  # simulated: what comes ahead of a missing packet
 
 
 @dataclasses.dataclass(frozen=True)

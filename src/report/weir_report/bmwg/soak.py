@@ -6,8 +6,9 @@ import csv
 import statistics
 
 from ..basics import quantities
-from .collective_tests import RECEIVERS_KEEP, job_traffic
+from .collective_tests import job_traffic
 from .results import HOST, SETTING, SWITCH, Column, Curve, Outcome, Primary, Table, mean, variation
+from .setup import RECEIVERS_KEEP
 from .steps import Step
 
 ITERATIONS_LEAST = 4

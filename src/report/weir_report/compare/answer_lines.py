@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from ..basics import units
+from ..basics import text_table, units
 from . import answer_text
 
 WIDTH = 110
@@ -40,10 +40,7 @@ def _ranking(answer):
         for value, has_interval in zip(row.details, with_interval):
             cells += [value.text, *([interval(value)] if has_interval else [])]
         rows.append((*cells, against_next(row, answer)))
-    left = {1, len(heads) - 1}
-    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
-    return ["  ".join(cell.ljust(width) if column in left else cell.rjust(width)
-                      for column, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in (heads, *rows)]
+    return text_table.aligned((heads, *rows), left=(1, len(heads) - 1))
 
 
 def _runs(row):

@@ -1,7 +1,7 @@
 """A comparison as text: a table of what is scored, one of what explains it, and at the end what is worse and better, and by
 how much."""
 
-from ..basics import units
+from ..basics import text_table, units
 from ..runs.key_figures import COMPLETED, KEY_FIGURES, SPEED
 from . import answer_lines, answer_why, network_mechanisms
 from .comparison import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
@@ -230,7 +230,7 @@ def explaining_lines(comparison):
         heads = ("not scored, explains", "baseline", "new", "difference")
         rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
                  change(result, result.difference)) for result in comparison.explaining]
-        lines += ["", *_aligned(heads, rows, [None] * len(rows), False)]
+        lines += ["", *_aligned(heads, rows, False)]
     if silent(comparison):
         lines += ["", silent(comparison)]
     return lines
@@ -254,7 +254,7 @@ def _rows(comparison, colour):
     rows = [(result.figure.title, value_of(result, result.baseline), value_of(result, result.new),
              change(result, result.difference), interval(result), least(result, result.detectable),
              judgement(result)) for result in comparison.informative]
-    return _aligned(heads, rows, [result.call for result in comparison.informative], colour)
+    return _aligned(heads, rows, colour)
 
 
 def judgement(result):
@@ -267,7 +267,7 @@ def _sweep_rows(report, colour):
     groups = [comparison.new for comparison in report.comparisons]
     heads = ("key figure", report.groups[0].name, *(name for group in groups
                                                     for name in (group.name, "", "")))
-    rows, calls = [], []
+    rows = []
     by_figure = {}
     for index, comparison in enumerate(report.comparisons):
         for result in comparison.scored + comparison.explaining + comparison.silent + comparison.alike:
@@ -278,8 +278,7 @@ def _sweep_rows(report, colour):
             continue
         of_figure = by_figure[figure]
         any_result = next(iter(of_figure.values()))
-        row, row_calls = [any_result.figure.title,
-                          value_of(any_result, any_result.baseline, spread=False)], [None, None]
+        row = [any_result.figure.title, value_of(any_result, any_result.baseline, spread=False)]
         for index in range(len(groups)):
             result = of_figure.get(index)
             row += (["-", "", ""] if result is None else [
@@ -287,10 +286,8 @@ def _sweep_rows(report, colour):
                 change(result, result.difference),
                 _sweep_judgement(report.comparisons[index], result)
             ])
-            row_calls += [None, None, result.call if result else None]
         rows.append(tuple(row))
-        calls.append(row_calls)
-    return _aligned(heads, rows, calls, colour)
+    return _aligned(heads, rows, colour)
 
 
 def _sweep_judgement(comparison, result):
@@ -299,22 +296,25 @@ def _sweep_judgement(comparison, result):
     return "alike" if result in comparison.alike else judgement(result)
 
 
-def _aligned(heads, rows, calls, colour):
+def _aligned(heads, rows, colour):
     """The first column and judgements to the left, all others to the right."""
-    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
-    lines = []
-    for position, row in enumerate((heads, *rows)):
-        cells = []
-        for column, cell in enumerate(row):
-            judged = position > 0 and cell.split(" (")[0] in COLOURS
-            left = column == 0 or judged or heads[column] == "result"
-            padded = cell.ljust(widths[column]) if left else cell.rjust(widths[column])
-            if judged and colour:
-                call = cell.split(" (")[0]
-                padded = padded.replace(cell, COLOURS[call] + cell + RESET) if COLOURS[call] else padded
-            cells.append(padded)
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    def is_left(row, column):
+        return column == 0 or heads[column] == "result" or row > 0 and _call(rows[row - 1][column]) in COLOURS
+
+    head, *padded = text_table.padded((heads, *rows), is_left)
+    if colour:
+        padded = [map(_coloured, *pair) for pair in zip(rows, padded)]
+    return [text_table.line(cells) for cells in (head, *padded)]
+
+
+def _coloured(cell, padded):
+    colour = COLOURS.get(_call(cell))
+    return padded.replace(cell, colour + cell + RESET) if colour else padded
+
+
+def _call(cell):
+    """The judgement in a cell: worse (a little)."""
+    return cell.split(" (")[0]
 
 
 def _notes(report, hints):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..basics.units import number, scale, text
+from ..basics.values import nearest_rank
 from ..runs.phase_times import SHOWN, slowest_first
 from .charts import BLUE, Line, Mark, Panel, PanelChart, Row, RowChart, rule
 from .time_charts import group_edges
@@ -60,14 +61,9 @@ def _transfers(run, names):
         if mine.any():
             means = np.sort(columns["completion_s_mean"][mine])
             longest = np.nanmax(np.append(columns["completion_s_max"][mine], means[-1]))
-            found[name] = (("half of the pairs, in the mean, at most", _quantile(means, 0.5)),
-                           ("99 % of the pairs, in the mean, at most", _quantile(means, 0.99)), ("longest transfer", float(longest)))
+            found[name] = (("half of the pairs, in the mean, at most", float(nearest_rank(means, 0.5))),
+                           ("99 % of the pairs, in the mean, at most", float(nearest_rank(means, 0.99))), ("longest transfer", float(longest)))
     return found
-
-
-def _quantile(ordered, share):
-    """The smallest value that `share` of all values do not exceed."""
-    return float(ordered[max(0, int(np.ceil(share * len(ordered))) - 1)])
 
 
 def over_time(run):

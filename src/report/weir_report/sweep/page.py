@@ -1,6 +1,6 @@
 """The page of a campaign: what was measured beside what was predicted, the comparison of all settings, and every run."""
 
-from ..basics import units
+from ..basics import text_table, units
 from ..compare import answer_text, page as compare_page
 from . import collect, find_collect
 from .collect import overview
@@ -83,7 +83,5 @@ def difference(beside):
 def overview_lines(collection, by=None):
     """The same for a terminal."""
     table = overview_table(collection, by)
-    lines = [("setting", "", *table["heads"])] + [(row["name"], row["what"], *row["cells"]) for row in table["rows"]]
-    widths = [max(len(line[position]) for line in lines) for position in range(len(lines[0]))]
-    return ["  ".join(cell.ljust(width) if position < 2 else cell.rjust(width)
-                      for position, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines]
+    rows = [(row["name"], row["what"], *row["cells"]) for row in table["rows"]]
+    return text_table.aligned([("setting", "", *table["heads"]), *rows], left=(0, 1))

@@ -17,6 +17,7 @@ TRANSFER_BYTES_MAX = 2**50
 INTERVAL_BYTES_MAX = 2**62  # of all transfers together
 FILE_BYTES_MAX = 64 << 20
 INTERVAL_MAX_NS = 3600 * 10**9
+SLOTS_MAX = STREAMS_MAX = 1024  # of a rank
 # Most that generators make: pairs of a matrix, lines of a trace.
 GENERATED_MAX = 1_000_000
 

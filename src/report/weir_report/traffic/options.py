@@ -7,7 +7,7 @@ from pathlib import Path
 from ..basics import quantities
 from ..version import VERSION
 from . import collectives, combine, experts, inference, isolate, replay
-from .model import INDEX_MAX
+from .model import INDEX_MAX, SLOTS_MAX
 
 DESCRIPTION = """Writes traffic for weir run and weir simulate (--pattern matrix:FILE, sequence:FILE, trace:FILE, collectives:FILE): who sends how
 many bytes to whom, and when. Each kind prints what its traffic asks of the links, and the command to try next. docs/traffic.md
@@ -297,6 +297,6 @@ def _replay(command):
     added.add_argument("file", metavar="FILE", type=Path, help="trace of flows")
     added.add_argument("--out", metavar="DIRECTORY", type=Path, required=True,
                        help="run directory, which must not exist; DIRECTORY.csv is the trace as weir reads it")
-    added.add_argument("--at-once", metavar="N", type=count(1, 1024), default=replay.AT_ONCE,
+    added.add_argument("--at-once", metavar="N", type=count(1, SLOTS_MAX), default=replay.AT_ONCE,
                        help="flows of a pair under way at a time; further ones wait (default: %(default)s)")
     _link(added)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import collections
 import subprocess
 
-from ..basics import programs, quantities, units
+from ..basics import programs, quantities, text_table, units
 from ..basics.errors import ReportError
 from ..runs import transfer_sizes
 from ..runs.run_record import read_run_record
+from .model import SLOTS_MAX, STREAMS_MAX
 
 SCHEMA = "weir-replay/1"
 AT_ONCE = 8  # flows of a pair
-# Limits of weir (src/config/limits.hpp).
-_SLOTS_MAX = _STREAMS_MAX = 1024
+# Of weir (src/config/limits.hpp).
 _CHUNK_MAX = 1 << 30
 
 
@@ -28,15 +28,15 @@ def command(weir, file, flows, out, link, at_once, more):
         senders[receiver] += 1
         receivers[sender] += 1
     most = max(senders.values())
-    if most > _SLOTS_MAX:
-        raise ReportError(f"{most} hosts send to one; weir allows {_SLOTS_MAX} slots, and each sender needs one")
+    if most > SLOTS_MAX:
+        raise ReportError(f"{most} hosts send to one; weir allows {SLOTS_MAX} slots, and each sender needs one")
     largest = max(size for *_, size in flows.trace.rows)
     span = quantities.time_text(quantities.rounded_up_ns(flows.trace.rows[-1][0] + 1))
     speed = quantities.rate_text(link)
     ours = {"pattern": f"trace:{file}", "producers": flows.hosts, "consumers": flows.hosts, "policy": "none",
             "interval": span, "duration": span, "warmup": "0s", "event-size": f"{largest}B", "slot-size": f"{largest}B",
-            "chunk-size": f"{min(largest, _CHUNK_MAX)}B", "slots": min(_SLOTS_MAX, most * at_once),
-            "streams": min(_STREAMS_MAX, max(receivers.values()) * at_once), "scheduler-time": "0ns", "network": "packet", "control-network": "separate",
+            "chunk-size": f"{min(largest, _CHUNK_MAX)}B", "slots": min(SLOTS_MAX, most * at_once),
+            "streams": min(STREAMS_MAX, max(receivers.values()) * at_once), "scheduler-time": "0ns", "network": "packet", "control-network": "separate",
             "producer-link": speed, "consumer-link": speed}
     given = {word[2:].partition("=")[0] for word in more if word.startswith("--")}
     if "fluid" in more or "--network=fluid" in more:
@@ -78,11 +78,8 @@ def lines(made):
         rows.append((transfer_sizes.size_text(sizes, number == 0), str(sizes["transfers"]), str(sizes["incomplete_transfers"]),
                      *(_or_dash(sizes[name], lambda value: units.text(value, "s")) for name in ("completion_s_median", "completion_s_p99")),
                      *(_or_dash(sizes[f"slowdown_{name}"], "{:.3f}".format) for name in ("mean", "median", "p99", "max"))))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = ["  ".join(cell.ljust(width) if column == 0 else cell.rjust(width)
-                       for column, (cell, width) in enumerate(zip(row, widths))) for row in rows]
     words = ["trace", *[""] * (len(remarks) - 1)]
-    return [f"{word:<7}{remark}" for word, remark in zip(words, remarks)] + [f"{'run':<7}{made['run']}", ""] + table
+    return [f"{word:<7}{remark}" for word, remark in zip(words, remarks)] + [f"{'run':<7}{made['run']}", ""] + text_table.aligned(rows)
 
 
 def _or_dash(value, text):

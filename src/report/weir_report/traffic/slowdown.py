@@ -16,6 +16,7 @@ from pathlib import Path
 from ..basics import units
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
+from ..basics.values import nearest_rank
 from ..runs.groups_record import refuse_groups
 from ..runs.run_record import read_record
 
@@ -153,9 +154,7 @@ def _alone(isolated):
 
 
 def quantile(values, share):
-    """The smallest value that `share` of all values do not exceed (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+    return nearest_rank(sorted(values), share)
 
 
 def by_receiver(result):

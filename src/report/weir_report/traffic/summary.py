@@ -14,12 +14,11 @@ from ..basics import units
 from ..basics.quantities import rate_text, rounded_up_ns, time_text
 from .collectives import FACTORS
 from .files import file_of
-from .model import ideal_ns, sums
+from .model import SLOTS_MAX, STREAMS_MAX, ideal_ns, sums
 
 SCHEMA = "weir-traffic/1"
 LINES_MAX = 12  # of phases
 LINKS_MAX = 16  # whose loads are shown one by one
-SLOTS_MAX = 1024  # of weir (src/config/limits.hpp), and of streams
 REPETITIONS, FEW_REPETITIONS = 10, 3  # intervals that the suggested command measures: of a short matrix, and else
 
 
@@ -114,7 +113,7 @@ def unscheduled(traffic):
         receivers[producer] += 1
     largest = max(size for _, size in traffic.transfers())
     return [("policy", "none"), ("event-size", f"{largest}B"), ("slots", str(min(SLOTS_MAX, 2 * max(senders.values())))),
-            ("streams", str(min(SLOTS_MAX, 2 * max(receivers.values()))))]
+            ("streams", str(min(STREAMS_MAX, 2 * max(receivers.values()))))]
 
 
 # --- Text.

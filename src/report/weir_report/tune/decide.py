@@ -16,6 +16,7 @@ import statistics as statistics_of
 
 import numpy as np
 
+from ..basics.values import known
 from ..compare import statistics
 from ..compare.figure_results import BETTER, NO_DIFFERENCE, WORSE, Settings, Side, call_figure, measure_figure
 
@@ -148,11 +149,11 @@ def judged(neighbours):
 
 def mean(values):
     """Of those that are known. None: there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    values = known(values)
+    return sum(values) / len(values) if values else None
 
 
 def median(values):
     """The same of the median."""
-    known = [value for value in values if value is not None]
-    return statistics_of.median(known) if known else None
+    values = known(values)
+    return statistics_of.median(values) if values else None
