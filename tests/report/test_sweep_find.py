@@ -230,6 +230,7 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     ("rate", "scale", {"rate": "5Gb/s", "event-size": "10MB", "time-scale": "1/200"}, 2.5e9, {"rate": "2.5Gb/s", "event-size": "1000000000B"}),
     ("rate", "scale", {"rate": "50Mb/s", "event-size": "1MB", "scale": "1/100"}, 25e6, {"rate": "2.5Gb/s", "event-size": "50000000B"}),
     ("busy", None, {"busy": "exponential:1ms", "time-scale": "1/10"}, 0.002, {"busy": "exponential:20000000ns"}),
+    ("busy", None, {"busy": "exponential:1.1min"}, 66.0, {"busy": "exponential:66000000000ns"}),
     # The size is kept, as nearly as whole events allow: 25 MB are three of 8.3 MB; what is drawn is kept as it is.
     ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms"}, 2e9, {"rate": "2Gb/s", "event-size": "8333334B"}),
     ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms", "slot-size": "8MB"}, 2e9, {"rate": "2Gb/s", "event-size": "6250000B"}),

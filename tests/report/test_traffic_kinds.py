@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import random
+from fractions import Fraction
 
 import pytest
 
@@ -282,6 +283,12 @@ def test_quantities():
     for text in ("1e3B", "-1B", "1,5kB", "1 kB", "kB", "", "9" * 19 + "B", "5000000TiB"):
         with pytest.raises(argparse.ArgumentTypeError):
             quantities.size(text)
+    # Exact, in base units; not what only begins with a number, and not what weir does not take.
+    assert [quantities.number_of(text) for text in ("1.1min", "2.3Gb/s", "4KiB", "-4", "1e-5")] == [
+        (66 * 10**9, "ns"), (23 * 10**8, "b/s"), (4096, "B"), (-4, ""), (Fraction(1, 10**5), "")]
+    assert [quantities.number_of(text) for text in ("", "on", "4 kB", "-4kB", "1e3kB", "4-slots", "nan", "inf")] == [None] * 8
+    assert [quantities.seconds_of(text) for text in ("20us", "0s", "1.5h", "3kB", "3", "")] == [20e-6, 0.0, 5400.0, None, None, None]
+    assert [quantities.share(text) for text in ("2%", "0.5 %", ".5%", "100%", "2", "-1%", "nan%", "%")] == [0.02, 0.005, 0.005, 1.0, *[None] * 4]
     assert quantities.rounded_up_ns(1_174_405) == 1_200_000 and quantities.rounded_up_ns(7) == 7
     assert ideal_ns(1, 8) == 10**9 and sums(Matrix({(2, 0): 5})).sent == [0, 0, 5]
 

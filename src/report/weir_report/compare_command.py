@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import os
 import shlex
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from .basics.errors import ReportError, naming, status_of
 from .basics.input_file import shown
-from .basics.quantities import time_ns
+from .basics.quantities import share, time_ns
 from .compare import terminal as compare_terminal
 from .compare.comparison import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare.inputs import compare_limits, grouped, is_campaign, read_runs, two_groups
@@ -73,8 +72,8 @@ def parser():
     return made
 
 
-def _percent(share):
-    return f"{100 * share:g}%"
+def _percent(value):
+    return f"{100 * value:g}%"
 
 
 def _limit_s(text):
@@ -82,12 +81,8 @@ def _limit_s(text):
 
 
 def _share(text):
-    number = text[:-1] if text.endswith("%") else None
-    try:
-        value = float(number) / 100.0
-    except (TypeError, ValueError):
-        value = math.nan
-    if not 0.0 <= value < 10.0:
+    value = share(text)
+    if value is None or value >= 10.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a share in percent, such as 2%")
     return value
 

@@ -7,8 +7,7 @@ import re
 
 import numpy as np
 
-from ..basics import units
-from ..basics.quantities import BYTES, RATES, TIMES_NS
+from ..basics import quantities, units
 from ..figures.charts import Line, Panel, PlotRow
 from . import run_charts
 
@@ -38,15 +37,15 @@ class NumericAxis:
 
 
 def number_of(text):
-    """(number, unit) of '200kB', '0.5', '10ms'; None if it is none."""
+    """(number, unit) of '200kB', '0.5', '10 ms' (in s), '4-slots'; None if it does not begin with a number."""
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return None
-    number, unit = float(match[1]), match[2]
-    for factors, base, step in ((BYTES, "B", 1), (RATES, "b/s", 1), (TIMES_NS, "s", 10**9)):
-        if unit in factors:
-            return number * factors[unit] / step, base
-    return number, unit
+    found = quantities.number_of(match[1] + match[2])
+    if not found:
+        return float(match[1]), match[2]
+    number, base = found
+    return (float(number / 10**9), "s") if base == "ns" else (float(number), base)
 
 
 def numeric_axes(settings):

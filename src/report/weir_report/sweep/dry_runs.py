@@ -12,8 +12,8 @@ import subprocess
 
 from ..basics import programs
 from ..basics.errors import ReportError
+from ..basics.quantities import seconds_of
 from . import run_plan
-from .file import seconds_of
 
 # A row of a rank's file, and what there is once per run and rank (measured: 60 to 170 and some 1200 bytes).
 ROW_BYTES = 200

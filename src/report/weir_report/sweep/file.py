@@ -11,7 +11,7 @@ import difflib
 import re
 from pathlib import Path
 
-from ..basics import toml_file
+from ..basics import quantities, toml_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from . import find_values
@@ -19,8 +19,6 @@ from . import find_values
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 OPTION = re.compile(r"[a-z][a-z0-9-]{0,40}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
-TIME = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s|min|h)")
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 SCHEDULERS = ("own", "producers", "consumers")
 REPETITIONS_MAX = 1000
 SWEEP_BYTES_MAX = 1_000_000
@@ -205,7 +203,7 @@ class Table:
         text = self.read(key, None, str, 'a time with its unit, such as "90s"')
         if text is None:
             return default
-        seconds = seconds_of(text)
+        seconds = quantities.seconds_of(text)
         if seconds is None:
             raise ReportError(f"{self.where(key)}: '{text}' is not a time with its unit (ns us ms s min h), such as \"90s\"")
         return seconds
@@ -240,12 +238,6 @@ class Table:
             near = difflib.get_close_matches(key, self.known, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; known are: {', '.join(self.known)}"
             raise ReportError(f"{self.where(key)}: there is no such key{hint}")
-
-
-def seconds_of(text):
-    """Seconds of '90s' or '1.5min'; None if it is no time."""
-    match = TIME.fullmatch(text)
-    return float(match[1]) * SECONDS[match[2]] if match else None
 
 
 def _shown(value):

@@ -8,9 +8,9 @@ import dataclasses
 import os
 
 from ..basics.errors import ReportError
+from ..basics.quantities import seconds_of
 from ..runs.capacity import Capacity, Search, Setting, Trial, write_capacity
 from . import claim_files, find_values, run_plan
-from .file import seconds_of
 from .limit_search import Space
 from .search_order import Searches
 

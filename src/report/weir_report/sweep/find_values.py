@@ -12,8 +12,9 @@ import math
 import re
 from fractions import Fraction
 
+from ..basics import quantities
 from ..basics.errors import ReportError
-from ..basics.quantities import BYTES, RATES, TIMES_NS, rate_text
+from ..basics.quantities import BYTES, TIMES_NS, rate_text
 from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
 from .limit_search import Space
 
@@ -24,7 +25,6 @@ RANGE = 64.0
 ROUNDS_MAX = 100
 # Of what is not counted, unless the file has another one.
 RESOLUTION = 0.02
-_NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,9 +100,8 @@ def _one_of(where, value, choices):
 
 
 def _percent(where, text):
-    match = re.fullmatch(_NUMBER + r" ?%", text)
-    value = float(match[1]) / 100.0 if match else math.nan
-    if not 0.001 <= value <= 0.5:
+    value = quantities.share(text)
+    if value is None or not 0.001 <= value <= 0.5:
         raise ReportError(f"{where}: '{text}' is not from 0.1% to 50%, such as \"2%\"")
     return value
 
@@ -126,12 +125,11 @@ def value_of(quantity, text):
     has none."""
     if quantity.whole:
         return float(text) if re.fullmatch(r"\d{1,9}", text) else None
-    units = {"rate": RATES, "burst": BYTES}.get(quantity.name, TIMES_NS)
-    match = re.fullmatch(rf"(?:[a-z]+:)?{_NUMBER}({'|'.join(units)})(?:,.*)?", text)
-    if not match:
+    first = re.sub(r"^[a-z]+:", "", text).partition(",")[0]
+    number, unit = quantities.number_of(first) or (None, "")
+    if unit != {"rate": "b/s", "burst": "B"}.get(quantity.name, "ns"):
         return None
-    value = float(match[1]) * units[match[2]]
-    return value * 1e-9 if units is TIMES_NS else value
+    return float(number / 10**9) if unit == "ns" else float(number)
 
 
 def space_of(find, plan, where):
@@ -201,9 +199,10 @@ def _burst(plan, value, scale, time_scale):
 def event_sizes(plans):
     """The smallest and the largest event-size of plans, as text; one if it is the same in all; (): it is not known, or not in bytes."""
     texts = dict.fromkeys(plan.get("event-size", "") for plan in plans)
-    if len(texts) < 2 or any(not re.fullmatch(rf"{_NUMBER}({'|'.join(BYTES)})", text) for text in texts):
+    sizes = {text: number for text in texts for number, unit in [quantities.number_of(text) or (0, "")] if unit == "B"}
+    if len(texts) < 2 or len(sizes) < len(texts):
         return tuple(texts) if len(texts) == 1 and "" not in texts else ()
-    ordered = sorted(texts, key=lambda text: _scaled(text, 1.0, BYTES)[1])
+    ordered = sorted(texts, key=sizes.get)
     return ordered[0], ordered[-1]
 
 
@@ -242,13 +241,13 @@ def _scaled(text, factor, units):
 
     def replaced(match):
         nonlocal first
-        exact = float(match[1]) * units[match[2]] * factor
+        exact = float(quantities.number_of(match[0])[0]) * factor
         count = max(1, math.ceil(exact - 1e-6))
         first = count if first is None else first
         return f"{count}{'B' if units is BYTES else 'ns'}"
 
     names = "|".join(sorted(units, key=len, reverse=True))
-    scaled = re.sub(rf"{_NUMBER}({names})(?![A-Za-z])", replaced, text)
+    scaled = re.sub(rf"[0-9]+(?:\.[0-9]+)?(?:{names})(?![A-Za-z])", replaced, text)
     return scaled, first
 
 

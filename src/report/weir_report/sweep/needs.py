@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 
 from ..basics.errors import ReportError
+from ..basics.quantities import seconds_of
 from . import run_plan
-from .file import seconds_of
 
 
 @dataclasses.dataclass(frozen=True)

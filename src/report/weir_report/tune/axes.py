@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 
-from ..basics.quantities import BYTES, RATES, TIMES_NS, rate_text, size_text, time_text
+from ..basics import quantities
+from ..basics.quantities import rate_text, size_text, time_text
 
-_NUMBER = re.compile(r"(-?\d{1,18}(?:\.\d{1,18})?(?:e-?\d{1,3})?)([A-Za-z/]*)")
-_UNITS = {"B": BYTES, "b/s": RATES, "ns": TIMES_NS}
 _TEXTS = {"B": size_text, "b/s": rate_text, "ns": time_text}
 # A linear axis has so many values at least; of a logarithmic one values have two significant digits.
 STEPS_LEAST = 20
@@ -123,13 +121,8 @@ def number_of(text):
     """(number in the base unit, unit) of 4, '0.5', '50kB', '10us'; None: it is no number."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
         return (float(text), "") if math.isfinite(text) else None
-    match = _NUMBER.fullmatch(str(text).strip())
-    if not match:
-        return None
-    if not match[2]:
-        return float(match[1]), ""
-    unit = next((unit for unit, factors in _UNITS.items() if match[2] in factors), None)
-    return None if unit is None else (float(match[1]) * _UNITS[unit][match[2]], unit)
+    found = quantities.number_of(str(text).strip())
+    return found and (float(found[0]), found[1])
 
 
 def of_list(name, given):

@@ -7,10 +7,10 @@ import dataclasses
 import re
 from pathlib import Path
 
-from ..basics import toml_file
+from ..basics import quantities, toml_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
-from ..sweep.file import OPTION, OWN_OPTIONS, SWEEP_BYTES_MAX, Table, parse_sweep, seconds_of
+from ..sweep.file import OPTION, OWN_OPTIONS, SWEEP_BYTES_MAX, Table, parse_sweep
 from . import axes as tune_axes, objective, search
 
 KEY_OF_SWITCH = re.compile(r"[a-z][a-z0-9-]{0,40}(\.[A-Za-z0-9_-]{1,40}){1,2}")
@@ -123,7 +123,7 @@ def read(path, budget=None, of_run=None):
 def _budget(where, given, least):
     """(runs, seconds or None): a number of runs, or a time, for which the runs are the least that there can be."""
     if isinstance(given, str) and not re.fullmatch(r"-?\d{1,9}", given):
-        seconds = seconds_of(given)
+        seconds = quantities.seconds_of(given)
         if seconds is None or not BUDGET_S_LEAST <= seconds <= BUDGET_S_MAX:
             raise ReportError(f"{where}: '{given}' is not {BUDGET}")
         return least, seconds
@@ -144,10 +144,10 @@ def confirm_of(budget):
 
 def _constraints(table):
     paused = table.text("paused-at-most", None)
-    share = None if paused is None else re.fullmatch(r"(\d+(?:\.\d+)?) ?%", paused)
-    if paused is not None and not (share and float(share[1]) <= 100.0):
+    share = None if paused is None else quantities.share(paused)
+    if paused is not None and (share is None or share > 1.0):
         raise ReportError(f"{table.where('paused-at-most')}: '{paused}' is not a share from 0% to 100%, such as \"5%\"")
-    return objective.Constraints(table.flag("lossless", False), float(share[1]) / 100.0 if share else None,
+    return objective.Constraints(table.flag("lossless", False), share,
                                  table.time("control-latency-at-most", None))
 
 
