@@ -55,7 +55,7 @@ struct TopologyPlan {
 };
 
 enum class PlacementKind : std::uint8_t {
-    automatic,  ///< decided from the traffic before anything is simulated: config/derive_fabric.hpp
+    automatic,  ///< decided from the traffic before anything is simulated: config/fabric.cpp
     rows,       ///< the scheduler, the producers, the consumers, a host for each
     by_worker,  ///< producer i and consumer i on one host
     by_rail,    ///< by worker, as many on a host as it has NICs, a NIC for each

@@ -37,7 +37,7 @@ struct ExploreRequest {
     std::uint64_t first_seed = 1;
     std::uint32_t jobs = 1;
     bool quiet = false;
-    /// One of so many seeds has its scenario also simulated in other words (relations.hpp).
+    /// One of so many seeds has its scenario also simulated in other words (run_relations.hpp).
     std::uint32_t related_each = 8;
 };
 

@@ -1,7 +1,5 @@
 """Balance of parallel links: chart and table of known rows, runs without such links; and a fresh simulation of leaves and spines."""
 
-import pytest
-
 from weir_report.figures import link_charts
 from weir_report.runs.run import read_run
 

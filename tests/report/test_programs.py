@@ -1,6 +1,9 @@
 """Which programs are started."""
 
+import pytest
+
 from weir_report.basics import programs
+from weir_report.basics.errors import ReportError
 
 
 def program(path, version):
@@ -27,3 +30,18 @@ def test_simulations_take_the_program_without_mpi_if_it_is_of_the_same_version(t
 
     weir = program(tmp_path / "alone/bin/weir", "1.0.0+gabc")
     assert programs.simulator(weir) == weir
+
+
+def test_options_are_those_of_weirs_help(weir):
+    simulate, run = ({option: (group, default) for group, option, default in programs.options_of(weir, command)} for command in ("simulate", "run"))
+    assert simulate["producers"] == run["producers"] and "producer-link" in simulate.keys() - run.keys()
+
+
+@pytest.mark.parametrize("does", ["exit 3", "echo no JSON", "echo '{}'", 'echo \'{"commands": [{"name": "simulate", "groups": [{"options": 3}]}]}\''])
+def test_a_program_without_such_a_help_is_refused(tmp_path, does):
+    path = tmp_path / "weir"
+    path.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+    path.chmod(0o755)
+    for other in (path, tmp_path / "none"):
+        with pytest.raises(ReportError, match=f"{other} --help json: options of weir simulate are expected"):
+            programs.options_of(str(other), "simulate")

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from weir_report import traffic_command
 from weir_report.traffic import combine, files as traffic_files
 from weir_report.traffic.model import Matrix, Trace, sums

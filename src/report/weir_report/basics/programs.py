@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -48,6 +49,18 @@ def _version(program):
     except (OSError, subprocess.SubprocessError):
         return None
     return said[1] if len(said) > 1 else None
+
+
+def options_of(weir, command):
+    """[(group, option without its dashes, default)] of a command, as weir's own help has them. Raises ReportError."""
+    try:
+        said = subprocess.run([weir, "--help", "json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True).stdout
+        commands = {each["name"]: each for each in json.loads(said)["commands"]}
+        return [(group["name"], option["name"].removeprefix("--"), option["default"])
+                for group in commands[command]["groups"] for option in group["options"]]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        raise ReportError(f"{weir} --help json: options of weir {command} are expected, and were not printed ({error!r}); "
+                          "set the variable WEIR to the path of a weir of this version") from error
 
 
 def find_script(name):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 
-from ..basics import quantities
 from ..basics.errors import ReportError
 from ..basics.values import known, nearest_rank
 from ..traffic.files import matrix_text, trace_text

@@ -40,7 +40,7 @@ class Limit:
     end: float | None = None  # of the range, which they came to
     every_run: float | None = None  # the hardest value that every run held; None: there is none
     runs: int = 0  # with an outcome
-    contradictions: int = 0  # as limit_search.contradictions
+    contradictions: int = 0  # see runs.capacity.contradictions
     cut_short: int = 0  # rounds that ended before their brackets were narrow
     whole: bool = False  # it is counted, and the ends of the interval are whole numbers
     until: float | None = None  # where fewer are better: the largest value that holds, if the greatest do not

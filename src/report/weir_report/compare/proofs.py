@@ -12,7 +12,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
-import json
 import os
 import shutil
 import signal
@@ -170,10 +169,7 @@ class Prover:
     def _defaults(self):
         """{option: value} of those that a plan has. It has every option in force, and some are refused beside others even with their
         default; what else a run.json names is no option of a plan and is not passed on."""
-        shown = subprocess.run([self._weir, "--help", "json"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
-        return {option["name"].removeprefix("--"): option["default"] for of_command in json.loads(shown.stdout)["commands"]
-                if of_command["name"] == "simulate" for group in of_command["groups"]
-                if group["name"] not in _NO_PLAN for option in group["options"]}
+        return {option: default for group, option, default in programs.options_of(self._weir, "simulate") if group not in _NO_PLAN}
 
     def _one(self, what, figure):
         """`what`: arguments of command()."""

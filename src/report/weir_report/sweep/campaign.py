@@ -145,7 +145,7 @@ class World:
         return self.directory / "output" / (self.run_directory(point, attempt).name + ".txt")
 
     def states(self, job_is_alive):
-        """The state of each point of this world, in the order of the plan. `job_is_alive`: see sweep_claims.is_alive."""
+        """The state of each point of this world, in the order of the plan. `job_is_alive`: see claim_files.is_alive."""
         expected = self.expected_plans()
         return [self._state(point, expected, job_is_alive) for point in self.points()]
 

@@ -82,7 +82,7 @@ class Tried:
 
 
 class FindState:
-    """`job_is_alive`: see sweep_claims.is_alive."""
+    """`job_is_alive`: see claim_files.is_alive."""
 
     def __init__(self, world, job_is_alive):
         self.world = world

@@ -66,9 +66,6 @@ def number(least, what):
     return read
 
 
-_POSITIVE = "a positive number"
-
-
 def _output(added, out="FILE", interval=True):
     what = "the TOML file and what it names" if out == "DIRECTORY" else "the trace" if interval is None else "the matrix"
     added.add_argument("--out", metavar=out, type=Path, required=True, help=f"write {what} there")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-
-from ..basics import toml_file, whole_file
+from ..basics import programs, toml_file, whole_file
 from ..basics.errors import ReportError
 from ..compare.doubts import PLAN_OF_THE_SETTING
 from . import axes as tune_axes, objective
@@ -69,10 +66,5 @@ def write(path, directory, content):
 
 def only_simulated(weir):
     """Options of weir simulate that weir run does not have."""
-    commands = {command["name"]: command for command in json.loads(subprocess.run(
-        [weir, "--help", "json"], capture_output=True, text=True, timeout=60, check=True).stdout)["commands"]}
-
-    def names(command):
-        return {option["name"].removeprefix("--") for group in commands[command]["groups"] for option in group["options"]}
-
-    return names("simulate") - names("run")
+    simulate, run = ({option for _, option, _ in programs.options_of(weir, command)} for command in ("simulate", "run"))
+    return simulate - run

@@ -7,7 +7,6 @@ import textwrap
 from ..basics import units
 from ..basics.units import counted
 from ..compare.figure_results import NO_DIFFERENCE
-from ..sweep import continued
 from . import axes as tune_axes, decide, objective
 from .found import FLAT
 from .tune_file import IN_TIME_MAX
