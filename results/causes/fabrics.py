@@ -5,6 +5,7 @@ else is drawn as in plans.py. The truth is proved as in truth.py, with three thi
 """
 
 import random
+import re
 
 import plans
 import truth
@@ -15,13 +16,16 @@ STORED = ("seed", "planted", "late", "lost", "overflow", "alone", "pairs", "simu
 OF_NETWORK = ("cut:link", "cut:switch", "degrade:link", "errors:", "storm:")
 
 
+def without_key(plan, key):
+    return {**plan, "switch-set": [setting for setting in plan["switch-set"] if not setting.startswith(key + "=")]}
+
+
 def with_key(plan, key, value):
-    kept = [setting for setting in plan["switch-set"] if not setting.startswith(key + "=")]
-    return {**plan, "switch-set": [*kept, f"{key}={value}"]}
+    return {**plan, "switch-set": [*without_key(plan, key)["switch-set"], f"{key}={value}"]}
 
 
 def without_others(plan):
-    return {**plan, "switch-set": [setting for setting in plan["switch-set"] if not setting.startswith("background.rate=")]}
+    return without_key(plan, "background.rate")
 
 
 RELAX = {**truth.RELAX,
@@ -103,9 +107,9 @@ def judged(what, before, alone, pairs):
     return truth.judge(what, "", alone, pairs)
 
 
-def measure(weir, seed):
+def measure(weir, seed, drawn=draw_plan, relaxed=None):
     """A line of fabrics.csv: the truth, what weir proves of it, and what its rules tell from the rows."""
-    plan, planted = draw_plan(seed)
+    plan, planted = drawn(seed)
     told = truth.simulate(weir, plan, truth.OFF)
     row = dict.fromkeys(STORED, "") | {"seed": seed, "planted": planted or "none", "command": truth.command_of(plan)}
     if "refused" in told:
@@ -113,7 +117,8 @@ def measure(weir, seed):
     before = truth.outcome(told)
     alone, pairs, simulations = [], [], 0
     if not before["good"]:
-        alone, pairs, simulations = truth.prove(weir, plan, before, [planted], RELAX)
+        alone, pairs, simulations = truth.prove(weir, plan, before, [planted], relaxed or RELAX)
+        alone, pairs = (list(dict.fromkeys(re.sub(r"\.\w+", "", kind) for kind in kinds)) for kinds in (alone, pairs))
     row.update(late=f"{before['late']:.4f}", lost=f"{before['lost']:.6f}", overflow=int(before["overflow"]), alone=" ".join(alone),
                pairs=" ".join(pairs), simulations=simulations, weir=told["environment"]["weir_version"])
     what, where, share, _ = truth.named_by(told)

@@ -7,7 +7,8 @@ import dataclasses
 from pathlib import Path
 
 from ..basics.errors import ReportError
-from .run import Recorded, Run, check_fields, check_schema, ended_early, name_of, read_run
+from .run import Recorded, Run, check_fields, ended_early, name_of, read_run
+from .run_record import check_schema
 
 
 @dataclasses.dataclass

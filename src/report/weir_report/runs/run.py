@@ -17,7 +17,7 @@ from ..basics.errors import ReportError
 from ..basics.units import counted
 from .burst_rows import read_bursts
 from .rows import read_rows, read_table
-from .run_record import check_schema, read_record, refuse_others  # noqa: F401 (grouped_runs.py takes check_schema from here)
+from .run_record import read_record, refuse_others
 
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
                   "pausing_s", "pool_peak_bytes")
