@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "files/checked_json.hpp"
@@ -113,7 +114,11 @@ struct Figures {
     }
     /// 0: the worst.
     [[nodiscard]] int rank() const {
-        return status == "failed" ? 0 : sustained == false ? 1 : on_time == false ? 2 : !judged ? 3 : 4;
+        return status == "failed"                ? 0
+               : sustained == false              ? 1
+               : on_time == false                ? 2
+               : status != "complete" || !judged ? 3
+                                                 : 4;
     }
 };
 
@@ -218,6 +223,7 @@ Json verdict_json(const GroupsRecord& record, const Sum& sum) {
             {"unsustained_groups", sum.unsustained},
             {"late_groups", sum.late},
             {"unjudged_groups", sum.unjudged},
+            {"worst_first", worst_first(record)},
             {"text", verdict_text(record, sum)}};
 }
 
@@ -427,7 +433,9 @@ std::vector<std::uint32_t> worst_first(const GroupsRecord& record) {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         const int one = figures[a].rank();
         const int other = figures[b].rank();
-        return one != other ? one < other : figures[a].occupancy > figures[b].occupancy;
+        return one != other ? one < other
+                            : std::tie(figures[a].occupancy, figures[a].late_sets) >
+                                  std::tie(figures[b].occupancy, figures[b].late_sets);
     });
     return order;
 }

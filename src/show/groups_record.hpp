@@ -57,7 +57,8 @@ nlohmann::ordered_json to_json(const GroupsRecord& record);
 /// hold.
 int exit_status_of(const GroupsRecord& record);
 
-/// Numbers of the groups, the worst first: failed, not sustained, late, not judged; then by occupancy.
+/// Numbers of the groups, the worst first: failed, not sustained, late, not judged; then by occupancy
+/// and late sets.
 std::vector<std::uint32_t> worst_first(const GroupsRecord& record);
 
 /// What is printed at the end: the verdict, and a table of groups, at most 110 columns wide.

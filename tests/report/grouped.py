@@ -33,6 +33,8 @@ def groups_record(entries, plan, environment):
     full = max(judged, key=lambda entry: entry["totals"]["max_occupancy"])
     overflowing = [entry["group"] for entry in judged if not entry["verdict"]["sustained"]]
     late = [entry["group"] for entry in judged if entry["verdict"]["late_sets"]]
+    worst = sorted(entries, key=lambda entry: (entry["status"] != "failed", entry["group"] not in overflowing, entry["group"] not in late,
+                                               -((entry["totals"] or {}).get("max_occupancy") or 0)))
     sustained = "NOT sustained: " if overflowing else "Sustained: "
     return {
         "schema": "weir-groups/1", "status": "failed" if failed else "complete",
@@ -43,6 +45,7 @@ def groups_record(entries, plan, environment):
                     "lost_events": sum(entry["verdict"]["lost_events"] for entry in judged), "max_occupancy": full["totals"]["max_occupancy"],
                     "worst_group": full["group"], "unsustained_groups": overflowing, "late_groups": late,
                     "unjudged_groups": [entry["group"] for entry in entries if entry not in judged],
+                    "worst_first": [entry["group"] for entry in worst],
                     "text": f"{sustained}{len(judged) - len(overflowing)} of {len(entries)} groups were sustained."},
         "totals": {**{name: sum(part[name] for part in totals) for name in SUMMED}, "max_occupancy": full["totals"]["max_occupancy"]},
         "goodput_bits_per_second": sum(entry["goodput_bits_per_second"] for entry in judged), "clock": {"error_us": None},

@@ -91,6 +91,7 @@ TEST_CASE("With one group that is not sustained the job is not") {
           "NOT sustained in 1 of 3 groups: group 2. 4 of 90 sets were late, in group 2. Worst occupancy "
           "1.400, in group 2.");
     CHECK(worst_first(record) == std::vector<std::uint32_t>{2, 1, 0});
+    CHECK(json["verdict"]["worst_first"] == Json{2, 1, 0});
     CHECK(exit_status_of(record) == 0);
 }
 

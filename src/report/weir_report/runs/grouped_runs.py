@@ -69,19 +69,7 @@ def _group(directory, entry):
 
 
 def worst_first(grouped):
-    """Its groups: those that failed, then those that were not sustained, were not on time or were not judged, then the others; among
-    equals by occupancy, late sets and slack."""
-    def key(group):
-        verdict = group.verdict
-        if group.status == "failed":
-            kind = 0
-        elif verdict.get("sustained") is False:
-            kind = 1
-        elif verdict.get("on_time") is False:
-            kind = 2
-        else:
-            kind = 3 if group.status != "complete" or not verdict.get("judged") else 4
-        slack = verdict.get("least_slack_s")
-        return (kind, -(group.totals.get("max_occupancy") or 0), -(verdict.get("late_sets") or 0), float("inf") if slack is None else slack,
-                group.number)
-    return sorted(grouped.groups, key=key)
+    """Its groups, in the order of the record: those that failed, then those that were not sustained, were not on time or were not judged,
+    then the others; among equals by occupancy and late sets."""
+    order = {group: place for place, group in enumerate((grouped.record["verdict"] or {}).get("worst_first") or [])}
+    return sorted(grouped.groups, key=lambda group: order.get(group.number, len(order)))
