@@ -101,10 +101,22 @@ def draw_plan(seed):
     return plan.options, kind
 
 
-def judged(what, before, alone, pairs):
+def judged(record, weir, plan, before, row):
+    """(what is named, where, its share, right or what else)."""
+    what, where, share, _ = truth.named_by(record)
     if before["good"]:
-        return "right" if what == "none" else "false"
-    return truth.judge(what, "", alone, pairs)
+        return what, where, share, "right" if what == "none" else "false"
+    return what, where, share, truth.judge(what, where, row["alone"].split(), row["pairs"].split(), weir, plan, before)
+
+
+def told_again(weir, row, drawn):
+    """The line with what the rules of this weir tell."""
+    plan, _ = drawn(int(row["seed"]))
+    record = truth.simulate(weir, plan, truth.OFF)
+    if "refused" in record:
+        return {**row, "judged": "refused"}
+    what, where, share, verdict = judged(record, weir, plan, truth.outcome(record), row)
+    return {**row, "named": what, "where": where, "share": f"{share:.3f}", "judged": verdict}
 
 
 def measure(weir, seed, drawn=draw_plan, relaxed=None):
@@ -121,7 +133,7 @@ def measure(weir, seed, drawn=draw_plan, relaxed=None):
         alone, pairs = (list(dict.fromkeys(re.sub(r"\.\w+", "", kind) for kind in kinds)) for kinds in (alone, pairs))
     row.update(late=f"{before['late']:.4f}", lost=f"{before['lost']:.6f}", overflow=int(before["overflow"]), alone=" ".join(alone),
                pairs=" ".join(pairs), simulations=simulations, weir=told["environment"]["weir_version"])
-    what, where, share, _ = truth.named_by(told)
-    row.update(named=what, where=where, share=f"{share:.3f}", judged=judged(what, before, alone, pairs))
-    proved, *_ = truth.named_by(truth.simulate(weir, plan, ("--explain", "fast", "--jobs", "1")))
-    return {**row, "proved": proved, "proved_judged": judged(proved, before, alone, pairs)}
+    what, where, share, verdict = judged(told, weir, plan, before, row)
+    row.update(named=what, where=where, share=f"{share:.3f}", judged=verdict)
+    proved, _, _, verdict = judged(truth.simulate(weir, plan, ("--explain", "fast", "--jobs", "1")), weir, plan, before, row)
+    return {**row, "proved": proved, "proved_judged": verdict}

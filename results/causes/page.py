@@ -8,7 +8,7 @@ STORED = ("seed", "planted", "packets", "late", "lost", "overflow", "alone", "pa
           "second", "truth_by", "named_by")
 MEASURED = ("case", "engine", "hosts", "truth", "named", "where", "share", "judged", "late_sets", "sets", "refuted", "text", "weir", "command")
 SUBSET = 8  # of the stored plans, one in so many is named again by `check`
-GOALS = {"right": 0.97, "false": 0.01, "measured": 0.95, "proved": 0.95, "told": 0.25}
+GOALS = {"right": 0.97, "false": 0.01, "measured": 0.95, "proved": 0.95, "told": 0.25, "setting told": 0.85, "setting false": 0.1}
 FALSE = ("false", "wrong rank")
 HOST_LINKS = ("producer-links", "consumer-links")
 BETWEEN = ("uplinks", "network-failure", "other-traffic")
@@ -87,7 +87,7 @@ def misses(rows):
     return studies.table(["truth", "named", "judged", "network", "runs", "of all", "a seed"], lines)
 
 
-def between_hosts(lines):
+def by_truth(lines):
     """By truth: how often what is proved, and what is told from the rows, is one."""
     lines = judged_rows(lines)
     table = []
@@ -99,9 +99,24 @@ def between_hosts(lines):
     return studies.table(["truth", "runs", "proved: right", "told: a cause that suffices", "told"], table)
 
 
+def counts_of(lines):
+    """{column: {right, false, not-told}} of those that were held up with a proved cause."""
+    return {column: collections.Counter("false" if line[column] in FALSE else line[column] for line in held_up(lines))
+            for column in ("proved_judged", "judged")}
+
+
+def settings_summary(lines):
+    late, on_time = held_up(lines), [line for line in judged_rows(lines) if truth_of(line) == ON_TIME]
+    proved, told = (counts_of(lines)[column] for column in ("proved_judged", "judged"))
+    shares_of = ", ".join(f"{kind} in {told[kind]} ({told[kind] / max(1, len(late)):.1%})" for kind in ("right", "false", "not-told"))
+    return (f"{len(judged_rows(lines))} plans, {len(late)} held up with a proved cause: `weir simulate` names one in {proved['right']}; the rules, which see "
+            f"what a measured run has, are {shares_of}. On time: {len(on_time)} plans, in {sum(line['named'] != 'none' for line in on_time)} of them "
+            f"a cause is named.")
+
+
 def between_summary(lines):
     late = held_up(lines)
-    counts = {column: collections.Counter("false" if line[column] in FALSE else line[column] for line in late) for column in ("proved_judged", "judged")}
+    counts = counts_of(lines)
     return (f"{len(judged_rows(lines))} plans, {len(late)} held up with a proved cause: `weir simulate` names one in {counts['proved_judged']['right']}; the rules, "
             f"which see what a measured run has, in {counts['judged']['right']}, name one that is none in {counts['judged']['false']}, and tell nothing in "
             f"{counts['judged']['not-told']}.")
@@ -139,7 +154,7 @@ def outcome(value, limit, least):
     return "PASS" if met else f"MISS by {abs(value - limit):.1%}"
 
 
-def expected(rows, cases, between):
+def expected(rows, cases, between, settings):
     share = shares(rows)
     on_time = [row for row in judged_rows(rows) if truth_of(row) == ON_TIME]
     right = sum(case["judged"] == "right" for case in cases) / max(1, len(cases))
@@ -150,20 +165,24 @@ def expected(rows, cases, between):
              ["4", "measured: right in 19 of 20", f"{right:.1%}", outcome(right, GOALS["measured"], True)],
              ["5", "measured: no sentence is refuted by the run's own rows", str(sum(bool(case["refuted"]) for case in cases)),
               "PASS" if not any(case["refuted"] for case in cases) else "MISS"]]
-    for number, (column, what, limit, least) in enumerate((("proved_judged", "proved right in 95 %", GOALS["proved"], True),
-                                                           ("judged", "told right in at most a quarter", GOALS["told"], False)), 6):
-        late = held_up(between)
-        share = sum(line[column] == "right" for line in late) / max(1, len(late))
-        lines.append([str(number), f"limits between hosts: {what}", f"{share:.1%}", outcome(share, limit, least)])
+    of_drawn = ((between, "proved_judged", "right", "limits between hosts: proved right in 95 %", GOALS["proved"], True),
+                (between, "judged", "right", "limits between hosts: told right in at most a quarter", GOALS["told"], False),
+                (settings, "proved_judged", "right", "settings: proved right in 95 %", GOALS["proved"], True),
+                (settings, "judged", "right", "settings: told right in 85 %", GOALS["setting told"], True),
+                (settings, "judged", "false", "settings: told wrongly in at most 10 %", GOALS["setting false"], False))
+    for number, (drawn, column, kind, what, limit, least) in enumerate(of_drawn, 6):
+        share = counts_of(drawn)[column][kind] / max(1, len(held_up(drawn)))
+        lines.append([str(number), what, f"{share:.1%}", outcome(share, limit, least)])
     return studies.table(["", "expected", "found", ""], lines)
 
 
 def page(out):
-    rows, cases, between = (studies.stored(out / name) for name in ("runs.csv", "measured.csv", "fabrics.csv"))
+    rows, cases, between, settings = (studies.stored(out / name) for name in ("runs.csv", "measured.csv", "fabrics.csv", "settings.csv"))
     parts = {"summary": summary(rows), "confusion": confusion(rows), "plans": by_kind_of_plan(rows), "misses": misses(rows),
-             "between": between_hosts(between), "between-several": between_several(between), "between-told": between_told(between),
+             "settings": by_truth(settings), "settings-summary": settings_summary(settings),
+             "between": by_truth(between), "between-several": between_several(between), "between-told": between_told(between),
              "between-summary": between_summary(between),
-             "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases, between),
+             "measured": measured_table(cases), "measured-summary": measured_summary(cases), "expected": expected(rows, cases, between, settings),
              "made": f"Truths with weir {studies.versions(rows, 'truth_by')}, named by weir {studies.versions(rows, 'named_by')}; cases measured with "
-                     f"weir {studies.versions(cases)}; limits between hosts by weir {studies.versions(between)}."}
+                     f"weir {studies.versions(cases)}; limits between hosts by weir {studies.versions(between)}, settings by weir {studies.versions(settings)}."}
     return studies.about(out, "causes", parts, "")

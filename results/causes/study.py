@@ -4,6 +4,7 @@
     bench/study causes named         # the rules of this weir on the same plans: truth is kept
     bench/study causes measured [--only TEXT]   # cases in network namespaces, as root: six minutes of a quiet machine
     bench/study causes fabrics [--plans 60] [--seed 1]   # limits between the hosts (fabrics.py)
+    bench/study causes settings [--plans 400] [--seed 1]   # a setting of the switch as the limit (settings.py)
     bench/study causes summary
     bench/study causes plan --seed N            # the command of a plan
     bench/study causes examples                 # plans with a truth that is known by hand
@@ -13,7 +14,7 @@ packet. It is simulated, and if it was not on time, again with one thing relaxed
 of 0, options and faults dropped), and in pairs if nothing suffices alone (truth.py). Sufficient is what puts the run on time, or
 takes nine tenths of the lateness. `named` looks at what the rules make of it: they see the rows of the run and its plan, never the
 network that was simulated. runs.csv has a line for each seed. `measured` has its truths by hand (cases.py), and holds what is
-said against the rows of the run (refutation.py). `check` names one plan in eight again: as many right, and no more false.
+said against the rows of the run (refutation.py). `check` names one plan in eight of both kinds again: as many right, and no more false.
 """
 
 import concurrent.futures
@@ -27,6 +28,7 @@ import fabrics
 import page
 import plans
 import refutation
+import settings
 import studies
 import truth
 
@@ -157,11 +159,15 @@ def measured(given):
 
 def replay(trial):
     """One in page.SUBSET of the stored plans named again: as many right, no more false."""
-    subset = [row for row in studies.stored(trial.stored / "runs.csv") if int(row["seed"]) % page.SUBSET == 0]
-    before, now = page.shares(subset), page.shares(in_parallel(trial.jobs, lambda row: name_again(trial.weir, row), subset))
-    faults = [f"FAIL: {what} in {now[what]:.1%} of {now['runs']} plans, stored {before[what]:.1%}"
-              for what, worse in (("right", now["right"] < before["right"]), ("false", now["false"] > before["false"])) if worse]
-    return now["runs"], faults
+    again = {"runs": name_again, "settings": lambda weir, row: fabrics.told_again(weir, row, settings.draw_plan)}
+    runs, faults = 0, []
+    for name, tell in again.items():
+        subset = [row for row in studies.stored(trial.stored / f"{name}.csv") if int(row["seed"]) % page.SUBSET == 0 and row["judged"] != "refused"]
+        before, now = page.shares(subset), page.shares(in_parallel(trial.jobs, lambda row, tell=tell: tell(trial.weir, row), subset))
+        runs += now["runs"]
+        faults += [f"FAIL: {name}.csv: {what} in {now[what]:.1%} of {now['runs']} plans, stored {before[what]:.1%}"
+                   for what, worse in (("right", now["right"] < before["right"]), ("false", now["false"] > before["false"])) if worse]
+    return runs, faults
 
 
 def measure_all(given):
@@ -173,12 +179,14 @@ def measure_all(given):
         print(f"{len(rows)} of {given.plans}", file=sys.stderr, flush=True)
 
 
-def fabrics_all(given):
+def drawn_all(given, kind):
+    """`kind`: fabrics or settings."""
+    file = given.out / f"{kind.__name__}.csv"
     for begin in range(given.seed, given.seed + given.plans, STEP):
         seeds = range(begin, min(begin + STEP, given.seed + given.plans))
-        lines = in_parallel(given.jobs, lambda seed: fabrics.measure(given.weir, seed), seeds)
-        kept = [line for line in studies.stored(given.out / "fabrics.csv") if int(line["seed"]) not in seeds]
-        studies.write_lines(given.out / "fabrics.csv", fabrics.STORED, sorted([*kept, *lines], key=lambda line: int(line["seed"])))
+        lines = in_parallel(given.jobs, lambda seed: kind.measure(given.weir, seed), seeds)
+        kept = [line for line in studies.stored(file) if int(line["seed"]) not in seeds]
+        studies.write_lines(file, fabrics.STORED, sorted([*kept, *lines], key=lambda line: int(line["seed"])))
         print(f"{studies.children_cpu_s():.0f} s of processor time", file=sys.stderr, flush=True)
 
 
@@ -194,6 +202,8 @@ def add_options(parser):
 
 
 STUDY = studies.Study(
-    page.page, replay=replay, options=add_options, runs={"truth": measure_all, "named": name_all, "measured": measured, "fabrics": fabrics_all},
+    page.page, replay=replay, options=add_options, runs={"truth": measure_all, "named": name_all, "measured": measured,
+                                                         "fabrics": lambda given: drawn_all(given, fabrics),
+                                                         "settings": lambda given: drawn_all(given, settings)},
     others={"summary": lambda given: print(summary(studies.stored(given.out / "runs.csv"))), "examples": lambda given: examples(given.weir),
             "plan": lambda given: print(truth.command_of(plans.draw_plan(given.seed)[0]))})
