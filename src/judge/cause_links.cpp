@@ -386,7 +386,10 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
     const std::string behind =
         waits.empty()
             ? ""
-            : fmt::format(" {} show that data wait in a switch and not before links of producers.", waits);
+            : fmt::format(
+                  " {} show that data wait in a switch and not before links of producers: before those of "
+                  "consumers or, if there are several switches, before a cable between them.",
+                  waits);
     return cause_of(links_of(role), held.owners.network,
                     full_text(consumers ? held.consumers : held.producers, role, run) + behind,
                     relief_of(role, run));
