@@ -133,7 +133,7 @@ def between_told(lines):
     named = collections.Counter("links of hosts" if line["named"] in HOST_LINKS else line["named"] for line in late)
     of_network = sum(named[kind] for kind in BETWEEN)
     right = collections.Counter("link" if line["named"] in HOST_LINKS else line["named"] for line in late if line["judged"] == "right")
-    return (f"mostly they tell nothing ({named['not-told']} of {len(late)}); links of hosts are named in {named['links of hosts']}. The rules name "
+    return (f"they tell nothing in {named['not-told']} of {len(late)}; links of hosts are named in {named['links of hosts']}. The rules name "
             f"{'none' if not of_network else of_network} of the three kinds; in {right['link']} they name a link of a host that would also do.")
 
 
