@@ -201,7 +201,9 @@ TEST_CASE("Marks and pauses show that data wait behind the links of producers") 
     run.facts.network = &network;
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "consumer-links");
-    CHECK(contains(verdict.text, "Marks show that data wait in a switch and not before links of producers: before those of consumers or, if there are several switches"));
+    CHECK(contains(verdict.text,
+                   "Marks show that data wait in a switch and not before links of producers: before those of "
+                   "consumers or, if there are several switches"));
     network.marked_share = 0.005;
     CHECK(cause_name(run.judged()) == "not-told");
     network.mechanisms = {NetworkMechanism::held_back_by_pfc};
