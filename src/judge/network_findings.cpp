@@ -205,12 +205,14 @@ bool only_waited(const NetworkFindings& findings) {
     using Meaning = record::CounterMeaning;
     std::uint64_t timed_out = 0;
     std::uint64_t twice = 0;
+    std::uint64_t lost = 0;
     for (const CounterKind& kind : findings.kinds) {
         timed_out += kind.meaning == Meaning::timed_out ? kind.sum : 0;
         twice += kind.meaning == Meaning::received_twice ? kind.sum : 0;
+        lost += record::shows_losses(kind.meaning) ? kind.sum : 0;
     }
-    return timed_out > 0 && twice * 2 >= timed_out && findings.counted(Meaning::resent) &&
-           findings.listed({Meaning::dropped, Meaning::resent, Meaning::resent_burst}).empty();
+    lost -= timed_out;
+    return timed_out > 0 && twice * 2 >= timed_out && lost < least_count && findings.counted(Meaning::resent);
 }
 
 }  // namespace

@@ -207,6 +207,12 @@ TEST_CASE("Time-outs are no losses where what was sent again had come before, an
     Sums lost = late;
     lost.push_back({"mlx5_0.packet_seq_err", 20});
     CHECK(judged({roce_host("eb01", lost)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
+    // Too few among so many packets to be named, but some were lost.
+    Sums some = late;
+    some.push_back({"mlx5_1.port_rcv_packets", 100'000'000});
+    some.push_back({"mlx5_1.out_of_sequence", 50});
+    check_says(judged({roce_host("eb01", some)}),
+               {"out of order or retransmitted: 60 local_ack_timeout_err"});
     Sums once{{"mlx5_0.local_ack_timeout_err", 60}, {"mlx5_0.duplicate_request", 20}};
     CHECK(judged({roce_host("eb01", once)}).mechanisms == Mechanisms{NetworkMechanism::lossy});
     once[1].sum = 0;
