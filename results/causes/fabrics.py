@@ -10,7 +10,6 @@ import re
 import plans
 import truth
 
-KINDS = ("uplinks", "network-failure", "other-traffic")
 STORED = ("seed", "planted", "late", "lost", "overflow", "alone", "pairs", "simulations", "proved", "proved_judged", "named", "where", "share", "judged",
           "weir", "command")
 OF_NETWORK = ("cut:link", "cut:switch", "degrade:link", "errors:", "storm:")
@@ -91,14 +90,17 @@ class FabricPlan(plans.Plan):
 PLANT = {"uplinks": FabricPlan.uplinks, "network-failure": FabricPlan.network_failure, "other-traffic": FabricPlan.other_traffic}
 
 
-def draw_plan(seed):
-    """(options, what was planted): one of three limits, or, once in ten, none."""
-    draw = random.Random(f"fabric {seed}")
-    plan = FabricPlan(seed)
-    kind = None if draw.randrange(10) == 0 else draw.choice(KINDS)
+def drawn_with(name, seed, plan, plant):
+    """(options, what was planted): one of the kinds of `plant`, or, once in ten, none."""
+    draw = random.Random(f"{name} {seed}")
+    kind = None if draw.randrange(10) == 0 else draw.choice(list(plant))
     if kind:
-        PLANT[kind](plan)
+        plant[kind](plan)
     return plan.options, kind
+
+
+def draw_plan(seed):
+    return drawn_with("fabric", seed, FabricPlan(seed), PLANT)
 
 
 def judged(record, weir, plan, before, row):

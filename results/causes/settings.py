@@ -5,8 +5,6 @@ One switch, packet by packet. Unlike in plans.py producers compete for the ports
 truth is proved as in truth.py, with more memory to relax, and rates that are never cut.
 """
 
-import random
-
 import fabrics
 import plans
 import truth
@@ -103,13 +101,7 @@ PLANT = {"switch-loss": SettingsPlan.switch_loss, "ecn": SettingsPlan.ecn, "pfc"
 
 
 def draw_plan(seed):
-    """(options, what was planted): one of three settings, or, once in ten, none."""
-    draw = random.Random(f"setting {seed}")
-    plan = SettingsPlan(seed)
-    kind = None if draw.randrange(10) == 0 else draw.choice(KINDS)
-    if kind:
-        PLANT[kind](plan)
-    return plan.options, kind
+    return fabrics.drawn_with("setting", seed, SettingsPlan(seed), PLANT)
 
 
 def measure(weir, seed):
