@@ -415,8 +415,9 @@ std::optional<NamedCause> network_mechanism(const HeldRun& run) {
 
 std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     const NetworkVerdict* const network = run.facts.network;
-    if (network == nullptr || network->mechanisms.empty() || !is_for_links(run) ||
-        (run.facts.simulated == nullptr && !network->notified)) {
+    // Of measured links it is not known whether hosts can fill them.
+    if (run.facts.simulated == nullptr || network == nullptr || network->mechanisms.empty() ||
+        !is_for_links(run)) {
         return std::nullopt;
     }
     const NetworkMechanism first = network->mechanisms.front();

@@ -20,7 +20,7 @@ std::optional<NamedCause> link_of_one(const HeldRun& run);
 std::optional<NamedCause> links_of_all(const HeldRun& run);
 /// What counters show of the network between the links.
 std::optional<NamedCause> network_mechanism(const HeldRun& run);
-/// That, where senders were slowed down by marks or notifications and no link was full: the most
+/// That, where simulated senders were slowed down by marks or notifications and no link was full: the most
 /// that links were seen to carry is then what senders were allowed.
 std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run);
 /// That, where packets were lost, no interface carried its nominal speed and no data wait before links.

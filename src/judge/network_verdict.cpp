@@ -225,7 +225,6 @@ class VerdictWriter {
     NetworkVerdict verdict() && {
         verdict_.evidence = fmt::format("{}", fmt::join(parts_, "; "));
         verdict_.dropping_host = found_.worst_host({Meaning::dropped});
-        verdict_.notified = !found_.listed({Meaning::notified}).empty();
         verdict_.marked_share = found_.share_of(Meaning::marked);
         verdict_.pausing_host = found_.worst_host({Meaning::pause_sent});
         return std::move(verdict_);

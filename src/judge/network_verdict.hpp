@@ -47,7 +47,6 @@ struct NetworkVerdict {
     std::string worst_host{};              ///< of those counters
     std::string dropping_host{};           ///< dropped packets itself
     std::string pausing_host{};            ///< sent pause frames
-    bool notified = false;                 ///< network cards were told to slow down (CNPs)
     std::optional<double> marked_share{};  ///< of the packets that hosts received; nothing: not counted
     /// Share of its speed that the busiest link carried; nothing: that is not known.
     std::optional<double> busiest_use{};
