@@ -164,16 +164,17 @@ std::string make_run_directory(job::Job& job, const config::RunRequest& request,
     return job.broadcast(directory, leader, "name of the run directory");
 }
 
-void end_before_the_layout(job::Job& job, const job::ExchangeTimeout& error) {
+void end_before_the_layout(job::Job& job, const config::RunRequest& request, const job::JobError& error) {
     constexpr auto patience = core::Duration::seconds(3);
     const auto roll = job.call_roll(patience, [] { return host::caught_signal() != 0; });
     if (job.rank() == job.leader()) {
-        fmt::print(stderr, "weir run: rank {} {}; {}\n", job.rank(), error.what(),
-                   roll.missing.empty()
-                       ? "all ranks answer now"
-                       : fmt::format("no answer from rank {} (mpirun --display-map shows the hosts, `weir "
-                                     "check` what may be wrong with them)",
-                                     fmt::join(roll.missing, ", ")));
+        fmt::print(
+            stderr, "weir run: rank {} {}; {}\n", job.rank(), error.what(),
+            roll.missing.empty()
+                ? "all ranks answer now"
+                : fmt::format("no answer from rank {} ({}`weir check` shows what may be wrong with hosts)",
+                              fmt::join(roll.missing, ", "),
+                              request.join.host.empty() ? "mpirun --display-map shows where it is, " : ""));
     } else if (roll.leader_answers) {
         std::this_thread::sleep_for(std::chrono::nanoseconds(patience.ns));
     } else {

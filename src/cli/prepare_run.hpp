@@ -26,6 +26,7 @@ std::string make_run_directory(job::Job& job, const config::RunRequest& request,
                                const std::vector<std::string>& parts = {});
 
 /// Ranks have not even learnt each other's hosts: the numbers of those that do not answer are all there is.
-[[noreturn]] void end_before_the_layout(job::Job& job, const job::ExchangeTimeout& error);
+[[noreturn]] void end_before_the_layout(job::Job& job, const config::RunRequest& request,
+                                        const job::JobError& error);
 
 }  // namespace weir::cli

@@ -94,6 +94,7 @@ int execute_run(const config::RunRequest& asked) {
             job::Job::leave(participant::exit_signal_base + host::caught_signal());
         }
     });
+    job->set_silence_limit(request.silence_timeout);
     std::optional<job::RunSettings> settings;
     try {
         if (config::number_of_groups(request) > 1) {
@@ -110,7 +111,9 @@ int execute_run(const config::RunRequest& asked) {
         job->barrier("refusal");
         return participant::exit_usage;
     } catch (const job::ExchangeTimeout& error) {
-        end_before_the_layout(*job, error);
+        end_before_the_layout(*job, request, error);
+    } catch (const job::RanksSilent& error) {
+        end_before_the_layout(*job, request, error);
     } catch (const std::exception& error) {
         fmt::print(stderr, "weir run: rank {}: {}\n", job->rank(), error.what());
         job->abort(participant::exit_failed);

@@ -100,8 +100,13 @@ StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
 
+void enter_start_up(job::Watchdog& watchdog) {
+    watchdog.enter("start-up", job::Job::start_limit + core::Duration::seconds(10),
+                   "do all processes name the same --join?");
+}
+
 /// Without options of its own it takes those of rank 0.
-StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
+StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job::Watchdog& watchdog) {
     const host::RankLocation location = host::this_location();
     const char* const again = std::getenv(job::join_again_variable);
     const int rank = again != nullptr ? job::number_in<int>(again).value_or(-1)
@@ -119,6 +124,10 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched) {
                    .returns = again != nullptr},
         again != nullptr ? return_limit : job::Job::start_limit,
         launched.rank ? std::function<void(const std::string&)>{} : print_line);
+    if (!job->returning_life()) {
+        enter_start_up(watchdog);
+        job->wait_for_ranks(job::Job::start_limit);
+    }
     config::RunRequest request = asked;
     std::vector<config::GivenOption> mine = asked.command_line;
     if (std::all_of(mine.begin(), mine.end(), [](const auto& option) { return is_own(option.name); })) {
@@ -142,13 +151,12 @@ StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog) {
         const MPI_Comm communicator = job->communicator();
         return {.job = std::move(job), .communicator = communicator, .request = asked};
     }
-    watchdog.enter("start-up", job::Job::start_limit + core::Duration::seconds(10),
-                   "do all processes name the same --join?");
+    enter_start_up(watchdog);
     const LaunchedAs launched = launched_as();
     const std::uint32_t ranks = launched.size.value_or(asked.join.ranks);
     if (std::getenv(job::join_again_variable) != nullptr ||
         launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
-        return join(asked, launched);
+        return join(asked, launched, watchdog);
     }
     if (ranks == 0) {
         throw config::UsageError("--join: rank 0 must know how many ranks there are: give --ranks");

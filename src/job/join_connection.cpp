@@ -122,7 +122,9 @@ void JoinConnection::read() {
         }
         const ssize_t count = ::recv(socket_, block.data(), std::min(room, block.size()), MSG_DONTWAIT);
         if (count > 0) {
-            heard_ns_ = host::monotonic_ns();
+            if (heard_ns_) {
+                heard_ns_ = host::monotonic_ns();
+            }
             received_ += trusted_ ? 0 : static_cast<std::size_t>(count);
             incoming_.append(block.data(), static_cast<std::size_t>(count));
             split();
@@ -149,9 +151,7 @@ void JoinConnection::split() {
         if (incoming_.size() - begin - sizeof head < head.bytes) {
             break;
         }
-        if (static_cast<FrameKind>(head.kind) == FrameKind::pulse) {
-            pulsed_ = true;
-        } else {
+        if (static_cast<FrameKind>(head.kind) != FrameKind::pulse) {
             frames_.push_back({.kind = static_cast<FrameKind>(head.kind),
                                .number = head.number,
                                .bytes = incoming_.substr(begin + sizeof head, head.bytes)});

@@ -35,7 +35,7 @@ enum class FrameKind : std::uint16_t {
     history,    ///< leader to a returning process: what was exchanged before the loop
     address,    ///< returning process to leader, and leader to all: how it is reached
     known,      ///< to the leader: the address is known here; numbered by rank
-    go,         ///< leader to a returning process: all ranks have its address
+    go,         ///< leader to all: all ranks are there; to a returning process: they have its address
     taken_out,  ///< leader to a rank that it has given up
     leave,      ///< leader to all: with the exit status
     aborting,   ///< to the leader: a library ends this process, maybe because it has lost another one
@@ -77,10 +77,8 @@ class JoinConnection {
     void pulse();
     /// The other side is to give signs of life from now on.
     void expect_pulses(std::int64_t now_ns) { heard_ns_ = now_ns; }
-    /// Since when nothing has come; nothing: the other side has not begun to give signs of life.
-    [[nodiscard]] std::optional<std::int64_t> silent_since_ns() const {
-        return pulsed_ ? std::optional(heard_ns_) : std::nullopt;
-    }
+    /// Since when nothing has come; nothing: no signs of life were ever expected.
+    [[nodiscard]] std::optional<std::int64_t> silent_since_ns() const { return heard_ns_; }
     /// Moves what can be moved in both directions now; of what has come no more than some mebibytes.
     void pump();
     /// Nothing more will be sent: the other side gets the end after all that was sent. When flushed().
@@ -110,8 +108,7 @@ class JoinConnection {
     bool trusted_ = false;
     std::size_t received_ = 0;  ///< until trusted
     std::atomic<bool> closed_ = false;
-    bool pulsed_ = false;
-    std::int64_t heard_ns_ = 0;
+    std::optional<std::int64_t> heard_ns_;  ///< since expect_pulses()
     std::string reason_;
     std::string incoming_;
     mutable std::mutex mutex_;  ///< of outgoing_, and of sending

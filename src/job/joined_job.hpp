@@ -146,6 +146,10 @@ class JoinMember final : public Job, public JobNews {
     JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
                const std::function<void(const std::string& line)>& report);
 
+    /// Until all ranks are there, which may be long after this one. A process that returns does not wait.
+    /// Throws JobError.
+    void wait_for_ranks(core::Duration limit);
+
     /// Those of the first rank.
     [[nodiscard]] const JoinOptions& options() const { return options_; }
 

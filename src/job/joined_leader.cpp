@@ -80,6 +80,7 @@ void JoinLeader::wait_for_ranks(core::Duration limit,
         std::this_thread::sleep_for(between_pumps);
     }
     listener_.close_strangers();
+    send_to_all(FrameKind::go, {}, 0);
 }
 
 int JoinLeader::missing() const {

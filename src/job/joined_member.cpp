@@ -55,6 +55,10 @@ JoinMember::JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
     }
 }
 
+void JoinMember::wait_for_ranks(core::Duration limit) {
+    static_cast<void>(await(FrameKind::go, host::monotonic_ns() + limit.ns));
+}
+
 bool JoinMember::greet(std::int64_t deadline_ns) {
     if (hello_.returns) {
         // The kernel takes connections for a rank 0 that stands still.
@@ -174,7 +178,9 @@ void JoinMember::set_silence_limit(core::Duration limit) {
     silence_limit_ = limit;
     pulse_.reset();
     if (limit > core::Duration{}) {
-        leader_connection_->expect_pulses(host::monotonic_ns());
+        if (!replays_) {  // else the leader is in the loop
+            leader_connection_->expect_pulses(host::monotonic_ns());
+        }
         pulse_ = std::make_unique<JoinPulse>(core::heartbeat_periods(size_, limit).others,
                                              std::vector<std::weak_ptr<JoinConnection>>{leader_connection_});
     }

@@ -105,6 +105,26 @@ def stopped_consumer():
     disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
 
 
+def stopped_before_the_introduction():
+    """One of the processes that wait for the last one, which comes later than the silence time-out."""
+    run = Joined(6, *LOAD, "--producers", "2", "--duration", "1s", "--silence-timeout", "1s", missing=1)
+    time.sleep(2.5)
+    stopped = run.processes[2]
+    stopped.send_signal(signal.SIGSTOP)
+    run.processes.append(run.start())
+    ended = run.end(ENDS_WITHIN_S, stopped=[stopped.pid])
+    check(ended.status == 1, f"exit status {ended.status}")
+    check("rank 0 has had no sign of life for 1.0 s" in ended.stderr and "; no answer from rank " in ended.stderr, ended.stderr)
+
+
+def late_to_join():
+    """Whoever waits for the last process, which comes later than the silence time-out, misses nobody."""
+    run = Joined(3, *LOAD, "--duration", "1s", "--silence-timeout", "1s", missing=1)
+    time.sleep(2.5)
+    run.processes.append(run.start())
+    check(run.end(30).status == 0, run.said())
+
+
 def stopped_outside_the_loop():
     """Where no heartbeats are: before the warm-up, or as the record is made."""
     for rank in (0, 3):
@@ -163,4 +183,4 @@ def interrupted():
 atexit.register(kill_all)
 skip_without_ucx()
 main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
-     stopped_outside_the_loop, all_killed_at_once, interrupted)
+     stopped_before_the_introduction, late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted)
