@@ -69,7 +69,7 @@ policy = ["balanced", "token"]
 ecn.none-below = "5kB"
 """))
     assert [(axis.name, axis.unit) for axis in tune.axes] == [("ecn.none-below", "B"), ("class.storage.weight", ""), ("policy", None)]
-    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs() == 100 - 4 * 6 and tune.search_runs(1) == 100 - 2 * 6
+    assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs() == 100 - 4 * 6
     assert tune.constraints == objective.Constraints(True, 0.05, pytest.approx(50e-6))
     assert tune.given("producer-link") == "10Gb/s" and tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
     assert tune_file.read(tune.path, budget="60").budget == 60
@@ -163,7 +163,7 @@ def found_of(**given):
     """Of one axis: slots 1 now, 4 proposed, and what else is `given`."""
     axes = (tune_axes.of_list("slots", [1, 4, 8]),)
     made = {"finalists": [(4.0,)], "changes": [decide.Change(0.5, 0.4, 0.6, decide.BETTER, relevant=True)], "keeps": [True], "chosen": 0,
-            "values": [[2e-3] * 5, [1e-3] * 5], "pairs": 5, **given}
+            "values": [[2e-3] * 5, [1e-3] * 5], "pairs": 5, "seeds": 5, **given}
     return found.Found(axes, (1.0,), [search.Trial((1.0,), 1, 0.0), search.Trial((4.0,), 1, -0.7)], {}, **made)
 
 
@@ -271,6 +271,32 @@ def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(f
     assert (record.make(tune, of_it)["confirmed_neighbour"] is not None) is holds
     broken = found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 0.9e-3, better, found.Kept(5, 1, ("lost packets",)))])
     assert not made._move(broken, {}) and len(asked) == 1
+
+
+@pytest.mark.parametrize("differs, asked, pairs", [
+    (None, [("confirm", 1001, 2), ("around", 1001, 2)], 2),
+    ("4", [("confirm", 1001, 2), ("confirm-more", 1003, 3), ("around", 1001, 5)], 5),
+    ("8", [("confirm", 1001, 2), ("around", 1001, 2), ("around-more", 1003, 3), ("around-before-more", 1003, 3)], 2)])
+def test_settings_are_compared_with_two_seeds_until_some_differ_from_seed_to_seed(file_of, monkeypatch, differs, asked, pairs):
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + "[tune.axes]\nslots = [1, 4, 8]\n"))
+    made, seen = tuning.Tuning(tune, "nowhere", lambda line: None), []
+
+    def run(name, settings, first_seed, repetitions):
+        seen.append((name, first_seed, repetitions))
+        return {key: [campaigns.Result({"1": 2.0, "4": 1.0, "8": 1.5}[slots] * (1.0 + 0.1 * (seed - 1000) + 0.01 * (slots == differs) * (seed % 2)))
+                      for seed in range(first_seed, first_seed + repetitions)]
+                for key, options in settings.items() for slots in [options.get("slots", "1")]}
+
+    monkeypatch.setattr(made.campaigns, "run", run)
+    monkeypatch.setattr(made.campaigns, "is_possible", lambda options: True)
+    of_it = found_of(changes=[], keeps=[], values=[], chosen=None, seeds=2)
+    made._around(of_it, made._confirm(of_it), "around")
+    assert seen == asked and (of_it.pairs, of_it.best) == (pairs, (4.0,))
+    assert of_it.runs == {"confirmation": 2 * pairs, "neighbours": 2 if differs is None else 5 if differs == "4" else 11}
+    assert ("50 % better; certain, in 2 pairs of runs that the search has not seen: runs of equal settings do not differ."
+            in text.headline(tune, of_it)) is (pairs == 2)
+    assert of_it.neighbours[-1].change.is_worse and of_it.neighbours[-1].kept.runs == of_it.seeds
 
 
 def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):

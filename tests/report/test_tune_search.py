@@ -9,7 +9,7 @@ import pytest
 import tune_calibration as calibration
 
 from weir_report.runs.key_figures import KeyFigure
-from weir_report.tune import acting, decide, search, trees
+from weir_report.tune import acting, decide, search, trees, tune_file
 from weir_report.tune.axes import of_list, of_range
 
 LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
@@ -130,16 +130,24 @@ def test_a_run_that_died_says_nothing_of_its_setting_and_is_not_tried_again():
     assert history[3].candidate not in search.finalists(died, grid.axes, grid.present, 3)
 
 
-def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_and_run_once_more():
+def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_by_two_seeds():
     trials = [search.Trial((float(x),), seed, 0.1 * x) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (3, 4, 5)]
     axes = (of_range("x", 1, 8, False),)
     assert search.finalists_wanted(trials) == 1 and search.finalists(trials, axes, (1.0,), 1) == [(2.0,)]
-    assert search.propose(trials, axes, (1.0,), 16, 1)[2] == [(1.0,)]
+    assert list(search.propose(trials, axes, (1.0,), 16, 1)) == [1]
+    assert search.seeds_wanted(trials, 5) == 2 and tune_file.search_runs(60, trials, tune_file.seeds_of(60, trials)) == 60 - 2 * 2
     plateau = [trial if trial.candidate in ((1.0,), (7.0,)) else dataclasses.replace(trial, score=0.3) for trial in trials]
     assert search.noise(plateau) is None and search.finalists_wanted(plateau) == search.FINALISTS
     assert search.propose(plateau, axes, (1.0,), 16, 1)[2] == [(1.0,), (7.0,)]
     differ = [dataclasses.replace(trial, score=trial.score + 0.01 * (trial.seed == 2 and trial.candidate == (4.0,))) for trial in trials]
     assert search.finalists_wanted(differ) == search.FINALISTS and search.finalists(differ, axes, (1.0,), 1) == [(2.0,), (3.0,)]
+
+
+def test_of_settings_that_are_equal_that_which_changes_least_is_confirmed():
+    axes = (of_list("x", [1, 2, 3, 4, 5, 6, 7]), of_list("y", ["a", "b", "c"]))
+    scores = {(1.0, "a"): 0.7, (2.0, "b"): 0.0, (2.0, "a"): 0.0, (2.0, "c"): 0.0, **{(float(x), "a"): 0.1 * x for x in (3, 4, 5, 6)}}
+    trials = [search.Trial(one, seed, score) for one, score in scores.items() for seed in (1, 2)]
+    assert search.finalists(trials, axes, (1.0, "a"), 1) == [(2.0, "a")] and search.finalists(trials, axes, (1.0, "c"), 1) == [(2.0, "c")]
 
 
 def test_trees_find_a_step_and_are_unsure_near_it():
@@ -239,6 +247,23 @@ def test_an_axis_cannot_act_if_no_setting_that_was_asked_lets_it():
     assert acting.idle(axes, [(), (entry("ecn", False),)]) == {}  # of some it is not known
 
 
+def test_two_seeds_decide_where_settings_do_not_differ_from_seed_to_seed():
+    of_seed, = decide.changes([(LATE, [1.0, 1.3], [0.9, 1.17])])  # what a seed does to both is no difference
+    assert of_seed.is_better and of_seed.gain == pytest.approx(0.1) == of_seed.low
+    assert decide.changes([(LATE, [0.0, 0.0], [0.0, 0.0])])[0].is_same and decide.changes([(LATE, [1.0, 1.0], [1.0, 1.00001])])[0].is_same
+    for others in ([0.9, 0.91], [0.9, None], [0.9]):
+        assert not decide.changes([(LATE, [1.0, 1.0], others)])[0].is_better
+    assert decide.differ([1.0, 1.0], [0.9, 0.91]) and decide.differ([1.0, 1.0], [0.9, None]) and decide.differ([0.0, 1.0], [2.0, 2.0])
+    assert not decide.differ([1.0, 1.3], [0.9, 1.17]) and not decide.differ([None, None], [None, None])
+    assert decide.breaks([((0, 2), (2, 2)), ((0, 2), (1, 2)), ((2, 2), (2, 2))]) == [True, False, False]
+
+
+def test_with_one_seed_for_all_runs_the_search_finds_one_of_the_few_good_settings_of_ecn():
+    grid = calibration.recorded("ecn", True)
+    found = calibration.tries(lambda draw: grid, 60, 40, first=1000)
+    assert calibration.share(one.loss <= calibration.WITHIN for one in found) >= 0.95 and max(one.runs for one in found) <= 60
+
+
 def test_a_neighbour_is_proposed_if_other_seeds_say_that_it_is_better_than_both():
     noise = [1.0, 1.01, 0.99, 1.005, 0.995]
     at = lambda level: [level * one for one in noise]  # noqa: E731
@@ -253,5 +278,5 @@ def test_where_the_search_stops_beside_the_best_setting_its_neighbour_is_propose
     grid = calibration.Grid({candidate: 1.0 + 0.1 * abs(calibration.MADE_UP_AXES[0].values.index(candidate[0]) - 3)
                              for candidate in itertools.product(*(axis.values for axis in calibration.MADE_UP_AXES))}, 0.005)
     beside, best = ((kmin, *calibration.MADE_UP_PRESENT[1:]) for kmin in (40.0, 80.0))
-    assert calibration.neighbour_of(grid, beside, 5, 1)[0] == best
-    assert calibration.neighbour_of(grid, best, 5, 1)[0] == best
+    assert calibration.neighbour_of(grid, beside, 5, 5, 1)[0] == best
+    assert calibration.neighbour_of(grid, best, 5, 5, 1)[0] == best

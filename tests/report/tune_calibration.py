@@ -143,12 +143,16 @@ class Try:
 
 def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists):
     """One whole search with its confirmation."""
-    history, seeds = [], tune_file.confirm_of(budget)
-    while rung := propose(history, grid.axes, grid.present, tune_file.search_runs(budget, seeds, search.finalists_wanted(history)), draw):
+    history = []
+    while rung := propose(history, grid.axes, grid.present, tune_file.search_runs(budget, history, tune_file.seeds_of(budget, history)), draw):
         history += [search.Trial(candidate, seed, math.log(grid.value(candidate, seed, draw)))
                     for seed, candidates in rung.items() for candidate in candidates]
     chosen = finalists(history, grid.axes, grid.present, draw)
-    runs = {candidate: [grid.value(candidate, 1000 + number, draw) for number in range(seeds)] for candidate in (grid.present, *chosen)}
+    seeds = tune_file.seeds_of(budget, history)
+    runs = confirmed_with(grid, (grid.present, *chosen), seeds, 1000, draw)
+    if some_differ(runs):
+        seeds = tune_file.confirm_of(budget)
+        runs = confirmed_with(grid, runs, seeds, 1000, draw)
     changes, keeps = decide.confirmed(FIGURE, runs[grid.present], [runs[candidate] for candidate in chosen]), [True] * len(chosen)
     more = 0
     if again := decide.again(changes, keeps, seeds):
@@ -157,26 +161,44 @@ def tune(grid, budget, draw, propose=search.propose, finalists=search.finalists)
         changes[index] = decide.confirmed_again(FIGURE, *sides)
     place = decide.choose(changes, keeps)
     chosen_first = grid.present if place is None else chosen[place]
-    choice, around = neighbour_of(grid, chosen_first, seeds, draw)
+    choice, around = neighbour_of(grid, chosen_first, seeds, tune_file.confirm_of(budget), draw)
     claimed = choice != grid.present
     return Try(grid.means[choice] / grid.best - 1.0, claimed, claimed and grid.means[choice] >= grid.means[grid.present],
                len(history) + len(runs) * seeds + 2 * more, around, choice != chosen_first, grid.means[chosen_first] / grid.best - 1.0)
 
 
-def neighbour_of(grid, choice, seeds, draw):
-    """(the best of the neighbours of a choice, if two sets of seeds say that it is better, else the choice; the runs of them)."""
-    def values(candidate, first_seed):
-        return [grid.value(candidate, first_seed + number, draw) for number in range(seeds)]
+def confirmed_with(grid, candidates, seeds, first_seed, draw):
+    return {candidate: [grid.value(candidate, first_seed + number, draw) for number in range(seeds)] for candidate in candidates}
 
+
+def some_differ(values):
+    first = next(iter(values.values()))
+    return any(decide.differ(first, of_one) for of_one in values.values())
+
+
+def neighbour_of(grid, choice, seeds, most, draw):
+    """(the best of the neighbours of a choice, if two sets of seeds say that it is better, else the choice; the runs of them). `seeds` of each,
+    or `most` of all where some differ."""
     near = [candidate for _, _, candidate in tune_axes.around(grid.axes, choice, grid.present)]
-    runs = seeds * len(set(near) - {grid.present})
-    changes = decide.changes([(FIGURE, values(choice, 1000), values(candidate, 1000)) for candidate in near])
+    values = confirmed_with(grid, (choice, *near), seeds, 1000, draw)
+    if some_differ(values):
+        more = (most - seeds) * len({choice, grid.present})
+        seeds = most
+        values = confirmed_with(grid, values, seeds, 1000, draw)
+    else:
+        more = 0
+    runs = more + seeds * len(set(near) - {grid.present})
+    changes = decide.changes([(FIGURE, values[choice], values[candidate]) for candidate in near])
     better = [(change.gain, candidate) for change, candidate in zip(changes, near) if change.is_better]
     if not better:
         return choice, runs
     neighbour = max(better)[1]
-    sides = [values(candidate, 3000) for candidate in dict.fromkeys((neighbour, grid.present, choice))]
-    return neighbour if decide.replaces(FIGURE, *sides)[1] else choice, runs + seeds * len(sides)
+    last = dict.fromkeys((neighbour, grid.present, choice))
+    sides = confirmed_with(grid, last, seeds, 3000, draw)
+    if some_differ(sides):
+        seeds = most
+        sides = confirmed_with(grid, last, seeds, 3000, draw)
+    return neighbour if decide.replaces(FIGURE, *sides.values())[1] else choice, runs + seeds * len(sides)
 
 
 def sample_only(history, axes, present, budget, seed):

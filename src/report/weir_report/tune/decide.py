@@ -3,6 +3,8 @@
 Each run is taken as a share of the other side's run with the same seed: a present setting that is three times as slow with some seeds would
 otherwise hide with its spread that it is slower with all.
 
+Where runs of equal settings do not differ, two of them are as good as five.
+
 The settings that are confirmed share 5 %, for the best of several looks better than it is. If none of them is told apart from the present one
 though the best seems to gain enough, that one is run again, alone and with other seeds: the first confirmation has FIRST_ALPHA of the 5 %, the
 second one the rest. The neighbours of the chosen one, whose runs say what each axis is worth there, share 5 % of their own, and so do the shares
@@ -19,6 +21,7 @@ import numpy as np
 from ..basics.values import known
 from ..compare import statistics
 from ..compare.figure_results import BETTER, NO_DIFFERENCE, WORSE, Settings, Side, call_figure, measure_figure
+from . import search
 
 # By seed: both sides of a pair were simulated with the same one.
 PAIRS = (None, None)
@@ -63,13 +66,28 @@ def changes(compared, alpha=statistics.ALPHA):
     run has none. All share `alpha`."""
     results = []
     for figure, baseline, values in compared:
-        pairs = [(one, other) for one, other in zip(baseline, values) if one is not None and other is not None]
-        if all(one > 0.0 for one, _ in pairs):
-            pairs = [(1.0, other / one) for one, other in pairs]
+        alike = not differ(baseline, values)
+        pairs = _as_shares([(one, other) for one, other in zip(baseline, values) if one is not None and other is not None])
+        if alike and search.SEEDS_OF_EQUALS <= len(pairs) < FEWEST_PAIRS:
+            pairs = pairs[:1] * FEWEST_PAIRS  # further ones would be the same
         first, second = zip(*pairs) if pairs else ((), ())
         results.append(measure_figure(figure, Side(first), Side(second), SETTINGS, PAIRS if len(pairs) >= FEWEST_PAIRS else None))
     levels = statistics.holm_levels(np.array([math.nan if result.p_value is None else result.p_value for result in results]), alpha)
     return [_change(figure, result, level) for (figure, _, _), result, level in zip(compared, results, levels)]
+
+
+def differ(baseline, values):
+    """Whether runs of two settings differ from seed to seed in how they are beside each other, or some have no value and others do."""
+    pairs = list(zip(baseline, values))
+    seen = [pair for pair in pairs if None not in pair]
+    if len(seen) < len(pairs):
+        return any(value is not None for pair in pairs for value in pair)
+    return any(max(side) - min(side) > search.NO_NOISE * max(map(abs, side)) for side in zip(*_as_shares(seen)))
+
+
+def _as_shares(pairs):
+    """Pairs of a baseline and another setting, each as a share of its baseline where that can be."""
+    return [(1.0, other / one) for one, other in pairs] if all(one > 0.0 for one, _ in pairs) else pairs
 
 
 def _change(figure, result, level):
@@ -128,14 +146,18 @@ def replaces(figure, neighbour, present, proposed=None, present_keeps=True):
 
 def breaks(compared):
     """Whether the second setting of each pair certainly breaks a constraint more often than the first one, by Boschloo's test. `compared`: pairs of
-    (runs that broke it, runs). All share 5 %."""
+    (runs that broke it, runs); fewer than FEWEST_PAIRS are of settings whose runs do not differ. All share 5 %."""
     def chance(before, after):
-        (broke, runs), (count, size) = before, after
+        (broke, runs), (count, size) = (_counted_as(*one) for one in (before, after))
         known = min(runs, size) >= statistics.FEWEST_RUNS and count * runs > broke * size
         return statistics.share_p_values(broke, runs, size)[count] if known else math.nan
 
     chances = np.array([chance(*pair) for pair in compared], float)
     return [bool(found) for found in chances <= statistics.holm_levels(chances)] if len(chances) else []
+
+
+def _counted_as(broke, runs):
+    return (FEWEST_PAIRS * (broke // runs), FEWEST_PAIRS) if search.SEEDS_OF_EQUALS <= runs < FEWEST_PAIRS and broke in (0, runs) else (broke, runs)
 
 
 def judged(neighbours):

@@ -67,6 +67,7 @@ class Found:
     again: tuple | None = None  # (index of the finalist that was confirmed again, figures of the present one, its figures)
     moved: tuple | None = None  # of a neighbour that was confirmed and chosen, the last finalist: (figures of the present one, its figures)
     present_keeps: bool = True
+    seeds: int = 0  # with which settings are compared now
     pairs: int = 0  # of runs behind the changes that decided
     chosen: int | None = None  # of finalists; None: none is better than the present one
     beside: list = dataclasses.field(default_factory=list)  # (KeyFigure, Change) of others than the figure

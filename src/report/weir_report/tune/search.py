@@ -7,7 +7,7 @@
    steps. Where they do differ, settings whose runs are the same count as one.
 3. The finalists are those of which the model expects most, among what was run. They are confirmed with seeds that no search has seen
    (decide.py): what a search has chosen looks better than it is. Where runs of equal settings do not differ, the best that was seen is the
-   only finalist, and the runs that would confirm others go into the search.
+   only finalist, two seeds show whether that holds for it, and the runs that would confirm more go into the search.
 
 Seeds are common random numbers: a seed is the same traffic for all settings, and what it does to all of them alike is taken off before
 they are compared. So one run of each suffices in the beginning.
@@ -42,8 +42,9 @@ SEEDS_MAX, REPEATED_FIRST = 4, 3
 # paused, runs are the same, and elsewhere they need not be.
 SAME_LEAST, PLATEAU = 3, 1e-3
 FINALISTS = 3
-# Runs of equal settings that differ by less than this share do not differ.
+# Runs of equal settings that differ by less than this share do not differ. Where they do not, so many seeds show that this holds.
 NO_NOISE = 1e-4
+SEEDS_OF_EQUALS = 2
 # Scores that differ by less are the same.
 SAME = 1e-9
 # Effects of seeds are fitted to this share.
@@ -108,10 +109,15 @@ def finalists_wanted(history):
     return 1 if noise(history) == 0.0 else FINALISTS
 
 
+def seeds_wanted(history, confirm):
+    """With how many seeds settings are compared after the search: `confirm` where runs of equal settings differ, or that is not known."""
+    return min(confirm, SEEDS_OF_EQUALS) if noise(history) == 0.0 else confirm
+
+
 def finalists(history, axes, present, seed):
     """The candidates besides the present one that the model expects to be best, of those that were run and broke no constraint, the best first: fewer
     if the present one is among the best, for each one more makes it harder to tell any of them apart. Where runs of equal settings do not
-    differ, that which was seen to be best."""
+    differ, that which was seen to be best. Of equal ones, that which changes the fewest axes of the present one comes first."""
     spread = noise(history)
     found, own = _told_apart(history, spread)
     broke = {trial.candidate for trial in history if trial.excess > 0.0 or trial.score is None and not trial.died}
@@ -119,7 +125,11 @@ def finalists(history, axes, present, seed):
     if not kept:
         return []
     expected = _expected(found, axes, np.random.default_rng([seed, len(history), 1]), spread)
-    kept.sort(key=lambda standing: (expected[standing.candidate], standing.candidate.__repr__()))
+
+    def place(candidate):
+        return round(expected[candidate] / SAME), sum(one != now for one, now in zip(candidate, present or candidate)), repr(candidate)
+
+    kept.sort(key=lambda standing: place(standing.candidate))
     wanted = finalists_wanted(history)
     best = [standing.candidate for standing in kept[:max(wanted, 2)]]
     return [candidate for candidate in best if candidate != present][:wanted]
@@ -284,13 +294,14 @@ def _repeated(history, found, most, spread):
     first of them do not differ, others farther from the best are asked, too."""
     ordered = sorted(found, key=lambda standing: standing.score)
     repeated = [one for one in ordered if one.runs > 1]
+    if spread == 0.0:
+        return []  # they may differ where the search comes to: the confirmation will show it
     if spread is None and not repeated:
         chosen = _unlike(ordered)[:REPEATED_FIRST]
-    elif not spread:
+    elif spread is None:
         # They may differ where the search has come to since, and in the middle of all.
         chosen = [one for one in ordered[:1] if one.runs == 1]
-        if spread is None:
-            chosen += _unlike(ordered[len(ordered) // 2:], (*repeated, *chosen))[:1]
+        chosen += _unlike(ordered[len(ordered) // 2:], (*repeated, *chosen))[:1]
     else:
         best = ordered[0]
         chosen = [one for one in ordered if one.runs < SEEDS_MAX

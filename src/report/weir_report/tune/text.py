@@ -105,7 +105,8 @@ def _headline(tune, found):
         return f"{said}. The present setting breaks what was asked for ({'; '.join(tune.constraints.words())}), the proposed one keeps it."
     if found.sustained and found.sustained[0] != found.sustained[1]:
         said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
-    return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen."
+    alike = ": runs of equal settings do not differ" if found.pairs < decide.FEWEST_PAIRS else ""
+    return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen{alike}."
 
 
 def proposal(found):
@@ -140,7 +141,7 @@ def change(one):
         return "not known"
     sign = 1.0 if one.gain >= 0.0 else -1.0
     size = f"{_percent(abs(one.gain))} {'better' if sign > 0.0 else 'worse'}"
-    if one.low is None:
+    if one.low is None or one.low == one.high:
         return size
     low, high = sorted((sign * one.low, sign * one.high))
     return f"{size} (95 % interval {_percent(low)} to {_percent(high)})"

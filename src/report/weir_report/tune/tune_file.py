@@ -55,9 +55,13 @@ class TuneFile:
         """Seeds of the confirmation."""
         return self.confirm_given or confirm_of(self.budget)
 
-    def search_runs(self, finalists=search.FINALISTS):
-        """What is left of the budget, if so many are confirmed beside the present setting."""
-        return search_runs(self.budget, self.confirm, finalists)
+    def seeds(self, history):
+        """With how many seeds settings are compared after this search: those that the file has, else no more than are needed."""
+        return self.confirm_given or seeds_of(self.budget, history)
+
+    def search_runs(self, history=()):
+        """What the search has of the budget."""
+        return search_runs(self.budget, history, self.seeds(history))
 
     def given(self, name):
         """What the file sets for all runs: the text of an option in force in the simulator, or of a key of the switch; None: nothing."""
@@ -133,13 +137,19 @@ def _budget(where, given, least):
     return int(given), None
 
 
-def search_runs(budget, confirm, finalists):
-    return budget - confirm * (finalists + 1)
-
-
 def confirm_of(budget):
-    """Seeds of the confirmation, unless the file has another number."""
+    """Seeds of the confirmation where runs of equal settings differ, unless the file has another number."""
     return min(max(CONFIRM_LEAST, int(budget * CONFIRM_PART)), CONFIRM_MAX)
+
+
+def seeds_of(budget, history):
+    """The same, as far as the runs of the search show whether they differ."""
+    return search.seeds_wanted(history, confirm_of(budget))
+
+
+def search_runs(budget, history, seeds):
+    """What is left of the budget beside the confirmation, as far as the runs of the search show how many finalists there will be."""
+    return budget - seeds * (search.finalists_wanted(history) + 1)
 
 
 def _constraints(table):

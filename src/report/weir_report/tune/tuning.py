@@ -23,7 +23,7 @@ from .found import Found, Kept, Load, Neighbour
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 4
+RULES = 5
 PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
 RATES, EVENTS = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1)), (("events half as large", 0.5), ("events twice as large", 2.0))
 
@@ -196,7 +196,7 @@ class Tuning:
         return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess, bool(result.died))
 
     def _search_runs(self, found):
-        return self.tune.search_runs(search.finalists_wanted(found.history))
+        return self.tune.search_runs(found.history)
 
     def _propose(self, found):
         return search.propose(found.history, found.axes, found.present, self._search_runs(found), self.tune.seed,
@@ -236,6 +236,7 @@ class Tuning:
             self.say(f"search, rung {number}: {len(found.history)} of {self._search_runs(found)} runs; best so far: "
                      + tune_axes.words(found.axes, best.candidate))
         found.runs["search"] = len(found.history)
+        found.seeds = self.tune.seeds(found.history)
 
     # --- What is confirmed, with seeds that the search has not seen.
 
@@ -243,24 +244,48 @@ class Tuning:
     def _fresh(self):
         return fresh_seed(self.tune, CONFIRM)
 
+    def _compare(self, found, part, name, settings, first_seed, known=()):
+        """{setting: [Result]} of runs with the seeds that are compared now. Where settings are found to differ from seed to seed, they and all that is
+        compared later get as many as the file says. `part`: of found.runs; `settings`: {name: options}; `known`: [Result] of the setting that all
+        are compared with, if it is not the first one."""
+        results = self.campaigns.run(name, settings, first_seed, found.seeds)
+        self._count(found, part, len(settings) * found.seeds)
+        values = {key: [result.value for result in of_one] for key, of_one in results.items()}
+        baseline = [result.value for result in known] if known else next(iter(values.values()))
+        if found.seeds < self.tune.confirm and any(decide.differ(baseline, values[key]) or 0 < _counted(of_one).broke < len(of_one)
+                                                   for key, of_one in results.items()):
+            found.seeds = self.tune.confirm
+            results = self._complete(found, part, name, settings, first_seed, results)
+        return results
+
+    def _complete(self, found, part, name, settings, first_seed, results):
+        """The same results, and runs with the seeds that they do not have."""
+        done = len(next(iter(results.values())))
+        more = self.campaigns.run(f"{name}-more", settings, first_seed + done, found.seeds - done)
+        self._count(found, part, len(settings) * (found.seeds - done))
+        return {key: [*of_one, *more[key]] for key, of_one in results.items()}
+
+    @staticmethod
+    def _count(found, part, runs):
+        found.runs[part] = found.runs.get(part, 0) + runs
+
     def _confirm(self, found):
         """{candidate: [Result]} of the present setting and the finalists."""
         candidates = [found.present, *found.finalists]
         names = [PRESENT, *(f"finalist-{place}" for place in range(1, len(candidates)))]
-        results = self.campaigns.run("confirm", {name: self.options(found, one) for name, one in zip(names, candidates)}, self._fresh,
-                                     self.tune.confirm)
+        results = self._compare(found, "confirmation", "confirm", {name: self.options(found, one) for name, one in zip(names, candidates)},
+                                self._fresh)
         by_candidate = dict(zip(candidates, (results[name] for name in names)))
         found.values = [[result.value for result in by_candidate[one]] for one in candidates]
         found.changes = decide.confirmed(self.figure, found.values[0], found.values[1:])
         found.keeps = [_kept(by_candidate[one]) for one in found.finalists]
         found.present_keeps = _keeps(by_candidate[found.present])
-        found.runs["confirmation"] = len(candidates) * self.tune.confirm
-        found.pairs = self.tune.confirm
+        found.pairs = found.seeds
         behind = by_candidate
-        if found.present_keeps and (again := decide.again(found.changes, found.keeps, self.tune.confirm, self._most_seeds)):
+        if found.present_keeps and (again := decide.again(found.changes, found.keeps, found.seeds, self._most_seeds)):
             behind = by_candidate | self._confirm_again(found, *again)
         found.chosen = decide.choose(found.changes, found.keeps, found.present_keeps)
-        self._costs(found, behind)
+        self._costs(found, behind, "confirm", self._fresh)
         self.say(f"confirmed with {found.pairs} fresh seeds: " + (
             "no finalist is better than the present setting" if found.chosen is None else f"proposed is {tune_axes.words(found.axes, found.best)}"))
         return by_candidate
@@ -281,11 +306,12 @@ class Tuning:
         found.keeps[index] &= _kept(other)
         found.present_keeps = _keeps(present)
         found.pairs = seeds
-        found.runs["confirmation"] += 2 * seeds
+        self._count(found, "confirmation", 2 * seeds)
         return {found.present: present, found.finalists[index]: other}
 
-    def _costs(self, found, behind):
-        """What other figures say of the chosen setting, and what constraints look at. `behind`: [Result] of the confirmation that decided."""
+    def _costs(self, found, behind, name, first_seed):
+        """What other figures say of the chosen setting, and what constraints look at. `behind`: [Result] of the confirmation that decided, of this
+        name and with seeds from `first_seed` on."""
         sides = [behind[one] for one in dict.fromkeys((found.present, found.best))]
         records = [[result.record for result in side] for side in sides]
         if any(record is None for side in records for record in side):
@@ -296,12 +322,23 @@ class Tuning:
         if found.chosen is None or any(run is None for side in runs for run in side):  # or searches of a capacity
             return
         found.sustained = tuple(_sustained(side) for side in runs)
+        figures = self._beside(sides)
+        if any(decide.differ(*values) for _, *values in figures) and (missing := self.tune.confirm - len(sides[0])) > 0:
+            settings = {key: self.options(found, one) for key, one in ((PRESENT, found.present), (PROPOSED, found.best))}
+            more = self.campaigns.run(f"{name}-costs", settings, first_seed + len(sides[0]), missing)
+            self._count(found, "costs", 2 * missing)
+            figures = self._beside([[*side, *more[key]] for side, key in zip(sides, settings)])
+        found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
+
+    def _beside(self, sides):
+        """[(KeyFigure, values of the present setting, of the chosen one)] of the figures besides that which is tuned. `sides`: [Result] of both."""
+        runs = [[result.run for result in side if result.run is not None] for side in sides]
         figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
                    for figure in objective.beside(self.tune.figure)]
         figures = [one for one in figures if None not in one[1] and None not in one[2]]
-        losses = [(figure, *([objective.observed(record)[key] for record in side] for side in records)) for key, figure in objective.LOSSES.items()]
-        figures += [one for one in losses if any(one[1]) or any(one[2])]
-        found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
+        losses = [(figure, *([objective.observed(result.record)[key] for result in side if result.record is not None] for side in sides))
+                  for key, figure in objective.LOSSES.items()]
+        return figures + [one for one in losses if any(one[1]) or any(one[2])]
 
     # --- Around the proposal, and with other loads.
 
@@ -311,9 +348,8 @@ class Tuning:
         if (near := max(found.better_neighbours, key=lambda one: one.change.gain, default=None)) is None:
             return False
         candidates = {PRESENT: found.present, **({} if found.chosen is None else {PROPOSED: found.best}), NEIGHBOUR: near.candidate}
-        results = self.campaigns.run("confirm-neighbour", {name: self.options(found, one) for name, one in candidates.items()},
-                                     fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
-        found.runs["confirmation of a neighbour"] = len(candidates) * self.tune.confirm
+        results = self._compare(found, "confirmation of a neighbour", "confirm-neighbour",
+                                {name: self.options(found, one) for name, one in candidates.items()}, fresh_seed(self.tune, CONFIRM_NEIGHBOUR))
         values = {name: [result.value for result in of_one] for name, of_one in results.items()}
         present_keeps = found.present_keeps and _keeps(results[PRESENT])
         change, replaces = decide.replaces(self.figure, values[NEIGHBOUR], values[PRESENT], values.get(PROPOSED), present_keeps)
@@ -323,9 +359,10 @@ class Tuning:
         found.changes.append(change)
         found.keeps.append(True)
         found.values.append([result.value for result in confirmed[near.candidate]])
-        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), self.tune.confirm
+        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), found.seeds
         found.present_keeps = present_keeps
-        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()})
+        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()}, "confirm-neighbour",
+                    fresh_seed(self.tune, CONFIRM_NEIGHBOUR))
         self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
         return True
 
@@ -333,15 +370,24 @@ class Tuning:
         near = [one for one in tune_axes.around(found.axes, found.best, found.present) if self.campaigns.is_possible(self.options(found, one[-1]))]
         new = {f"near-{number}": candidate for number, (_, _, candidate) in enumerate(near, start=1) if candidate not in confirmed}
         if new:
-            results = self.campaigns.run(name, {key: self.options(found, one) for key, one in new.items()}, self._fresh, self.tune.confirm)
+            results = self._compare(found, "neighbours", name, {key: self.options(found, one) for key, one in new.items()}, self._fresh,
+                                    confirmed[found.best])
             confirmed |= {candidate: results[key] for key, candidate in new.items()}
+        self._complete_confirmed(found, name, confirmed)
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
         kept = {candidate: _counted(results) for candidate, results in confirmed.items()}
         breaks = _breaks([(kept[found.best], kept[candidate]) for _, _, candidate in near])
         found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change, kept[candidate], more_often)
                             for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
-        found.runs["neighbours"] = found.runs.get("neighbours", 0) + len(new) * self.tune.confirm
+
+    def _complete_confirmed(self, found, name, confirmed):
+        """Runs with further seeds of the settings that were compared before some were found to differ."""
+        short = {f"before-{place}": candidate for place, candidate in enumerate(confirmed, start=1) if len(confirmed[candidate]) < found.seeds}
+        if short:
+            results = self._complete(found, "neighbours", f"{name}-before", {key: self.options(found, one) for key, one in short.items()}, self._fresh,
+                                     {key: confirmed[one] for key, one in short.items()})
+            confirmed |= {candidate: results[key] for key, candidate in short.items()}
 
     def _loads(self, found, answer):
         """The chosen setting with other loads."""
@@ -350,12 +396,11 @@ class Tuning:
             options = {name: self.options(found, candidate, more) for name, candidate in ((PRESENT, found.present), ("proposed", found.best))}
             if taken & dict(more).keys() or not all(self.campaigns.is_possible(one) for one in options.values()):
                 continue
-            results = self.campaigns.run(f"load-{number}", options, self._fresh, self.tune.confirm)
+            results = self._compare(found, "other loads", f"load-{number}", options, self._fresh)
             values = [[result.value for result in results[name]] for name in options]
             sustained = None if self.tune.figure == objective.CAPACITY else tuple(
                 _sustained([result.run for result in results[name]]) for name in options)
             compared.append((words, values, sustained, [_counted(results[name]) for name in options]))
-            found.runs["other loads"] = found.runs.get("other loads", 0) + 2 * self.tune.confirm
         changes = decide.changes([(self.figure, *values) for _, values, _, _ in compared])
         breaks = _breaks([kept for _, _, _, kept in compared])
         found.loads = [Load(words, change, sustained, *kept, more_often)
