@@ -124,10 +124,6 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job
                    .returns = again != nullptr},
         again != nullptr ? return_limit : job::Job::start_limit,
         launched.rank ? std::function<void(const std::string&)>{} : print_line);
-    if (!job->returning_life()) {
-        enter_start_up(watchdog);
-        job->wait_for_ranks(job::Job::start_limit);
-    }
     config::RunRequest request = asked;
     std::vector<config::GivenOption> mine = asked.command_line;
     if (std::all_of(mine.begin(), mine.end(), [](const auto& option) { return is_own(option.name); })) {
@@ -135,6 +131,12 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job
             mine.push_back({name, value});
         }
         request = config::resolve(mine);
+    }
+    // Last: as soon as all are there, rank 0 expects signs of life, and files with options may be slow to
+    // read.
+    if (!job->returning_life()) {
+        enter_start_up(watchdog);
+        job->wait_for_ranks(job::Job::start_limit);
     }
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = std::move(request)};
 }

@@ -1,6 +1,6 @@
 #include "job/job.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,8 +62,16 @@ std::optional<Objection> Job::first_objection(const std::string& mine, const cha
     return first;
 }
 
-std::string Job::silence_text(core::Duration limit, const char* what) {
-    return fmt::format("has had no sign of life for {:.1f} s: {}", limit.in_seconds(), what);
+void Job::throw_silent(std::vector<int> ranks, core::Duration limit, const char* what) {
+    constexpr std::ptrdiff_t most_named = 4;
+    const std::ptrdiff_t named = std::min(std::ssize(ranks), most_named);
+    std::string text = fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks",
+                                   fmt::join(ranks.begin(), ranks.begin() + named, ", "));
+    if (std::ssize(ranks) > named) {
+        text += fmt::format(" and {} more", std::ssize(ranks) - named);
+    }
+    throw RanksSilent(std::move(ranks), fmt::format("has had no sign of life of {} for {:.1f} s: {}", text,
+                                                    limit.in_seconds(), what));
 }
 
 void Job::throw_notice(const Notice& notice, int source, const char* what) const {

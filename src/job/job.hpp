@@ -252,8 +252,8 @@ class Job : public transport::Meeting {
     virtual void end_others(int status) = 0;
     /// While something waits: throws if another rank has reported that this cannot end.
     virtual void check_notices(const char* what) = 0;
-    /// For RanksSilent.
-    [[nodiscard]] static std::string silence_text(core::Duration limit, const char* what);
+    /// RanksSilent of these ranks.
+    [[noreturn]] static void throw_silent(std::vector<int> ranks, core::Duration limit, const char* what);
     /// Throws the error of a notice that came; to the leader from `source`.
     [[noreturn]] void throw_notice(const Notice& notice, int source, const char* what) const;
 

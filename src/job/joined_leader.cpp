@@ -274,7 +274,7 @@ void JoinLeader::check_silence(const char* what) {
     }
     std::stable_partition(silent.begin(), silent.end(),
                           [&](int rank) { return is_silent(rank, silence_limit_.ns); });
-    throw RanksSilent(std::move(silent), silence_text(silence_limit_, what));
+    throw_silent(std::move(silent), silence_limit_, what);
 }
 
 bool JoinLeader::may_have_a_cause(int rank) {

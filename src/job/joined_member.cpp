@@ -190,7 +190,7 @@ void JoinMember::check_silence(const char* what) const {
     const std::int64_t now_ns = host::monotonic_ns();
     if (silence_limit_ > core::Duration{} &&
         now_ns - leader_connection_->silent_since_ns().value_or(now_ns) > silence_limit_.ns) {
-        throw RanksSilent({0}, silence_text(silence_limit_, what));
+        throw_silent({0}, silence_limit_, what);
     }
 }
 
