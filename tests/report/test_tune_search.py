@@ -143,6 +143,12 @@ def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_by_two_seeds()
     assert search.finalists_wanted(differ) == search.FINALISTS and search.finalists(differ, axes, (1.0,), 1) == [(2.0,), (3.0,)]
 
 
+def test_runs_of_equal_settings_differ_if_anything_that_is_judged_does():
+    trials = [search.Trial((float(x),), seed, 0.1 * x, others=(0.5,)) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (3, 4, 5)]
+    assert search.seeds_wanted(trials, 5) == 2
+    assert search.seeds_wanted([dataclasses.replace(trial, others=(0.5 + trial.seed,)) for trial in trials], 5) == 5
+
+
 def test_of_settings_that_are_equal_that_which_changes_least_is_confirmed():
     axes = (of_list("x", [1, 2, 3, 4, 5, 6, 7]), of_list("y", ["a", "b", "c"]))
     scores = {(1.0, "a"): 0.7, (2.0, "b"): 0.0, (2.0, "a"): 0.0, (2.0, "c"): 0.0, **{(float(x), "a"): 0.1 * x for x in (3, 4, 5, 6)}}

@@ -194,11 +194,8 @@ def neighbour_of(grid, choice, seeds, most, draw):
         return choice, runs
     neighbour = max(better)[1]
     last = dict.fromkeys((neighbour, grid.present, choice))
-    sides = confirmed_with(grid, last, seeds, 3000, draw)
-    if some_differ(sides):
-        seeds = most
-        sides = confirmed_with(grid, last, seeds, 3000, draw)
-    return neighbour if decide.replaces(FIGURE, *sides.values())[1] else choice, runs + seeds * len(sides)
+    sides = confirmed_with(grid, last, most, 3000, draw)
+    return neighbour if decide.replaces(FIGURE, *sides.values())[1] else choice, runs + most * len(sides)
 
 
 def sample_only(history, axes, present, budget, seed):

@@ -64,13 +64,14 @@ AXES_MAX = len(PRIMES)
 class Trial:
     """A run of the search. `score`: of its figure, smaller is better, as a logarithm, so that differences are shares; None: the run has
     none. `excess`: how far it is from what is allowed, 0: it keeps all constraints. `died`: it did not end by itself, which says nothing of the
-    candidate."""
+    candidate. `others`: what else is judged of a run, when settings are compared."""
 
     candidate: tuple
     seed: int  # 1, 2, ...
     score: float | None
     excess: float = 0.0
     died: bool = False
+    others: tuple = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,8 +111,9 @@ def finalists_wanted(history):
 
 
 def seeds_wanted(history, confirm):
-    """With how many seeds settings are compared after the search: `confirm` where runs of equal settings differ, or that is not known."""
-    return min(confirm, SEEDS_OF_EQUALS) if noise(history) == 0.0 else confirm
+    """With how many seeds settings are compared after the search: `confirm` where runs of equal settings differ, in anything, or that is not known."""
+    are_alike = noise(history) == 0.0 and all(len({trial.others for trial in trials}) == 1 for trials in _grouped(history, "candidate").values())
+    return min(confirm, SEEDS_OF_EQUALS) if are_alike else confirm
 
 
 def finalists(history, axes, present, seed):

@@ -57,7 +57,9 @@ class TuneFile:
 
     def seeds(self, history):
         """With how many seeds settings are compared after this search: those that the file has, else no more than are needed."""
-        return self.confirm_given or seeds_of(self.budget, history)
+        if self.confirm_given or self.figure == objective.CAPACITY:  # whose searches begin elsewhere in each round
+            return self.confirm
+        return seeds_of(self.budget, history)
 
     def search_runs(self, history=()):
         """What the search has of the budget."""

@@ -109,7 +109,7 @@ class Tuning:
         """Runs besides those of the budget, at most."""
         near = sum(3 if not axis.is_choice else min(tune_axes.CHOICES_MAX + 1, len(axis.values) - 1) for axis in tune.axes)
         moved = len((PRESENT, PROPOSED, NEIGHBOUR)) + near
-        return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer))) * tune.confirm
+        return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(self._other_loads(answer)) + len((PRESENT, PROPOSED))) * tune.confirm
 
     def _runs_in_time(self, run_s, answer):
         """The budget in runs of one in time, if each takes so long. Raises ReportError."""
@@ -193,7 +193,8 @@ class Tuning:
         return self.campaigns.of_candidate(found.axes, candidate, more)
 
     def _trial(self, candidate, seed, result):
-        return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess, bool(result.died))
+        return search.Trial(candidate, seed, objective.score(self.tune.figure, result.value), result.excess, bool(result.died),
+                            self._others(result))
 
     def _search_runs(self, found):
         return self.tune.search_runs(found.history)
@@ -245,18 +246,28 @@ class Tuning:
         return fresh_seed(self.tune, CONFIRM)
 
     def _compare(self, found, part, name, settings, first_seed, known=()):
-        """{setting: [Result]} of runs with the seeds that are compared now. Where settings are found to differ from seed to seed, they and all that is
+        """{setting: [Result]} of runs with the seeds that are compared now. Where runs are found to differ from seed to seed, they and all that is
         compared later get as many as the file says. `part`: of found.runs; `settings`: {name: options}; `known`: [Result] of the setting that all
         are compared with, if it is not the first one."""
         results = self.campaigns.run(name, settings, first_seed, found.seeds)
         self._count(found, part, len(settings) * found.seeds)
-        values = {key: [result.value for result in of_one] for key, of_one in results.items()}
-        baseline = [result.value for result in known] if known else next(iter(values.values()))
-        if found.seeds < self.tune.confirm and any(decide.differ(baseline, values[key]) or 0 < _counted(of_one).broke < len(of_one)
-                                                   for key, of_one in results.items()):
+        if found.seeds < self.tune.confirm and self._differ(known or next(iter(results.values())), results.values()):
             found.seeds = self.tune.confirm
             results = self._complete(found, part, name, settings, first_seed, results)
         return results
+
+    def _differ(self, baseline, results):
+        """Whether runs of a setting differ: in the figure beside that of the baseline's run with the same seed, or in anything else that is judged."""
+        values = [result.value for result in baseline]
+        return any(decide.differ(values, [result.value for result in of_one]) or len({self._others(result) for result in of_one}) > 1
+                   for of_one in results)
+
+    def _others(self, result):
+        """What is judged of a run besides the figure."""
+        if result.run is None:
+            return (result.excess,)
+        figures = key_figures(result.run)
+        return (result.excess, *(figures[one.name] for one in objective.beside(self.tune.figure)), *objective.observed(result.record).values())
 
     def _complete(self, found, part, name, settings, first_seed, results):
         """The same results, and runs with the seeds that they do not have."""
@@ -275,20 +286,24 @@ class Tuning:
         names = [PRESENT, *(f"finalist-{place}" for place in range(1, len(candidates)))]
         results = self._compare(found, "confirmation", "confirm", {name: self.options(found, one) for name, one in zip(names, candidates)},
                                 self._fresh)
-        by_candidate = dict(zip(candidates, (results[name] for name in names)))
-        found.values = [[result.value for result in by_candidate[one]] for one in candidates]
+        confirmed = dict(zip(candidates, (results[name] for name in names)))
+        self._decide(found, confirmed)
+        return confirmed
+
+    def _decide(self, found, confirmed):
+        """What is proposed, by these runs of the present setting and the finalists: {candidate: [Result]}."""
+        found.values = [[result.value for result in confirmed[one]] for one in (found.present, *found.finalists)]
         found.changes = decide.confirmed(self.figure, found.values[0], found.values[1:])
-        found.keeps = [_kept(by_candidate[one]) for one in found.finalists]
-        found.present_keeps = _keeps(by_candidate[found.present])
+        found.keeps = [_kept(confirmed[one]) for one in found.finalists]
+        found.present_keeps = _keeps(confirmed[found.present])
         found.pairs = found.seeds
-        behind = by_candidate
+        behind = confirmed
         if found.present_keeps and (again := decide.again(found.changes, found.keeps, found.seeds, self._most_seeds)):
-            behind = by_candidate | self._confirm_again(found, *again)
+            behind = confirmed | self._confirm_again(found, *again)
         found.chosen = decide.choose(found.changes, found.keeps, found.present_keeps)
-        self._costs(found, behind, "confirm", self._fresh)
+        self._costs(found, behind)
         self.say(f"confirmed with {found.pairs} fresh seeds: " + (
             "no finalist is better than the present setting" if found.chosen is None else f"proposed is {tune_axes.words(found.axes, found.best)}"))
-        return by_candidate
 
     @property
     def _most_seeds(self):
@@ -309,11 +324,11 @@ class Tuning:
         self._count(found, "confirmation", 2 * seeds)
         return {found.present: present, found.finalists[index]: other}
 
-    def _costs(self, found, behind, name, first_seed):
-        """What other figures say of the chosen setting, and what constraints look at. `behind`: [Result] of the confirmation that decided, of this
-        name and with seeds from `first_seed` on."""
+    def _costs(self, found, behind):
+        """What other figures say of the chosen setting, and what constraints look at. `behind`: [Result] of the confirmation that decided."""
         sides = [behind[one] for one in dict.fromkeys((found.present, found.best))]
         records = [[result.record for result in side] for side in sides]
+        found.beside, found.sustained = [], None
         if any(record is None for side in records for record in side):
             return
         found.observed = [{key: decide.mean([objective.observed(record)[key] for record in side]) for key in objective.observed({})}
@@ -322,23 +337,12 @@ class Tuning:
         if found.chosen is None or any(run is None for side in runs for run in side):  # or searches of a capacity
             return
         found.sustained = tuple(_sustained(side) for side in runs)
-        figures = self._beside(sides)
-        if any(decide.differ(*values) for _, *values in figures) and (missing := self.tune.confirm - len(sides[0])) > 0:
-            settings = {key: self.options(found, one) for key, one in ((PRESENT, found.present), (PROPOSED, found.best))}
-            more = self.campaigns.run(f"{name}-costs", settings, first_seed + len(sides[0]), missing)
-            self._count(found, "costs", 2 * missing)
-            figures = self._beside([[*side, *more[key]] for side, key in zip(sides, settings)])
-        found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
-
-    def _beside(self, sides):
-        """[(KeyFigure, values of the present setting, of the chosen one)] of the figures besides that which is tuned. `sides`: [Result] of both."""
-        runs = [[result.run for result in side if result.run is not None] for side in sides]
         figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
                    for figure in objective.beside(self.tune.figure)]
         figures = [one for one in figures if None not in one[1] and None not in one[2]]
-        losses = [(figure, *([objective.observed(result.record)[key] for result in side if result.record is not None] for side in sides))
-                  for key, figure in objective.LOSSES.items()]
-        return figures + [one for one in losses if any(one[1]) or any(one[2])]
+        losses = [(figure, *([objective.observed(record)[key] for record in side] for side in records)) for key, figure in objective.LOSSES.items()]
+        figures += [one for one in losses if any(one[1]) or any(one[2])]
+        found.beside = [(one[0], change) for one, change in zip(figures, decide.changes(figures))]
 
     # --- Around the proposal, and with other loads.
 
@@ -348,8 +352,11 @@ class Tuning:
         if (near := max(found.better_neighbours, key=lambda one: one.change.gain, default=None)) is None:
             return False
         candidates = {PRESENT: found.present, **({} if found.chosen is None else {PROPOSED: found.best}), NEIGHBOUR: near.candidate}
-        results = self._compare(found, "confirmation of a neighbour", "confirm-neighbour",
-                                {name: self.options(found, one) for name, one in candidates.items()}, fresh_seed(self.tune, CONFIRM_NEIGHBOUR))
+        results = self.campaigns.run("confirm-neighbour", {name: self.options(found, one) for name, one in candidates.items()},
+                                     fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
+        self._count(found, "confirmation of a neighbour", len(candidates) * self.tune.confirm)
+        if self._differ(results[PRESENT], results.values()):
+            found.seeds = self.tune.confirm
         values = {name: [result.value for result in of_one] for name, of_one in results.items()}
         present_keeps = found.present_keeps and _keeps(results[PRESENT])
         change, replaces = decide.replaces(self.figure, values[NEIGHBOUR], values[PRESENT], values.get(PROPOSED), present_keeps)
@@ -359,10 +366,9 @@ class Tuning:
         found.changes.append(change)
         found.keeps.append(True)
         found.values.append([result.value for result in confirmed[near.candidate]])
-        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), found.seeds
+        found.chosen, found.moved, found.pairs = len(found.finalists) - 1, (values[PRESENT], values[NEIGHBOUR]), self.tune.confirm
         found.present_keeps = present_keeps
-        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()}, "confirm-neighbour",
-                    fresh_seed(self.tune, CONFIRM_NEIGHBOUR))
+        self._costs(found, {candidate: results[name] for name, candidate in candidates.items()})
         self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
         return True
 
@@ -373,7 +379,11 @@ class Tuning:
             results = self._compare(found, "neighbours", name, {key: self.options(found, one) for key, one in new.items()}, self._fresh,
                                     confirmed[found.best])
             confirmed |= {candidate: results[key] for key, candidate in new.items()}
-        self._complete_confirmed(found, name, confirmed)
+        best = found.best
+        self._complete_confirmed(found, confirmed, (found.present, *found.finalists, *(candidate for _, _, candidate in near)), f"{name}-before")
+        if found.best != best:
+            self._around(found, confirmed, "around-other")
+            return
         values = {candidate: [result.value for result in results] for candidate, results in confirmed.items()}
         changes = decide.changes([(self.figure, values[found.best], values[candidate]) for _, _, candidate in near])
         kept = {candidate: _counted(results) for candidate, results in confirmed.items()}
@@ -381,13 +391,17 @@ class Tuning:
         found.neighbours = [Neighbour(axis.name, words, candidate, decide.median(values[candidate]), change, kept[candidate], more_often)
                             for (axis, words, candidate), change, more_often in zip(near, changes, breaks)]
 
-    def _complete_confirmed(self, found, name, confirmed):
-        """Runs with further seeds of the settings that were compared before some were found to differ."""
-        short = {f"before-{place}": candidate for place, candidate in enumerate(confirmed, start=1) if len(confirmed[candidate]) < found.seeds}
-        if short:
-            results = self._complete(found, "neighbours", f"{name}-before", {key: self.options(found, one) for key, one in short.items()}, self._fresh,
-                                     {key: confirmed[one] for key, one in short.items()})
-            confirmed |= {candidate: results[key] for key, candidate in short.items()}
+    def _complete_confirmed(self, found, confirmed, candidates, name):
+        """Runs with further seeds of what was compared before runs were found to differ; then it is decided again what is proposed."""
+        short = {f"before-{place}": candidate for place, candidate in enumerate(dict.fromkeys(candidates), start=1)
+                 if len(confirmed[candidate]) < found.seeds}
+        if not short:
+            return
+        results = self._complete(found, "confirmation", name, {key: self.options(found, one) for key, one in short.items()}, self._fresh,
+                                 {key: confirmed[one] for key, one in short.items()})
+        confirmed |= {candidate: results[key] for key, candidate in short.items()}
+        if found.moved is None:
+            self._decide(found, confirmed)
 
     def _loads(self, found, answer):
         """The chosen setting with other loads."""
