@@ -49,3 +49,12 @@ def simulate(weir, tmp_path_factory):
                        capture_output=True, timeout=60)
         return directory
     return run
+
+
+@pytest.fixture
+def file_of(tmp_path):
+    """file_of(text): the path of a file with this content."""
+    def write(content):
+        (tmp_path / "plan.toml").write_text(content)
+        return tmp_path / "plan.toml"
+    return write

@@ -18,7 +18,7 @@ Rejected: successive halving alone, whose first rung has to hold the best one, a
 measures; and, on the grid ecn with other seeds of the search, improvement averaged over several fits of the model, kernels that are less smooth
 (Matern 3/2, exponential), lengths that are preferred longer, shorter or less, a first sample of half of the runs, trees alone, further seeds alone in
 the last part of the search, up to eight or twelve seeds for a setting, and five finalists: none found the best more often. On the same grid with one
-seed, where runs do not differ, neither did smaller rungs, more trees, all of a rung by trees or none, fewer of the repetitions that show noise, a
+seed, where runs do not differ, neither did smaller rungs, more trees, all of a rung by trees or none, a
 variance of its own for each setting in the model, or a first sample of 22 or 27 % of the runs. With a first sample of 33 %, or of 30 % and trees cut down
 to single settings, the best was found more often there, and less often on the made-up table cliff."""
 

@@ -143,10 +143,7 @@ class Tuning:
             self._measure(found, answer)
         self._search(found)
         found.finalists = search.finalists(found.history, axes, present, self.tune.seed)
-        confirmed = self._confirm(found)
-        self._around(found, confirmed, "around")
-        if self._move(found, confirmed):
-            self._around(found, confirmed, "around-again")
+        self._propose_setting(found)
         self._loads(found, answer)
         found.died = dict(self.campaigns.died)
         return found
@@ -279,6 +276,13 @@ class Tuning:
     @staticmethod
     def _count(found, part, runs):
         found.runs[part] = found.runs.get(part, 0) + runs
+
+    def _propose_setting(self, found):
+        """From the finalists to the setting that is proposed, and its neighbours."""
+        confirmed = self._confirm(found)
+        self._around(found, confirmed, "around")
+        if self._move(found, confirmed) or found.pairs < found.seeds:
+            self._around(found, confirmed, "around-again")
 
     def _confirm(self, found):
         """{candidate: [Result]} of the present setting and the finalists."""
