@@ -76,7 +76,8 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
                      .wire_bytes = static_cast<std::uint16_t>(nics_->ack_bytes.count),
                      .kind = kind,
                      .priority = notification ? nics_->cnp_priority : answer,
-                     .marked = marked},
+                     .marked = marked,
+                     .again = to.again},
                     flow.ends().to);
 }
 

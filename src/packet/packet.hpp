@@ -46,7 +46,8 @@ struct Packet {
     bool marked = false;    ///< congestion experienced
     bool datagram = false;  ///< a frame of a UdpSocket; `sequence` is the datagram's
     bool last = false;      ///< frame of its datagram; of a queue pair: its sender stops, and asks for an ack
-    bool copy = false;      ///< of a flooded frame: for whoever is there, who discards it
+    bool copy : 1 = false;  ///< of a flooded frame: for whoever is there, who discards it
+    bool again : 1 = false;  ///< a queue pair has sent it before; ack: of such a packet
     std::uint8_t burst = 0;  ///< what `detail` counts from (credits.hpp)
 };
 static_assert(sizeof(Packet) <= 28 && std::is_trivially_copyable_v<Packet>);

@@ -18,6 +18,8 @@ constexpr std::uint32_t most_doublings = 12;
 constexpr core::Duration longest_delay = core::Duration::seconds(10);
 /// Doubling of time-outs ends here.
 constexpr std::uint32_t most_doublings_of_timeout = 24;
+/// Packets in a row that were acknowledged within the plan's time-out, so that a longer one is forgotten.
+constexpr std::uint32_t enough_in_time = 16;
 constexpr core::Duration longest_timeout = core::Duration::seconds(60);
 /// IRN (Mittal et al., SIGCOMM 2018, 3.1): with so few packets under way the short time-out holds, because
 /// what comes behind a lost one may not suffice to tell of it.
@@ -54,16 +56,45 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
 
 // Sender
 
-Picoseconds QueuePair::timeout() const {
-    Picoseconds planned = Picoseconds::of(plan_->ack_timeout);
-    if (selective()) {
-        const bool few = highest_ - acknowledged_ <= few_packets;
-        planned = Picoseconds::of(few ? plan_->selective_timeout_low : plan_->selective_timeout_high);
+Picoseconds QueuePair::planned_timeout() const {
+    if (!selective()) {
+        return Picoseconds::of(plan_->ack_timeout);
     }
+    const bool few = highest_ - acknowledged_ <= few_packets;
+    return Picoseconds::of(few ? plan_->selective_timeout_low : plan_->selective_timeout_high);
+}
+
+/// That of the plan, doubled by each time-out until something is acknowledged. IBTA's is constant, and ends
+/// the connection after a few.
+Picoseconds QueuePair::timeout() const {
     const Picoseconds longest = Picoseconds::of(longest_timeout);
-    const Picoseconds once = std::max(planned, learnt_timeout_);
+    const Picoseconds once = std::max(planned_timeout(), learnt_timeout_);
     const std::uint32_t doublings = waits_for_leave() ? vain_asks_ : doublings_;
     return once > Picoseconds{longest.count >> doublings} ? longest : once * (std::int64_t{1} << doublings);
+}
+
+/// Behind deep queues and slow links, where round trips are longer than the plan's time-out, everything would
+/// be sent again for ever. NICs adapt ("adaptive retransmission"), in ways that are not public. Here a
+/// time-out teaches if it was too early: a packet that was sent once is answered after it (as Eifel detection
+/// tells by time stamps, RFC 3522). Packets that the receiver had already teach nothing: after a lost
+/// acknowledgement, NAK or tail there are such, too. What was learnt is forgotten when acknowledgements come
+/// in time.
+void QueuePair::learn_timeout(const Packet& reply, Picoseconds now) {
+    if (doublings_ > 0 && reply.kind == Packet::Kind::ack && !reply.again) {
+        learnt_timeout_ = (now - waited_from_) * 2;
+        in_time_ = 0;
+    }
+    if (timed_at_ == Picoseconds::never() || reply.sequence <= timed_) {
+        return;
+    }
+    const Picoseconds took = now - timed_at_;
+    timed_at_ = Picoseconds::never();
+    in_time_ = took < planned_timeout() ? in_time_ + 1 : 0;
+    if (in_time_ == enough_in_time) {
+        learnt_timeout_ = {};
+    } else if (in_time_ == 0) {
+        learnt_timeout_ = std::max(learnt_timeout_, took * 2);
+    }
 }
 
 /// On the wire, what is to be sent; again: full packets.
@@ -80,18 +111,22 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
         progress_at_ = now;
         starts_timer_ = true;
     }
-    if (recovering()) {
-        const std::uint32_t sequence = resend_next_++;
+    const bool again = recovering();
+    const std::uint32_t sequence = again ? resend_next_++ : next_++;
+    if (again) {
         skip_known();
+    }
+    if (sequence < highest_) {
         ++packets_sent_again_;
+        timed_at_ = sequence == timed_ ? Picoseconds::never() : timed_at_;
         return sequence;
     }
-    if (next_ == highest_) {
-        ++highest_;
-    } else {
-        ++packets_sent_again_;
+    ++highest_;
+    if (learnt_timeout_ > Picoseconds{} && timed_at_ == Picoseconds::never()) [[unlikely]] {
+        timed_ = sequence;
+        timed_at_ = now;
     }
-    return next_++;
+    return sequence;
 }
 
 [[gnu::flatten]] Packet QueuePair::send(Picoseconds now) {
@@ -105,6 +140,7 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
         vain_asks_ = 0;
         const std::uint32_t sent_before = highest_;
         packet.sequence = next_sequence(now);
+        packet.again = highest_ == sent_before;
         const std::int64_t payload_bytes = messages_.payload_bytes_of(packet.sequence);
         payload_sent_ += highest_ != sent_before ? payload_bytes : 0;
         packet.wire_bytes = static_cast<std::uint16_t>(payload_bytes + plan_->overhead.count);
@@ -123,11 +159,13 @@ void QueuePair::skip_known() {
     }
 }
 
-void QueuePair::acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent) {
+void QueuePair::acknowledge(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
+    const std::uint32_t until = reply.sequence;
     if (until <= acknowledged_) {
         return;
     }
     WEIR_ASSERT(until <= highest_);
+    learn_timeout(reply, now);
     doublings_ = 0;
     if (selective()) {
         for (std::uint32_t sequence = acknowledged_; sequence < until; ++sequence) {
@@ -194,13 +232,7 @@ void QueuePair::on_reply(const Packet& reply, Picoseconds now, std::vector<Messa
 }
 
 void QueuePair::on_acknowledgement(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent) {
-    // A packet that the receiver had already: it was sent again too early, as on slow links and behind deep
-    // queues. NICs adapt ("adaptive retransmission"), in ways that are not public.
-    if (reply.kind == Packet::Kind::ack && reply.detail < acknowledged_) {
-        learnt_timeout_ = std::max(learnt_timeout_, doubled_timeout_);
-        doubled_timeout_ = {};
-    }
-    acknowledge(reply.sequence, now, sent);
+    acknowledge(reply, now, sent);
     if (reply.kind == Packet::Kind::ack && selective() && reply.detail > reply.sequence &&
         reply.detail >= acknowledged_) {
         known_.set(reply.detail);
@@ -211,8 +243,9 @@ void QueuePair::on_acknowledgement(const Packet& reply, Picoseconds now, std::ve
 }
 
 bool QueuePair::on_timeout(Picoseconds now) {
-    progress_at_ = now;
     const bool acknowledgement = !waits_for_leave();
+    waited_from_ = doublings_ == 0 ? progress_at_ : waited_from_;
+    progress_at_ = now;
     std::uint32_t& doublings = acknowledgement ? doublings_ : vain_asks_;
     doublings = std::min(doublings + 1, most_doublings_of_timeout);
     control_->on_timeout(acknowledgement, now);
@@ -220,7 +253,6 @@ bool QueuePair::on_timeout(Picoseconds now) {
         update();
         return false;
     }
-    doubled_timeout_ = timeout();
     if (selective()) {
         resend_next_ = acknowledged_;
         resend_end_ = recover_until_ = highest_;

@@ -56,8 +56,10 @@ class QueuePair final : public Flow {
     [[nodiscard]] Picoseconds timeout() const;
     [[nodiscard]] std::int64_t waiting_bytes() const;
     [[nodiscard]] std::uint32_t next_sequence(Picoseconds now);
-    void acknowledge(std::uint32_t until, Picoseconds now, std::vector<MessageHandle>& sent);
+    void acknowledge(const Packet& reply, Picoseconds now, std::vector<MessageHandle>& sent);
     void delay_resending(Picoseconds now);
+    void learn_timeout(const Packet& reply, Picoseconds now);
+    [[nodiscard]] Picoseconds planned_timeout() const;
     [[nodiscard]] bool wants_cnp(bool marked, bool ahead, bool nak, Picoseconds now);
     Replies place(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived);
     Replies place_ahead(std::uint32_t sequence, Picoseconds now);
@@ -77,9 +79,13 @@ class QueuePair final : public Flow {
     std::uint32_t highest_ = 0;      ///< after the last packet ever sent
     std::int64_t payload_sent_ = 0;  ///< bytes before that
     Picoseconds progress_at_;
-    Picoseconds learnt_timeout_;   ///< at least; longer than the plan's where that proved too short
-    Picoseconds doubled_timeout_;  ///< by the last time-out, until it is known to have been too early
     std::uint32_t doublings_ = 0;  ///< time-outs since there was progress
+    // Where round trips are longer than the plan's time-out.
+    Picoseconds learnt_timeout_;                   ///< at least
+    Picoseconds waited_from_;                      ///< until the first time-out since there was progress
+    Picoseconds timed_at_ = Picoseconds::never();  ///< no packet is timed
+    std::uint32_t timed_ = 0;                      ///< a packet that was sent once
+    std::uint32_t in_time_ = 0;    ///< so many in a row were acknowledged within the plan's time-out
     std::uint32_t vain_asks_ = 0;  ///< time-outs of leave since something was sent
     std::uint32_t rounds_ = 0;     ///< how often everything was sent again since an acknowledgement
     // Selective repeat.

@@ -291,3 +291,49 @@ TEST_CASE("A watchdog lets a storm pass that is shorter than its detection time"
     CHECK(rig.network.watchdogs().detected == 0);
     CHECK(rig.network.flow({0}).traffic.dropped == 0);
 }
+
+TEST_CASE("Each transfer whose tail a cut takes waits for one time-out, however many there were before") {
+    StarRig rig(2, converging_in(millisecond * 10'000), plain_nic());
+    const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+    const std::uint32_t cut = rig.network.add_failure({.kind = FabricFailure::Kind::cut, .cables = {1}});
+    for (int transfer = 0; transfer < 5; ++transfer) {
+        const Picoseconds begin = millisecond * 2000 * transfer + millisecond;
+        rig.run_to(begin);
+        rig.network.post(begin, flow, 0, {4'000'000});  // 3.2 ms
+        rig.run_to(begin + millisecond * 3);
+        rig.network.set_failed(begin + millisecond * 3, cut, true);
+        rig.run_to(begin + millisecond * 4);
+        rig.network.set_failed(begin + millisecond * 4, cut, false);
+        const auto reports = rig.run_to(begin + millisecond * 1999);
+        REQUIRE(reports.size() == 2);
+        const double took_ms = static_cast<double>((reports.front().at - begin).count) / 1e9;
+        CAPTURE(transfer, took_ms);
+        CHECK(took_ms > 67.1 + 3);
+        CHECK(took_ms < 67.2 + 4);
+    }
+}
+
+TEST_CASE("Go-back-N over a lossy link: W packets again for a lost one, and a time-out for a lost NAK") {
+    const double share = GENERATE(1e-4, 1e-3, 1.0 / 256);
+    StarRig rig(2, converging_in({}), plain_nic(), 1, {}, 40 * giga);
+    const std::uint32_t errors =
+        rig.network.add_failure({.kind = FabricFailure::Kind::errors, .cables = {1}, .share = share});
+    rig.network.set_failed({}, errors, true);
+    const FlowIndex flow = rig.network.connect({0}, {1}, 0);
+    const double packets = 1'000'000;
+    rig.network.post({}, flow, 0, {1'000'000'000});
+    const auto reports = rig.run_to(millisecond * 20'000);
+    REQUIRE(!reports.empty());
+    const Flow& found = rig.network.flow(flow);
+    const double stood_s = static_cast<double>(found.timeouts) * 67.108864e-3;
+    const double moved_s = static_cast<double>(reports.front().at.count) * 1e-12 - stood_s;
+    const double packet_s = 1000 * 8 / 40e9;
+    // From a packet that is sent until its NAK is there: four cables of 500 ns and three packets behind each
+    // other, a short one on the way back, and half of the longest delay of a NIC that turns back.
+    const double round_trip_s = 4 * 500e-9 + 2 * packet_s + 2 * 84 * 8 / 40e9 + 4 * packet_s;
+    CAPTURE(share, found.timeouts, stood_s);
+    CHECK(moved_s == Approx(packets * (packet_s + share * round_trip_s)).epsilon(0.02));
+    // One NAK in 1/share is lost.
+    const double lost_naks = packets * share * share;
+    CHECK(std::abs(static_cast<double>(found.timeouts) - lost_naks) < 4 * std::sqrt(lost_naks) + 1);
+}

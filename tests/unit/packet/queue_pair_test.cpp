@@ -28,11 +28,12 @@ class Pair {
         packet.marked = marked;
         return flow.on_data(packet, now, arrived);
     }
-    void reply(Packet::Kind kind, std::uint32_t sequence, std::uint32_t detail = 0) {
+    void reply(Packet::Kind kind, std::uint32_t sequence, std::uint32_t detail = 0, bool again = false) {
         Packet packet;
         packet.kind = kind;
         packet.sequence = sequence;
         packet.detail = detail;
+        packet.again = again;
         flow.on_reply(packet, now, sent);
     }
 
@@ -249,7 +250,7 @@ TEST_CASE("A CNP lowers the pace of the packets that follow") {
     CHECK(pair.flow.next_send() == Picoseconds::nanoseconds(80 + 160));
 }
 
-TEST_CASE("Time-outs double until there is progress, and stay longer if they came too early") {
+TEST_CASE("Time-outs double until there is progress; then they are the plan's, if they were needed") {
     Pair pair(small_packets(GENERATE(core::LossRecovery::go_back_n, core::LossRecovery::selective)));
     const bool selective = pair.plan.recovery == core::LossRecovery::selective;
     const Picoseconds planned =
@@ -260,30 +261,46 @@ TEST_CASE("Time-outs double until there is progress, and stay longer if they cam
         pair.now = std::max(pair.now, pair.flow.next_send());
         REQUIRE(pair.send(10).size() == 2);
     };
-    pair.flow.post(1, {2000});
-    REQUIRE(pair.send(10).size() == 2);
-    CHECK(pair.flow.timeout_at() == planned);
+    const auto post = [&](MessageHandle message) {
+        pair.flow.post(message, {2000});
+        REQUIRE(pair.send(10).size() == 2);
+        return pair.flow.timeout_at() - pair.now;
+    };
+    CHECK(post(1) == planned);
     time_out();
     // It sends again up to 1 us after the time-out.
     const Picoseconds first = pair.now;
     time_out();
     CHECK(pair.now - first > planned * 2 - Picoseconds::microseconds(1));
-    // Both are acknowledged by the copies that were lost last: the time-outs were needed.
-    pair.reply(Packet::Kind::ack, 2, 1);
-    pair.flow.post(2, {2000});
-    REQUIRE(pair.send(10).size() == 2);
-    CHECK(pair.flow.timeout_at() - pair.now == planned);
-    // Now the first copies arrive late, then the second ones.
+    // The copies that were sent last are answered: the time-outs were needed.
+    pair.reply(Packet::Kind::ack, 2, 1, true);
+    CHECK(post(2) == planned);
+    // Both packets had been there, and their acknowledgement was lost: the copies find it so.
     time_out();
-    pair.reply(Packet::Kind::ack, 4, 3);
-    pair.reply(Packet::Kind::ack, 4, 2);
-    pair.flow.post(3, {2000});
-    REQUIRE(pair.send(10).size() == 2);
-    CHECK(pair.flow.timeout_at() - pair.now >= planned * 1);
-    pair.reply(Packet::Kind::ack, 6, 5);
-    pair.flow.post(4, {2000});
-    REQUIRE(pair.send(10).size() == 2);
-    CHECK(pair.flow.timeout_at() - pair.now == planned * 2);
+    pair.reply(Packet::Kind::ack, 4, 2, true);
+    pair.reply(Packet::Kind::ack, 4, 3, true);
+    CHECK(post(3) == planned);
+    // Now the first copies are answered, late; then the others.
+    const Picoseconds sent = pair.now;
+    time_out();
+    time_out();
+    pair.now += microsecond * 5;
+    pair.reply(Packet::Kind::ack, 6, 5, false);
+    const Picoseconds learnt = (pair.now - sent) * 2;
+    pair.reply(Packet::Kind::ack, 6, 4, true);
+    pair.reply(Packet::Kind::ack, 6, 5, true);
+    std::uint32_t sequence = 6;
+    // A late one is waited for, and many in time in a row are the end of that.
+    for (int message = 4; message < 4 + 16; ++message) {
+        REQUIRE(post(4) == learnt);
+        sequence += 2;
+        pair.now += message == 4 ? planned * 2 : microsecond * 10;
+        pair.reply(Packet::Kind::ack, sequence, sequence - 1, false);
+    }
+    REQUIRE(post(5) == learnt);
+    pair.now += microsecond * 10;
+    pair.reply(Packet::Kind::ack, sequence + 2, sequence + 1, false);
+    CHECK(post(6) == planned);
 }
 
 TEST_CASE("Selective repeat waits for what is lost twice as IRN does: briefly with three packets under way") {
@@ -303,7 +320,7 @@ TEST_CASE("Selective repeat waits for what is lost twice as IRN does: briefly wi
     pair.flow.on_timeout(pair.now);
     CHECK(pair.send(1) == Numbers{0});
     pair.deliver(0);
-    pair.reply(Packet::Kind::ack, 4, 0);
+    pair.reply(Packet::Kind::ack, 4, 0, true);
     // Only the first of the last three arrives.
     pair.now += microsecond * 10;
     REQUIRE(pair.send(3) == Numbers{4, 5, 6});
