@@ -5,7 +5,8 @@ from studies import table, text
 
 TITLES = {"1": "row 1: 14 x 100G to 72 x 25G", "3": "row 3: 18 x 100G to 14 x 100G", "4": "row 4: the same, busy consumers"}
 ORDER = ("none", "pfc", "ecn", "pfc+ecn")
-SWITCHES = ("shallow", "results/switch-settings/dcqcn-hpcc-rules.toml", "dcqcn-tuned", "results/switch-settings/dcqcn-hpcc.toml", "results/switch-settings/window.toml",
+DECAYING = "results/switch-settings/dcqcn-decaying.toml"
+SWITCHES = ("shallow", DECAYING, "results/switch-settings/dcqcn-hpcc-rules.toml", "dcqcn-tuned", "results/switch-settings/dcqcn-hpcc.toml", "results/switch-settings/window.toml",
             "results/switch-settings/dcqcn-fast.toml", "results/switch-settings/deaf-nics.toml", "deep")
 HEAD = ["sets late", "latest, ms", "occupancy", "carried, Gb/s per producer", "slowest producer", "slowest consumer", "mean consumer",
         "inputs paused, mean (worst)", "marked", "sent again", "dropped packets", "ACK time-outs", "longest queue, MB", "run"]
@@ -102,11 +103,12 @@ def seeds_table(stored):
     lines = []
     points = sorted({(line["row"], line["percent"]) for line in stored if line["part"] == "seeds"})
     for row, percent in points:
-        for setting in ORDER:
+        for setting, switch in ((setting, switch) for setting in ORDER for switch in ("shallow", DECAYING)):
             runs = sorted((line for line in stored if (line["row"], line["percent"], line["setting"], line["switch"]) ==
-                           (row, percent, setting, "shallow") and line["part"] in ("ladder", "seeds")), key=lambda line: int(line["seed"]))
+                           (row, percent, setting, switch) and line["part"] in ("ladder", "seeds")), key=lambda line: int(line["seed"]))
             if len(runs) > 1:
-                lines.append([TITLES[row], runs[0]["rate_gbps"], setting, *[", ".join(texts) for texts in zip(*(
+                name = setting if switch == "shallow" else f"{setting}, {name_of(switch)}"
+                lines.append([TITLES[row], runs[0]["rate_gbps"], name, *[", ".join(texts) for texts in zip(*(
                     (line["late_sets"], f"{float(line['worst_late_s'] or 0) * 1000:.0f}", f"{float(line['max_occupancy']):.2f}",
                      f"{float(line['producer_mean_gbps']):.1f}", line["run"]) for line in runs))]])
     return table(["layout", "Gb/s", "setting", "late sets, seeds 1, 2, 3", "latest, ms", "occupancy", "carried, Gb/s per producer", "runs"], lines)

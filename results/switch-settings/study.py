@@ -38,13 +38,14 @@ PARTS = ("fluid", "ladder", "refine", "factors", "seeds", "unscaled")
 FAST, DEAF = "results/switch-settings/dcqcn-fast.toml", "results/switch-settings/deaf-nics.toml"
 # The rules of DCQCN in HPCC's simulator: with the numbers of 2015, and with HPCC's numbers and window.
 HPCC_RULES, HPCC = "results/switch-settings/dcqcn-hpcc-rules.toml", "results/switch-settings/dcqcn-hpcc.toml"
+DECAYING = page.DECAYING  # the other reading of a rest
 WINDOW = "results/switch-settings/window.toml"  # without HPCC's rules and numbers
 # Row and percent of its rate. Row 1 with policy `balanced` has no two events for one consumer: nothing to see below its rate.
 RUNGS = (("shallow", 3, 85), ("shallow", 4, 100), ("dcqcn-tuned", 3, 85), (FAST, 3, 85), (FAST, 3, 100), (FAST, 4, 100),
          ("deep", 3, 85), ("shallow", 1, 100), ("shallow", 3, 70),
          ("shallow", 3, 100), ("shallow", 4, 70), ("dcqcn-tuned", 4, 100), ("deep", 4, 100), ("shallow", 1, 110), ("deep", 1, 100),
          ("deep", 3, 100), (DEAF, 3, 85), (HPCC_RULES, 3, 85), (HPCC_RULES, 3, 100), (HPCC_RULES, 4, 100), (HPCC, 3, 85), (HPCC, 4, 100),
-         (WINDOW, 3, 85))
+         (WINDOW, 3, 85), (DECAYING, 3, 85), (DECAYING, 3, 100), (DECAYING, 4, 100))
 FACTORS = ((3, "--chunk-size", "64KiB"), (3, "--loss-recovery", "selective"), (1, "--policy", "token"), (3, "--streams", "16"),
            (1, "--policy", "none"), (3, "--policy", "none"), (3, "--policy", "token"), (3, "--control-priority", "own"),
            (3, "--chunk-size", "256KiB"), (3, "--streams", "1"))
@@ -128,14 +129,16 @@ def factors():
 def seeds():
     for seed in (2, 3):
         for row, percent in ((3, 85), (4, 100)):
-            for setting in SETTINGS:
-                yield point("seeds", row, setting, "shallow", percent, seed=seed)
+            for switch in ("shallow", DECAYING):
+                for setting in settings_of(switch):
+                    yield point("seeds", row, setting, switch, percent, seed=seed)
 
 
 def unscaled():
     for setting, switch, percent in (("fluid", "", 100), ("fluid", "", 85), ("pfc+ecn", "shallow", 100), ("pfc", "shallow", 100),
                                      ("ecn", "shallow", 100), ("ecn", "shallow", 85), ("pfc+ecn", "dcqcn-tuned", 85),
-                                     ("pfc+ecn", "shallow", 85), ("pfc+ecn", HPCC_RULES, 85), ("pfc", "shallow", 85), ("none", "shallow", 85)):
+                                     ("pfc+ecn", "shallow", 85), ("pfc+ecn", HPCC_RULES, 85), ("pfc", "shallow", 85), ("none", "shallow", 85),
+                                     *((setting, DECAYING, percent) for setting in ("ecn", "pfc+ecn") for percent in (85, 100))):
         yield point("unscaled", 3, setting, switch, percent, interval_ms=1000, sets=2, warmup_sets=1)
 
 

@@ -260,6 +260,11 @@ std::vector<std::string> switch_lines(const RunRequest& request) {
                   "{}; {}",
                   fabric.nics.recovery == core::LossRecovery::selective ? "selective repeat" : "go-back-N",
                   classes_text(fabric))};
+    if (fabric.nics.dcqcn.on && core::has_queue_pairs(request.plan, request.network)) {
+        lines.insert(lines.begin() + 3, fabric.nics.dcqcn.resets_at_line_rate
+                                            ? "DCQCN back at line rate: as never notified, alpha is 1"
+                                            : "DCQCN back at line rate: alpha goes on decaying");
+    }
     for (const core::TrafficClass& one : fabric.classes) {
         lines.push_back(class_text(one, fabric));
     }

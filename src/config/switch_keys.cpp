@@ -162,6 +162,10 @@ constexpr SwitchKey keys[] = {
      "Rhai, when both time and bytes have passed the fast stages", paper},
     {"dcqcn", "least-rate", in_dcqcn<&DcqcnPlan::least_rate>, 1000, most_rate,
      "of a queue pair, however often it is notified"},
+    {"dcqcn", "resets-at-line-rate", in_dcqcn<&DcqcnPlan::resets_at_line_rate>, 0, 1,
+     "once its rate is the link's again, a queue pair is as if it had never been notified: alpha is 1 at the "
+     "next notification; `false`: alpha goes on decaying; see \"Rules of DCQCN\"",
+     "QCN (IEEE 802.1Qau)"},
     {"dcqcn", "of-rate", in_dcqcn<&DcqcnPlan::of_rate>, 0, most_rate,
      "both increases are those of a NIC of this rate, of others in proportion; `0b/s`: of all"},
 

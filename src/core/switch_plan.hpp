@@ -182,6 +182,9 @@ struct DcqcnPlan {
     std::uint32_t fast_stages = 5;
     Bytes byte_counter{10'000'000};
     bool notify_losses = true;  ///< NP: a CNP also for a packet that comes ahead of a missing one
+    /// Once its rate is the link's again, a flow is as one that was never notified. So has QCN it, from which
+    /// the rise of the rate is (a limiter at full rate becomes inactive); the paper says nothing about it.
+    bool resets_at_line_rate = true;
     BitRate additive_increase{40'000'000};
     BitRate hyper_increase{40'000'000};
     BitRate least_rate{10'000'000};

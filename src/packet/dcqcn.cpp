@@ -141,8 +141,17 @@ void ReactionPoint::increase() {
     target_ = std::min(target_, line_rate_);
     rate_ = (rate_ + target_) / 2;
     if (rate_ > line_rate_ * (1 - 1e-6)) {
-        rate_ = target_ = line_rate_;
-        limited_ = false;
+        reach_line_rate();
+    }
+}
+
+/// Rules of HPCC's simulator: a notification that is still to be acted on keeps the limiter.
+void ReactionPoint::reach_line_rate() {
+    rate_ = target_ = line_rate_;
+    limited_ = false;
+    if (plan_->resets_at_line_rate && cut_at_ == Picoseconds::never()) {
+        notified_ = alpha_rises_ = false;
+        alpha_ = 1;
     }
 }
 

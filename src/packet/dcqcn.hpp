@@ -10,7 +10,10 @@
 //       rate before the cut becomes the target only if it has risen since the last one. Alpha moves with its
 //       timer alone. Bytes are not counted; the rise is hyper from the second step after the fast ones on.
 //
-// With both, alpha is 1 at the first notification, whenever that comes, and decays only from then on.
+// With both, alpha is 1 at the first notification, whenever that comes, and decays only from then on. Once
+// the rate is the link's again the limiter is released (DcqcnPlan::resets_at_line_rate): the next
+// notification is a first one. Without that alpha goes on decaying, and after a rest the first cuts cut
+// nothing.
 //
 // Timers are not events: what has expired is worked out when the flow sends or is notified, because nothing
 // else depends on them.
@@ -58,6 +61,7 @@ class ReactionPoint final : public SenderControl {
     void note(Picoseconds now);
     void cut(Picoseconds at);
     void increase();
+    void reach_line_rate();
 
     const core::DcqcnPlan* plan_;
     std::uint32_t full_window_;  ///< at full speed
@@ -71,7 +75,7 @@ class ReactionPoint final : public SenderControl {
     double rate_;
     double target_;
     double alpha_ = 1;
-    bool notified_ = false;  ///< ever
+    bool notified_ = false;  ///< ever, or since the limiter was released
     bool limited_ = false;   ///< has been cut and is not back at the speed of the link
     std::uint32_t timer_stage_ = 0;
     std::uint32_t byte_stage_ = 0;
@@ -80,7 +84,7 @@ class ReactionPoint final : public SenderControl {
     Picoseconds rate_from_;
     // Rules of HPCC's simulator.
     bool alpha_rises_ = false;  ///< notified since alpha's last step
-    Picoseconds first_at_;      ///< of all notifications
+    Picoseconds first_at_;      ///< the first notification
     Picoseconds cut_at_ = Picoseconds::never();
 };
 

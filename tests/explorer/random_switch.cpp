@@ -74,8 +74,8 @@ class SwitchDraw {
              none_below + draw_.number(0, 100000));
         line("probability = 0.{}1\nat-enqueue = {}", draw_.number(0, 9), draw_.one_in(3));
         line("[dcqcn]\nrules = \"{}\"", draw_.one_of({"2015", "hpcc"}));
-        line("on = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"", !draw_.one_in(6),
-             draw_.number(1, 100), draw_.number(1, 100));
+        line("on = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"\nresets-at-line-rate = {}",
+             !draw_.one_in(6), draw_.number(1, 100), draw_.number(1, 100), draw_.one_in(2));
         line("rate-period = \"{}us\"\nfast-stages = {}\nof-rate = \"{}Mb/s\"\nleast-rate = \"{}kb/s\"",
              draw_.number(10, 500), draw_.number(0, 6), draw_.number(100, 100000), draw_.number(100, 10000));
     }

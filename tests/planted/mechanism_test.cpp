@@ -261,6 +261,7 @@ TEST_CASE("Rows of switches add up, whatever their length") {
         SimulatedRun run = packet_run(8, 1, {500'000'000});
         turn_on_pfc(run);
         turn_on_ecn(run);
+        run.network.fabric.switches.ingress_threshold = {20'000};
         run.run.directory = directory.string();
         run.switch_row_length = short_rows != 0 ? Duration::milliseconds(10) : Duration::seconds(1);
         const RunRecord record = record_of(run);

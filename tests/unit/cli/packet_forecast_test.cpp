@@ -131,13 +131,15 @@ TEST_CASE("more queue pairs than a common network card holds are warned of where
 TEST_CASE("a switch is described in few lines") {
     const auto request = packets({{"pfc", "on"}, {"ecn", "on"}, {"producers", "3"}, {"consumers", "4"}});
     const auto lines = cli::switch_lines(request);
-    REQUIRE(lines.size() == 4);
+    REQUIRE(lines.size() == 5);
     CHECK(lines[0].starts_with("shallow: 16 MB for all ports"));
     CHECK(lines[1] == "PFC: a port is paused above 0.125 x what is free; headroom 820.2 kB of the pool");
     CHECK(
         lines[2].starts_with("ECN marks from 5 kB to 200 kB, 1 % there; DCQCN (2015) with a CNP per 50 us"));
-    const auto other =
-        packets({{"ecn", "on"}, {"switch", "dcqcn-tuned"}, {"switch-set", "dcqcn.rules=hpcc"}});
+    const auto other = packets({{"ecn", "on"},
+                                {"switch", "dcqcn-tuned"},
+                                {"switch-set", "dcqcn.rules=hpcc"},
+                                {"switch-set", "dcqcn.resets-at-line-rate=false"}});
     CHECK(cli::switch_lines(other)[2] ==
           "ECN marks from 100 kB to 400 kB of a port of 25 Gb/s, 20 % there; DCQCN (rules of HPCC) with a "
           "cut per 4 us");
@@ -145,3 +147,5 @@ TEST_CASE("a switch is described in few lines") {
         CHECK(line.size() <= 110);
     }
 }
+    CHECK(lines[3] == "DCQCN back at line rate: as never notified, alpha is 1");
+    CHECK(cli::switch_lines(other)[3] == "DCQCN back at line rate: alpha goes on decaying");

@@ -179,9 +179,100 @@ TEST_CASE("The rate never falls below the least rate and never exceeds the link'
         REQUIRE(point.rate(microsecond * (100 + 55 * step)) <= 40e9);
     }
     CHECK(point.rate(microsecond * 1'000'000) == 40e9);
-    // Back at full speed alpha goes on decaying: the next cut is small.
-    point.on_notification(microsecond * 1'000'000);
-    CHECK(point.rate(microsecond * 1'000'000) > 39e9);
+}
+
+TEST_CASE("A flow that is back at the speed of its link reacts as one that was never notified, if so set") {
+    core::DcqcnPlan plan = GENERATE(plan_of_2015(), plan_of_hpcc());
+    plan.resets_at_line_rate = GENERATE(true, false);
+    ReactionPoint rested(plan, line);
+    ReactionPoint fresh(plan, line);
+    rested.on_notification({});
+    rested.on_notification(microsecond * 20);
+    const Picoseconds later = millisecond * 1000;
+    REQUIRE(rested.rate(later) == 40e9);
+    CHECK((rested.alpha() == 1) == plan.resets_at_line_rate);
+    for (Picoseconds now = later; now < later + microsecond * 20; now += microsecond * 7) {
+        rested.on_notification(now);
+        fresh.on_notification(now);
+        CHECK((rested.alpha() == fresh.alpha()) == plan.resets_at_line_rate);
+    }
+    const Picoseconds end = later + microsecond * 30;
+    CHECK((rested.rate(end) == fresh.rate(end)) == plan.resets_at_line_rate);
+}
+
+TEST_CASE(
+    "Rules of HPCC's simulator: a notification that is still to be acted on is not forgotten at line rate") {
+    core::DcqcnPlan plan = plan_of_hpcc();
+    plan.cnp_spacing = core::Duration::milliseconds(100);
+    plan.alpha_period = core::Duration::seconds(1);
+    plan.hyper_increase = {40'000'000'000};
+    ReactionPoint point(plan, line);
+    point.on_notification({});
+    const Picoseconds cut = millisecond * 100 + Picoseconds::nanoseconds(1);
+    REQUIRE(point.rate(cut) < 40e9);
+    point.on_notification(cut + microsecond * 1);
+    REQUIRE(point.rate(cut + millisecond * 50) == 40e9);
+    CHECK(point.rate(cut + millisecond * 101) < 40e9);
+}
+
+namespace {
+
+/// Equal bursts of 16 senders to one host, so far apart: drops, or pauses with PFC.
+std::vector<double> troubles_of_bursts(const core::DcqcnPlan& dcqcn, bool pfc, Picoseconds apart,
+                                       int bursts) {
+    constexpr std::uint32_t senders = 16;
+    core::SwitchPlan switches = plain_switch();
+    switches.ecn.on = true;
+    switches.lossless = pfc ? core::mask_of(0) : core::PriorityMask{};
+    core::NicPlan nics = plain_nic();
+    nics.payload = {4096};
+    nics.overhead = {82};
+    nics.dcqcn = dcqcn;
+    StarRig rig(senders + 1, switches, nics, 1, {}, 100 * giga);
+    std::vector<FlowIndex> flows;
+    for (std::uint32_t from = 0; from < senders; ++from) {
+        flows.push_back(rig.network.connect({from}, {senders}, 0));
+    }
+    std::vector<double> all;
+    double before = 0;
+    for (int burst = 0; burst < bursts; ++burst) {
+        for (const FlowIndex flow : flows) {
+            rig.network.post(apart * burst, flow, 0, {4'000'000});
+        }
+        const Picoseconds end = apart * (burst + 1) - Picoseconds{1};
+        rig.run_to(end);
+        double sum = static_cast<double>(rig.network.counts(StarRig::down(senders), 0).dropped);
+        for (std::uint32_t from = 0; pfc && from < senders; ++from) {
+            sum += static_cast<double>(rig.network.counts(StarRig::down(from), 0).pauses_sent);
+        }
+        all.push_back(sum - before);
+        before = sum;
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("A burst after a long rest is as the first one; where alpha goes on decaying, the rest matters") {
+    core::DcqcnPlan plan = plan_of_2015();
+    plan.rules = GENERATE(core::DcqcnRules::paper, core::DcqcnRules::hpcc);
+    const bool paper = plan.rules == core::DcqcnRules::paper;
+    const bool pfc = GENERATE(false, true);
+    const auto second = [&](int apart_ms) {
+        return troubles_of_bursts(plan, pfc, millisecond * apart_ms, 2).back();
+    };
+    const std::vector<double> bursts = troubles_of_bursts(plan, pfc, millisecond * 1000, 4);
+    CAPTURE(paper, pfc, bursts);
+    for (const double burst : bursts) {
+        CHECK(burst == Approx(bursts.front()).epsilon(paper ? 0.05 : 0.4));
+    }
+    const double before_line_rate = second(80);
+    plan.resets_at_line_rate = false;
+    CHECK(second(1000) > 2.5 * bursts.front() + 300);
+    CHECK(second(160) > 2.5 * bursts.front() + 300);
+    CHECK(second(20) < second(160));
+    // Alpha has decayed, and the rate is not yet the link's: no difference.
+    CHECK((second(80) == before_line_rate || !paper));
 }
 
 TEST_CASE("It does not matter how often the rate is read") {
