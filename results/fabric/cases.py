@@ -42,7 +42,7 @@ TRAFFIC = {
 
 def all_to_all(policy, pair_bytes=PAIR_BYTES, workers=WORKERS):
     """The rate gives each pair so much in an interval; a worker's own part stays in its host."""
-    return ["--producers", str(workers), "--consumers", str(workers), "--destination", "addressed", "--rate",
+    return ["--producers", str(workers), "--consumers", str(workers), "--switch-set", "placement.kind=by-worker", "--destination", "addressed", "--rate",
             f"{workers * pair_bytes * 8 * 1000000 // INTERVAL_US}b/s", "--event-size", f"{pair_bytes}B", *times(INTERVAL_US, INTERVALS), *WINDOW, *policy]
 
 

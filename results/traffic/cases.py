@@ -25,6 +25,8 @@ WORKLOADS = {
     "small": ("12 workers, each sends 4 KiB to every other one",
               "all-to-all --workers 12 --bytes-per-pair 4KiB --interval 500us", 500, 11, 11),
 }
+# Producer i and consumer i of these are one worker, with one NIC.
+WORKERS = ("permutation", "all-to-all", "experts-2.6", "experts-5.1", "small")
 MAX_MIN = "max-min"
 # Caches of prompts in time, at a hundredth of the sizes and times of 2000 tokens with 320 KiB each; a file for each seed.
 PREFILL = ("prefill-to-decode --prefill-workers 8 --decode-workers 4 --requests 4000 --prompt lognormal:2000,deviation=2000 "
@@ -70,12 +72,13 @@ def file_of(workload):
     return f"{kind}:{FILES}/{workload}" + ("/sequence.toml" if kind == "sequence" else ".csv")
 
 
-def words_of_network(network):
+def words_of_network(network, workload):
     if network == "fluid":
         return ["--network", "fluid"]
     switch, flow = network.split(" ")
     pfc, ecn = FLOWS[flow]
-    return ["--network", "packet", "--switch", switch, "--pfc", pfc, "--ecn", ecn]
+    placed = ["--switch-set", "placement.kind=by-worker"] if workload in WORKERS else []
+    return ["--network", "packet", "--switch", switch, *placed, "--pfc", pfc, "--ecn", ecn]
 
 
 def words_of_policy(policy, senders, destinations):
@@ -84,11 +87,11 @@ def words_of_policy(policy, senders, destinations):
     return [*words, "--chunk-size", SMALL_CHUNK] if policy == "rr-4s" else words
 
 
-def simulation(pattern, interval_us, network, policy_words, seed, more=(), times=(INTERVALS, WARMUP_INTERVALS)):
+def simulation(workload, pattern, interval_us, network, policy_words, seed, more=(), times=(INTERVALS, WARMUP_INTERVALS)):
     words = ["weir", "simulate", "--pattern", pattern]
     if not pattern.startswith("sequence:"):
         words += ["--interval", f"{interval_us}us"]
-    return shlex.join([*words, "--producer-link", LINK, "--consumer-link", LINK, *words_of_network(network), *policy_words,
+    return shlex.join([*words, "--producer-link", LINK, "--consumer-link", LINK, *words_of_network(network, workload), *policy_words,
                        "--duration", f"{times[0] * interval_us}us", "--warmup", f"{times[1] * interval_us}us", "--drain", "2s",
                        "--seed", str(seed), *more])
 
@@ -96,7 +99,7 @@ def simulation(pattern, interval_us, network, policy_words, seed, more=(), times
 def point(part, workload, network, policy, seed, more=()):
     _, _, interval_us, senders, destinations = WORKLOADS.get(workload, ("", "", 6000, 3, 2))
     return {"part": part, "workload": workload, "network": network, "policy": policy, "more": " ".join(more), "seed": seed,
-            "command": simulation(file_of(workload), interval_us, network, words_of_policy(policy, senders, destinations), seed, more)}
+            "command": simulation(workload, file_of(workload), interval_us, network, words_of_policy(policy, senders, destinations), seed, more)}
 
 
 def main_points():
@@ -112,7 +115,7 @@ def main_points():
 def prefill_point(part, busy, network, policy, seed, more=()):
     words = words_of_policy(policy, 8, 4)
     return {"part": part, "workload": "prefill", "network": network, "policy": policy, "more": " ".join(more), "seed": seed,
-            "command": simulation(file_of(f"prefill-{seed}"), PREFILL_INTERVAL_US, network, words, seed, ("--busy", BUSY[busy], *more),
+            "command": simulation("prefill", file_of(f"prefill-{seed}"), PREFILL_INTERVAL_US, network, words, seed, ("--busy", BUSY[busy], *more),
                                   (3, 1))}
 
 

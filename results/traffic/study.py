@@ -117,7 +117,7 @@ def alone_lines(weir, workload):
         text = (pathlib.Path(directory) / "alone/sequence.toml").read_text()
         interval_us = round(sum(1000 * float(line.split('"')[1].removesuffix("ms")) for line in text.splitlines()
                                 if line.startswith("period")))
-        command = cases.simulation(f"sequence:{directory}/alone/sequence.toml", interval_us, "deep neither",
+        command = cases.simulation(workload, f"sequence:{directory}/alone/sequence.toml", interval_us, "deep neither",
                                    ["--policy", "none", "--slots", "16", "--streams", "1"], 1, (), (1, 1))
         found = {}
         result = simulate(weir, command, lambda run, out: {"lines": read_transfers(out)})

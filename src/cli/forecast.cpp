@@ -9,6 +9,7 @@
 #include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
 #include "config/distributions.hpp"
+#include "config/fabric.hpp"
 #include "config/quantities.hpp"
 #include "core/datagram_frames.hpp"
 #include "core/distribution.hpp"
@@ -304,6 +305,9 @@ Forecast forecast(const config::RunRequest& request) {
     warn_of_memory(request, f);
     warn_of_short_rows(request, f);
     warn_of_queue_pairs(request, f);
+    if (const std::string inside = config::inside_hosts_text(request); !inside.empty()) {
+        f.warnings.push_back(inside);
+    }
     if (request.simulated && request.network.model == core::NetworkModel::packet) {
         warn_of_headroom(request, f.warnings);
         warn_of_watchdog(request, f.warnings);

@@ -18,6 +18,7 @@
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
 #include "config/derive_packets.hpp"
+#include "config/fabric.hpp"
 #include "config/groups.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
@@ -119,6 +120,9 @@ int simulate_command(const CommandLine& line) {
     const bool has_groups = config::number_of_groups(request) > 1;
     if (line.jobs && !has_groups && explain == simulation::Explain::off) {
         throw UsageError("--jobs: needs --groups or --explain; one simulation uses one core");
+    }
+    if (const std::string inside = config::inside_hosts_text(request); !inside.empty()) {
+        fmt::print(stderr, "weir simulate: {}\n", inside);
     }
     if (has_groups && !request.dry_run) {
         return simulate_groups(request, jobs_of(line), explain);

@@ -450,7 +450,7 @@ void derive(RunRequest& request) {
     derive_packets(request);
     check_busy_consumers(request.plan);
     check_own_links(request);
-    derive_placement(request);
+    check_ranks_on_hosts(request);
     check_places(request.plan);
     check_requirements(request);
     check_silence_timeout(request);

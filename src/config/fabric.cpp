@@ -101,11 +101,6 @@ void check_placement(const core::FabricPlan& fabric) {
     }
 }
 
-bool links_agree(const RunRequest& request) {
-    return core::producer_links(request.network, request.plan.producers) ==
-           core::consumer_links(request.network, request.plan.consumers);
-}
-
 void check_list(const RunRequest& request) {
     const core::PlacementPlan& plan = request.network.fabric.placement;
     const core::Plan& ranks = request.plan;
@@ -154,6 +149,19 @@ std::string rank_text(const core::Plan& plan, std::uint32_t rank) {
     return rank == 0                ? "the scheduler"
            : rank <= plan.producers ? fmt::format("producer {}", rank - 1)
                                     : fmt::format("consumer {}", rank - 1 - plan.producers);
+}
+
+bool has_hosts(const RunRequest& request) {
+    return core::has_fabric(request.network) && request.plan.producers > 0 && request.plan.consumers > 0;
+}
+
+/// Whether this is a producer that sends data to that consumer.
+bool sends(const core::Plan& plan, std::uint32_t from, std::uint32_t to) {
+    if (from == 0 || from > plan.producers || to <= plan.producers) {
+        return false;
+    }
+    return !plan.addressed() ||
+           plan.traffic->pair(core::ProducerId{from - 1}, core::ConsumerId{to - 1 - plan.producers});
 }
 
 /// Ranks that share NICs.
@@ -239,16 +247,10 @@ void check_topology(const core::FabricPlan& fabric) {
     check_placement(fabric);
 }
 
-void derive_placement(RunRequest& request) {
+void check_ranks_on_hosts(const RunRequest& request) {
     const core::Plan& plan = request.plan;
-    if (!core::has_fabric(request.network) || plan.producers == 0 || plan.consumers == 0) {
+    if (!has_hosts(request)) {
         return;
-    }
-    core::PlacementPlan& placement = request.network.fabric.placement;
-    if (placement.kind == PlacementKind::automatic) {
-        const bool workers = plan.addressed() && plan.producers == plan.consumers && !plan.lossy();
-        placement.kind = workers && links_agree(request) ? PlacementKind::by_worker : PlacementKind::rows;
-        request.switches.fabric.placement.kind = placement.kind;
     }
     check_list(request);
     check_hosts(request);
@@ -259,3 +261,27 @@ void derive_placement(RunRequest& request) {
 }
 
 }  // namespace weir::config
+std::string inside_hosts_text(const RunRequest& request) {
+    const core::Plan& plan = request.plan;
+    if (!request.simulated || !has_hosts(request)) {
+        return {};
+    }
+    const core::Placement placed(request.network, plan.producers, plan.consumers, plan.seed);
+    std::uint64_t pairs = 0;
+    std::string first;
+    for (const core::Placement::Host& host : placed.hosts()) {
+        for (const std::uint32_t from : host.ranks) {
+            for (const std::uint32_t to : host.ranks) {
+                if (sends(plan, from, to) && pairs++ == 0) {
+                    first = fmt::format("{} sends to {}", rank_text(plan, from), rank_text(plan, to));
+                }
+            }
+        }
+    }
+    return pairs == 0 ? std::string{}
+                      : fmt::format(
+                            "{} on one host{}: such data is copied in its memory and crosses no link; "
+                            "[placement] kind = \"rows\" gives each rank a host of its own",
+                            first, pairs == 1 ? "" : fmt::format(" ({} such pairs)", pairs));
+}
+

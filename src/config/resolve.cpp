@@ -157,7 +157,7 @@ void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     derive_traffic(request);
     check_busy_consumers(request.plan);
     check_own_links(request);
-    derive_placement(request);
+    check_ranks_on_hosts(request);
     check_places(request.plan);
     check_senders(request.plan);
     check_amounts(request);

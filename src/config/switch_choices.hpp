@@ -21,9 +21,9 @@ inline constexpr Choice<core::TopologyKind> topologies[] = {
     {"three-tier", core::TopologyKind::three_tier},
     {"rail-optimized", core::TopologyKind::rail_optimized}};
 inline constexpr Choice<core::PlacementKind> placements[] = {
-    {"auto", core::PlacementKind::automatic},      {"rows", core::PlacementKind::rows},
-    {"by-worker", core::PlacementKind::by_worker}, {"by-rail", core::PlacementKind::by_rail},
-    {"explicit", core::PlacementKind::listed},     {"random", core::PlacementKind::random}};
+    {"rows", core::PlacementKind::rows},       {"by-worker", core::PlacementKind::by_worker},
+    {"by-rail", core::PlacementKind::by_rail}, {"explicit", core::PlacementKind::listed},
+    {"random", core::PlacementKind::random},   {"auto", core::PlacementKind::rows}};
 inline constexpr Choice<core::Arbitration> arbitrations[] = {
     {"fifo", core::Arbitration::fifo}, {"ingress-round-robin", core::Arbitration::ingress_round_robin}};
 inline constexpr Choice<core::BalancingKind> balancings[] = {{"ecmp", core::BalancingKind::ecmp},

@@ -11,10 +11,6 @@ namespace weir::core {
 
 namespace {
 
-bool in_rows(const PlacementPlan& plan) {
-    return plan.kind == PlacementKind::rows || plan.kind == PlacementKind::automatic;
-}
-
 /// Places 0, 1, ... in a random order (Fisher and Yates).
 std::vector<std::uint32_t> shuffled(std::uint32_t places, std::uint64_t seed) {
     std::vector<std::uint32_t> order(places);
@@ -30,7 +26,7 @@ std::vector<std::uint32_t> shuffled(std::uint32_t places, std::uint64_t seed) {
 
 PlacedUnits placed_units(const FabricPlan& fabric, std::uint32_t producers, std::uint32_t consumers) {
     const PlacementPlan& plan = fabric.placement;
-    if (in_rows(plan)) {
+    if (plan.kind == PlacementKind::rows) {
         return {false, 1 + producers + consumers, plan.per_host};
     }
     if (plan.kind == PlacementKind::listed) {
@@ -90,7 +86,7 @@ void Placement::place(const FabricPlan& fabric) {
             put(units, unit, places.empty() ? unit : places[unit]);
         }
     }
-    if (!in_rows(plan)) {
+    if (plan.kind != PlacementKind::rows) {
         place_scheduler(plan);
     }
     for (Host& host : hosts_) {

@@ -43,7 +43,7 @@ class Placement {
         bool operator==(const Ports&) const = default;
     };
 
-    /// An automatic kind is taken for rows. What is asked for must be possible: config refuses the rest.
+    /// What is asked for must be possible: config refuses the rest.
     Placement(const NetworkPlan& network, std::uint32_t producers, std::uint32_t consumers,
               std::uint64_t seed);
 

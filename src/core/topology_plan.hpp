@@ -55,8 +55,7 @@ struct TopologyPlan {
 };
 
 enum class PlacementKind : std::uint8_t {
-    automatic,  ///< decided from the traffic before anything is simulated: config/fabric.cpp
-    rows,       ///< the scheduler, the producers, the consumers, a host for each
+    rows,  ///< the scheduler, the producers, the consumers, a host for each: as a fluid without hosts has it
     by_worker,  ///< producer i and consumer i on one host
     by_rail,    ///< by worker, as many on a host as it has NICs, a NIC for each
     listed,     ///< as `hosts` says
@@ -64,7 +63,7 @@ enum class PlacementKind : std::uint8_t {
 };
 
 struct PlacementPlan {
-    PlacementKind kind = PlacementKind::automatic;
+    PlacementKind kind = PlacementKind::rows;
     std::uint32_t per_host = 1;          ///< ranks (rows) or workers on a host; by rail: as many as NICs
     std::vector<std::uint32_t> hosts{};  ///< listed: of each worker, or of each producer and each consumer
     bool scheduler_shares = false;       ///< it sits on host 0, and not on one of its own; rows: never

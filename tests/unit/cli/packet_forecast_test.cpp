@@ -107,6 +107,23 @@ TEST_CASE("traffic of others comes from hosts, however many producers those have
     CHECK(others("4") == 0);  // one host: to whom?
 }
 
+TEST_CASE("data that crosses no link is warned of") {
+    const auto inside = [](std::vector<config::GivenOption> options) {
+        options.insert(options.end(), {{"producers", "3"}, {"consumers", "3"}});
+        for (const std::string& warning : forecast(packets(options)).warnings) {
+            if (warning.find("crosses no link") != std::string::npos) {
+                return warning;
+            }
+        }
+        return std::string{};
+    };
+    const config::GivenOption workers{"switch-set", "placement.kind=by-worker"};
+    CHECK(inside({workers}) ==
+          "producer 0 sends to consumer 0 on one host (3 such pairs): such data is copied in its memory and "
+          "crosses no link; [placement] kind = \"rows\" gives each rank a host of its own");
+    CHECK(inside({}).empty());
+}
+
 TEST_CASE("more queue pairs than a common network card holds are warned of where runs are measured") {
     const auto warned = [](const char* consumers) {
         const std::vector<config::GivenOption> options{{"engine", "ucx"},
@@ -143,9 +160,9 @@ TEST_CASE("a switch is described in few lines") {
     CHECK(cli::switch_lines(other)[2] ==
           "ECN marks from 100 kB to 400 kB of a port of 25 Gb/s, 20 % there; DCQCN (rules of HPCC) with a "
           "cut per 4 us");
+    CHECK(lines[3] == "DCQCN back at line rate: as never notified, alpha is 1");
+    CHECK(cli::switch_lines(other)[3] == "DCQCN back at line rate: alpha goes on decaying");
     for (const std::string& line : lines) {
         CHECK(line.size() <= 110);
     }
 }
-    CHECK(lines[3] == "DCQCN back at line rate: as never notified, alpha is 1");
-    CHECK(cli::switch_lines(other)[3] == "DCQCN back at line rate: alpha goes on decaying");

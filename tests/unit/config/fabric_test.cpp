@@ -33,17 +33,14 @@ PlacementKind kind_of(const RunRequest& request) {
 
 using namespace fabric_test;
 
-TEST_CASE("Events with addresses among workers are placed by worker, all others in rows") {
-    CHECK(kind_of(resolved(workers("4"), {})) == PlacementKind::by_worker);
+TEST_CASE("Unless a placement is given, each rank has a host of its own, also where they may be workers") {
+    CHECK(kind_of(resolved(workers("4"), {})) == PlacementKind::rows);
+    CHECK(kind_of(resolved(workers("4"), {"placement.kind=auto"})) == PlacementKind::rows);
     CHECK(kind_of(resolved({{"producers", "4"}, {"consumers", "4"}}, {})) == PlacementKind::rows);
-    std::vector<GivenOption> uneven = workers("4");
-    uneven[1].value = "5";
-    CHECK(kind_of(resolved(uneven, {})) == PlacementKind::rows);
     CHECK(kind_of(resolved(workers("4"), {"placement.kind=random"})) == PlacementKind::random);
-    std::vector<GivenOption> slower = workers("4");
-    slower.push_back({"network", "packet"});
-    slower.push_back({"producer-link", "100Gb/s,3=25Gb/s"});
-    CHECK(kind_of(resolve(slower, true)) == PlacementKind::rows);
+    std::vector<GivenOption> fluid = workers("4");
+    fluid.insert(fluid.end(), {{"network", "fluid"}, {"switch-set", "topology.kind=leaf-spine"}});
+    CHECK(kind_of(resolve(fluid, true)) == PlacementKind::rows);
 }
 
 TEST_CASE("What is impossible whatever the ranks are is refused in one line that names the key") {
@@ -80,9 +77,10 @@ TEST_CASE("What is impossible whatever the ranks are is refused in one line that
 
 TEST_CASE("What the ranks do not fit is refused in one line that names the key") {
     const std::pair<std::vector<std::string>, const char*> refusals[] = {
-        {{"topology.hosts=3"},
+        {{"topology.hosts=3", "placement.kind=by-worker"},
          "[topology] hosts: there are 3, and the ranks need 4; write hosts = 4 or more"},
-        {{"topology.kind=rail-optimized", "topology.leaves=16", "topology.nics=2"},
+        {{"topology.kind=rail-optimized", "topology.leaves=16", "topology.nics=2",
+          "placement.kind=by-worker"},
          "[topology] leaves: 4 hosts with 2 NICs leave rails without hosts; write leaves = 8 or less"},
         {{"placement.kind=explicit", "placement.hosts=0,1,2"},
          "[placement] hosts: 3 are listed for 4 producers and 4 consumers; write 4 (one for each worker) or "

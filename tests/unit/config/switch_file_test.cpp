@@ -27,7 +27,7 @@ std::string other_value(const SwitchKey& key) {
         {"go-back-n|selective", "selective"},
         {"2015|hpcc", "hpcc"},
         {"star|leaf-spine|three-tier|rail-optimized", "leaf-spine"},
-        {"auto|rows|by-worker|by-rail|explicit|random", "by-rail"},
+        {"rows|by-worker|by-rail|explicit|random|auto", "by-rail"},
         {"counts", "3,0,1"},
         {"cables and rates", "leaf-0:spine-1=50Gb/s"},
         {"drop|forward", "forward"},

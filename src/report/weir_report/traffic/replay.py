@@ -39,12 +39,16 @@ def command(weir, file, flows, out, link, at_once, more):
             "streams": min(STREAMS_MAX, max(receivers.values()) * at_once), "scheduler-time": "0ns", "network": "packet", "control-network": "separate",
             "producer-link": speed, "consumer-link": speed}
     given = {word[2:].partition("=")[0] for word in more if word.startswith("--")}
-    if "fluid" in more or "--network=fluid" in more:
+    fluid = "fluid" in more or "--network=fluid" in more
+    if fluid:
         given.add("control-network")
     words = [programs.simulator(weir), "simulate"]
     for option, value in ours.items():
         if option not in given:
             words += [f"--{option}", str(value)]
+    has_hosts = not given & {"producer-link", "consumer-link", "transport"} and not any(word.endswith(".toml") for word in more)
+    if has_hosts and not fluid:  # a host of the trace sends and receives by one NIC
+        words += ["--switch-set", "placement.kind=by-worker"]
     return words + ["--quiet", "--out", str(out), *more]
 
 
