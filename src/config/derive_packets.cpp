@@ -112,6 +112,11 @@ SwitchDescription describe_switch(const RunRequest& request) {
         }
         apply_options(description, request.packets);
         check_description(description);
+        if (description.fabric.switches.watchdog.on && !description.pfc && !request.packets.pfc) {
+            throw UsageError(
+                "[watchdog] on: it acts on queues that are paused, and PFC is off; write --pfc on, or "
+                "watchdog.on = false");
+        }
         return description;
     } catch (const UsageError& error) {
         throw UsageError(fmt::format("--switch: {}", error.what()), error.reach());
@@ -126,6 +131,24 @@ void check_window(const core::NicPlan& nics, core::Bytes mtu) {
             fmt::format("--switch: [nic] window: {} is less than packets-per-ack, {}, packets of --mtu {}; "
                         "make it at least {}",
                         to_text(nics.window), nics.packets_per_ack, to_text(mtu), to_text(least)));
+    }
+}
+
+/// A rate that no link has would not lower any. The usual one is at most that of the link.
+void check_least_rate(const RunRequest& request) {
+    const core::DcqcnPlan& dcqcn = request.network.fabric.nics.dcqcn;
+    core::BitRate fastest = std::max(request.network.producer_link, request.network.consumer_link);
+    for (const auto* own : {&request.network.own_producer_links, &request.network.own_consumer_links}) {
+        for (const core::OwnLinks& some : *own) {
+            fastest = std::max(fastest, some.rate);
+        }
+    }
+    if (dcqcn.on && core::has_queue_pairs(request.plan, request.network) && dcqcn.least_rate > fastest &&
+        dcqcn.least_rate != core::DcqcnPlan{}.least_rate) {
+        throw UsageError(fmt::format(
+            "--switch: [dcqcn] least-rate: {} is more than any link has, {}, so that nothing would slow "
+            "down; make it less",
+            to_text(dcqcn.least_rate), to_text(fastest)));
     }
 }
 
@@ -211,6 +234,7 @@ void derive_packets(RunRequest& request) {
         request.network.fabric.hosts.socket_buffer = request.socket_buffer;
     }
     check_window(request.network.fabric.nics, request.network.mtu);
+    check_least_rate(request);
 }
 
 }  // namespace weir::config

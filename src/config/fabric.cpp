@@ -177,14 +177,16 @@ void check_shared_hosts(const RunRequest& request, const core::Placement& placem
                 "--switch: [placement] kind: with --transport datagram each rank needs a host of its own; "
                 "write kind = \"rows\" and per-host = 1");
         }
+        const auto fastest = std::find_if(host.ranks.begin(), host.ranks.end(),
+                                          [&](std::uint32_t rank) { return links[rank] == host.rate; });
         for (const std::uint32_t rank : host.ranks) {
             if (rank != 0 && links[rank] != host.rate) {
                 throw UsageError(
                     fmt::format("--switch: [placement] kind: {} and {} share a host, and their links have {} "
                                 "and {}; give "
                                 "both the same (--producer-link, --consumer-link), or write kind = \"rows\"",
-                                rank_text(plan, host.ranks.front()), rank_text(plan, rank),
-                                to_text(links[host.ranks.front()]), to_text(links[rank])));
+                                rank_text(plan, *fastest), rank_text(plan, rank), to_text(host.rate),
+                                to_text(links[rank])));
             }
         }
     }
@@ -212,6 +214,13 @@ std::vector<core::OwnCables> parse_own_cables(std::string_view text) {
     while (!text.empty()) {
         const std::size_t comma = std::min(text.find(','), text.size());
         all.push_back(parse_cables(text.substr(0, comma)));
+        const core::OwnCables& last = all.back();
+        if (std::any_of(all.begin(), all.end() - 1, [&](const core::OwnCables& other) {
+                return other.lower == last.lower && other.upper == last.upper;
+            })) {
+            throw UsageError(fmt::format("{}:{} is listed twice; write one speed for it",
+                                         core::switch_text(last.lower), core::switch_text(last.upper)));
+        }
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
     return all;
@@ -260,7 +269,6 @@ void check_ranks_on_hosts(const RunRequest& request) {
     check_own_cables(request.network.fabric.topology, core::fabric_layout(request.network, placed));
 }
 
-}  // namespace weir::config
 std::string inside_hosts_text(const RunRequest& request) {
     const core::Plan& plan = request.plan;
     if (!request.simulated || !has_hosts(request)) {
@@ -285,3 +293,4 @@ std::string inside_hosts_text(const RunRequest& request) {
                             first, pairs == 1 ? "" : fmt::format(" ({} such pairs)", pairs));
 }
 
+}  // namespace weir::config

@@ -117,6 +117,21 @@ bool set_key_of_class(SwitchDescription& description, std::string_view name, std
     }
 }
 
+/// A list as a switch file has it, `[0, 1]` or `["a", "b"]`, as values are read: `0,1`. Anything else as it
+/// is.
+std::string without_brackets(std::string_view text) {
+    if (text.size() < 2 || text.front() != '[' || text.back() != ']') {
+        return std::string(text);
+    }
+    std::string plain;
+    for (const char letter : text.substr(1, text.size() - 2)) {
+        if (letter != ' ' && letter != '"') {
+            plain += letter;
+        }
+    }
+    return plain;
+}
+
 }  // namespace
 
 std::string parse_class(std::string_view text) {
@@ -147,7 +162,7 @@ void set_key(SwitchDescription& description, std::string_view text) {
             continue;
         }
         try {
-            set_value(key, description, text.substr(equals + 1));
+            set_value(key, description, without_brackets(text.substr(equals + 1)));
             return;
         } catch (const UsageError& error) {
             throw UsageError(fmt::format("{}: {}", name, error.what()));

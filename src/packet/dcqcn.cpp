@@ -23,6 +23,7 @@ ReactionPoint::ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rat
       rate_period_(Picoseconds::of(plan.rate_period)),
       cut_spacing_(std::max(Picoseconds::nanoseconds(1), Picoseconds::of(plan.cnp_spacing))),
       line_rate_(static_cast<double>(line_rate.bits_per_second)),
+      least_rate_(std::min(line_rate_, static_cast<double>(plan.least_rate.bits_per_second))),
       additive_increase_(bits_per_second(plan.additive_increase, line_rate, plan.of_rate)),
       hyper_increase_(bits_per_second(plan.hyper_increase, line_rate, plan.of_rate)),
       rate_(line_rate_),
@@ -75,7 +76,7 @@ void ReactionPoint::cut(Picoseconds at) {
     if (!hpcc() || timer_stage_ > 0 || !limited_) {
         target_ = rate_;
     }
-    rate_ = std::max(rate_ * (1 - alpha_ / 2), static_cast<double>(plan_->least_rate.bits_per_second));
+    rate_ = std::max(rate_ * (1 - alpha_ / 2), least_rate_);
     timer_stage_ = 0;
     byte_stage_ = 0;
     counted_bytes_ = 0;

@@ -70,6 +70,7 @@ class ReactionPoint final : public SenderControl {
     Picoseconds rate_period_;
     Picoseconds cut_spacing_;  ///< rules of HPCC's simulator
     double line_rate_;
+    double least_rate_;
     double additive_increase_;
     double hyper_increase_;
     double rate_;

@@ -180,6 +180,12 @@ class DisturbanceReader {
         if (kind == Kind::degrade_link && !has_to_ && !within(disturbance_.factor, 0, 1)) {
             refuse(text_, "degrade needs factor= from 0 to 1");
         }
+        if ((kind == Kind::degrade || kind == Kind::degrade_link) && has_factor_ &&
+            disturbance_.factor == 0 && disturbance_.length == core::Duration::max()) {
+            refuse(text_,
+                   "factor=0 without for= lets nothing through for ever, and the run would not end; "
+                   "write a factor above 0, or for=TIME");
+        }
     }
 
     void check() const {

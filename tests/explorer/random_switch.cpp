@@ -77,7 +77,14 @@ class SwitchDraw {
         line("on = {}\ncnp-spacing = \"{}us\"\nalpha-period = \"{}us\"\nresets-at-line-rate = {}",
              !draw_.one_in(6), draw_.number(1, 100), draw_.number(1, 100), draw_.one_in(2));
         line("rate-period = \"{}us\"\nfast-stages = {}\nof-rate = \"{}Mb/s\"\nleast-rate = \"{}kb/s\"",
-             draw_.number(10, 500), draw_.number(0, 6), draw_.number(100, 100000), draw_.number(100, 10000));
+             draw_.number(10, 500), draw_.number(0, 6), draw_.number(100, 100000),
+             std::min(draw_.number(100, 10000), usual_link() / 10'000));
+    }
+
+    /// Of most producers, in b/s; --scale may make it less.
+    [[nodiscard]] std::int64_t usual_link() {
+        const std::string link = draw_.value("producer-link");
+        return link.empty() ? std::int64_t{100'000'000'000} : std::stoll(link);
     }
 
     void nics() {
@@ -106,7 +113,8 @@ class SwitchDraw {
     }
 
     void failures() {
-        line("[watchdog]\non = {}\naction = \"{}\"", !whole_links_ && draw_.one_in(3),
+        line("[watchdog]\non = {}\naction = \"{}\"",
+             !whole_links_ && draw_.one_in(3) && !draw_.value("pfc").empty(),
              draw_.one_of({"drop", "forward"}));
         line("detection = \"{}ms\"\nrestoration = \"{}ms\"", draw_.number(1, 200), draw_.number(1, 200));
         line("[failures]\nconvergence = \"{}us\"", draw_.number(0, 100000));

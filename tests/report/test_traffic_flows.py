@@ -64,6 +64,17 @@ def test_options_of_the_caller_take_the_place_of_its_own(write):
     words = replay.command("weir", "t.csv", flows, "out", 10**11, 8, [])
     assert words[words.index("--slots") + 1] == "16" and words[words.index("--streams") + 1] == "8"
     assert words[words.index("--event-size") + 1] == "1000B" and words[words.index("--producers") + 1] == "3"
+    assert "placement.kind=by-worker" in words
+    for more in (["--network", "fluid"], ["--switch", "./mine.toml"], ["--producer-link", "100Gb/s,0=25Gb/s"]):
+        assert "placement.kind=by-worker" not in replay.command("weir", "t.csv", flows, "out", 10**11, 8, more)
+
+
+def test_a_dry_run_is_one_of_weir(write, tmp_path, capsys, monkeypatch, weir):
+    monkeypatch.setenv("WEIR", str(weir))
+    path = write("f.csv", "time_us,from,to,bytes\n0,0,1,5000000\n")
+    assert traffic_command.main(["replay", str(path), "--out", str(tmp_path / "run"), "--", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("Dry run: nothing is started.")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("network", ["fluid", "packet"])

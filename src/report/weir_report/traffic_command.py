@@ -175,8 +175,10 @@ def _replay(options, argv):
         raise ReportError(f"--out: {options.out} exists already; the name of a new directory is expected")
     words = sys.argv[1:] if argv is None else argv
     file = traffic_files.write(f"{options.out}.csv", flows.trace, [f"weir-traffic {VERSION}: {_one_line(shlex.join(map(str, words)))}"])
-    replay.run(replay.command(programs.find_weir(), file, flows, options.out, options.link, options.at_once,
-                                              options.weir_options))
+    printed = replay.run(replay.command(programs.find_weir(), file, flows, options.out, options.link, options.at_once, options.weir_options))
+    if "--dry-run" in options.weir_options:
+        print(printed, end="")
+        return
     made = replay.record(options.file, flows, options.out)
     print(whole_file.json_text(made) if options.json else "\n".join(replay.lines(made)) + "\n", end="")
 

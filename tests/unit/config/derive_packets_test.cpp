@@ -115,4 +115,13 @@ TEST_CASE("options of the packet network are refused in another one") {
     CHECK(contains(packet_refusal({{"control-priority", "8"}}), "'8' is not one of: data, own, 0 to 7"));
     CHECK(contains(packet_refusal({{"loss-recovery", "none"}}), "go-back-n, selective"));
     CHECK(contains(packet_refusal({{"switch", "deeep"}}), "--switch: there is no switch 'deeep'"));
+    const GivenOption watched{"switch-set", "watchdog.on=true"};
+    CHECK(contains(packet_refusal({watched}),
+                   "[watchdog] on: it acts on queues that are paused, and PFC is off"));
+    CHECK(packet_refusal({watched, {"pfc", "on"}}) == "accepted");
+    CHECK(packet_refusal({watched, {"pfc", "off"}}) == "accepted");  // a comparison of both
+    const GivenOption fast{"switch-set", "dcqcn.least-rate=1Tb/s"};
+    CHECK(contains(packet_refusal({fast}), "[dcqcn] least-rate: 1Tb/s is more than any link has"));
+    CHECK(packet_refusal({fast, {"framing", "tcp"}}) == "accepted");
+    CHECK(packet_refusal({{"producer-link", "1Mb/s"}, {"consumer-link", "1Mb/s"}}) == "accepted");
 }

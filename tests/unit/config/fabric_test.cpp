@@ -66,6 +66,8 @@ TEST_CASE("What is impossible whatever the ranks are is refused in one line that
          "[placement] per-host: 2 is not for this kind"},
         {{"topology.own-rates=leaf-0=1Gb/s"}, "own-rates: 'leaf-0=1Gb/s' does not say whose speed it is"},
         {{"topology.own-rates=rack-0:spine-1=1Gb/s"}, "own-rates: 'rack-0' is no switch; write leaf-N"},
+        {{spine, "topology.own-rates=leaf-0:spine-0=1Gb/s,spine-0:leaf-0=2Gb/s"},
+         "own-rates: leaf-0:spine-0 is listed twice; write one speed for it"},
     };
     for (const auto& [keys, refusal] : refusals) {
         const std::string found = refusal_of([&] { resolved(workers("4"), keys); });
@@ -102,6 +104,14 @@ TEST_CASE("What the ranks do not fit is refused in one line that names the key")
         {{"network", "packet"}, {"consumer-link", "25Gb/s"}, {"switch-set", "placement.kind=by-worker"}});
     CHECK(contains(refusal_of([&] { resolve(slower, true); }),
                    "producer 0 and consumer 0 share a host, and their links have 100Gb/s and 25Gb/s"));
+    std::vector<GivenOption> listed = workers("2");
+    listed.insert(listed.end(), {{"network", "packet"},
+                                 {"producer-link", "100Gb/s,0=25Gb/s"},
+                                 {"consumer-link", "100Gb/s"},
+                                 {"switch-set", "placement.kind=explicit"},
+                                 {"switch-set", "placement.hosts=0,0,1,2"}});
+    CHECK(contains(refusal_of([&] { resolve(listed, true); }),
+                   "producer 1 and producer 0 share a host, and their links have 100Gb/s and 25Gb/s"));
     CHECK(contains(refusal_of([] {
                        resolve(std::vector<GivenOption>{{"producers", "2"},
                                                         {"consumers", "2"},

@@ -107,6 +107,14 @@ TEST_CASE("one key of a switch is set by its section and name") {
           "there is no key 'ecn.none-bellow'; did you mean ecn.none-below?");
     CHECK(refused("what=1") == "there is no key 'what'; docs/simulating-a-switch.md lists them");
     CHECK(refused("ecn.none-below=many").find("ecn.none-below: ") == 0);
+    // Lists also as a file has them.
+    set_key(description, "switch.strict=[6, 7]");
+    set_key(description, "placement.hosts=[0]");
+    set_key(description, "topology.own-rates=[\"leaf-0:spine-1=50Gb/s\", \"leaf-1:spine-0=1Gb/s\"]");
+    CHECK(description.fabric.switches.strict == 0xc0);
+    CHECK(description.fabric.placement.hosts == std::vector<std::uint32_t>{0});
+    CHECK(description.fabric.topology.own_cables.size() == 2);
+    CHECK(contains(refused("placement.hosts=[0"), "placement.hosts: '[0' is not a whole number"));
 }
 
 TEST_CASE("a file replaces values of its base") {

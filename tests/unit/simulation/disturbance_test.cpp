@@ -162,8 +162,8 @@ TEST_CASE("the parts of a disturbance may come in any order") {
 
 TEST_CASE("the limits of what a disturbance may be are allowed") {
     for (const char* text : {"slow:consumer=0,factor=1", "slow:scheduler,factor=1000000",
-                             "degrade:producer=1,factor=1", "degrade:consumer=1,factor=0", "delay:extra=60s",
-                             "delay:extra=1ns", "die:scheduler", "pause:scheduler,for=1ns",
+                             "degrade:producer=1,factor=1", "degrade:consumer=1,for=1s,factor=0",
+                             "delay:extra=60s", "delay:extra=1ns", "die:scheduler", "pause:scheduler,for=1ns",
                              "drift:producer=0,ppm=-10000", "flood:consumer=0", "die:producer=4294967295"}) {
         CAPTURE(text);
         CHECK(objection_to(text) == "accepted");
@@ -209,6 +209,8 @@ TEST_CASE("a wrong disturbance is refused with what is wrong and an example") {
              Case{"degrade:scheduler,factor=0.5", "degrade is for a producer or a consumer"},
              Case{"degrade:producer=0,factor=1.5", "factor= from 0 to 1"},
              Case{"degrade:producer=0,factor=-0.5", "factor= from 0 to 1"},
+             Case{"degrade:producer=0,factor=0", "factor=0 without for= lets nothing through for ever"},
+             Case{"degrade:link=a:b,at=1s,factor=0", "write a factor above 0, or for=TIME"},
              Case{"drift:consumer=0,ppm=5", "drift is for a producer"},
              Case{"drift:producer=0", "drift is for a producer, with ppm="},
              Case{"drift:producer=0,ppm=10001", "ppm= from -10000 to 10000"},

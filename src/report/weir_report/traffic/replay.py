@@ -53,11 +53,12 @@ def command(weir, file, flows, out, link, at_once, more):
 
 
 def run(words):
-    """Raises ReportError if weir does not end as it should."""
-    ended = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    """What weir prints. Raises ReportError if it does not end as it should."""
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         said = ended.stderr.strip().splitlines()
         raise ReportError(f"weir simulate ended with {ended.returncode}" + (f": {said[-1]}" if said else ""))
+    return ended.stdout
 
 
 def record(file, flows, out):
