@@ -90,6 +90,18 @@ class Child:
                     self.too_long = True
                     self.end(signal.SIGTERM)
 
+    def end_group(self, grace_s=2.0):
+        """Ends what it has left behind in its session: TERM, after a grace KILL."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            until = time.monotonic() + grace_s
+            try:
+                os.killpg(self._process.pid, number)
+                while time.monotonic() < until:
+                    time.sleep(0.02)
+                    os.killpg(self._process.pid, 0)
+            except ProcessLookupError:
+                return
+
     def _send(self, number, group=False):
         with contextlib.suppress(ProcessLookupError):
             if group:

@@ -216,6 +216,8 @@ class Worker:
                           own_session=True)
             with self.stop.while_running(child):
                 status = child.wait(self.job["change_limit_s"])
+            if child.too_long or self.stop:  # what is left of it could set the switch in the middle of a later run
+                child.end_group()
         if self.stop:
             return "interrupted", self.stop.reason, status
         if status == 0:
