@@ -84,9 +84,9 @@ void TrafficPlan::order_inputs(const std::vector<std::pair<Entry, Entry>>& of_en
         const auto at_that_time =
             std::lower_bound(sent.begin(), sent.end(), waits.transfer.at,
                              [](const AddressedTransfer& other, Duration at) { return other.at < at; });
-        const auto transfer = std::find_if(at_that_time, sent.end(), [&](const AddressedTransfer& other) {
-            return other.to == waits.transfer.to;
-        });
+        const auto transfer =
+            std::find_if(at_that_time, sent.end(),
+                         [to = waits.transfer.to](const AddressedTransfer& other) { return other.to == to; });
         const auto incoming = find_incoming(input.transfer.to, input.from, input.transfer.at);
         found.emplace_back(waits.from,
                            Input{incoming.value(), static_cast<std::uint32_t>(transfer - sent.begin()),
