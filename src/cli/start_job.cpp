@@ -1,16 +1,18 @@
 #include "cli/start_job.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/launcher.hpp"
+#include "config/input_file.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "host/host_facts.hpp"
@@ -24,6 +26,8 @@ namespace weir::cli {
 namespace {
 
 constexpr const char* token_variable = job::join_token_variable;
+constexpr std::size_t token_least_bytes = 16;
+constexpr std::size_t token_file_most_bytes = 65536;
 /// Rank 0 serves all connections in one thread, some of them in every turn.
 constexpr std::uint32_t ranks_max = 1000;
 /// How long a process that was given up tries to come back.
@@ -36,38 +40,63 @@ bool is_own(std::string_view name) {
     return std::find(own_options.begin(), own_options.end(), name) != own_options.end();
 }
 
-std::string read_token(const config::JoinRequest& join) {
-    std::string token;
-    if (!join.token_file.empty()) {
-        std::ifstream file(join.token_file);
-        if (!std::getline(file, token)) {
-            throw config::UsageError(
-                fmt::format(
-                    "--join-token: '{}' cannot be read, or is empty; write the token into its first line",
-                    join.token_file),
-                config::UsageError::Reach::this_host);
-        }
-    } else if (const char* const text = std::getenv(token_variable)) {
-        token = text;
-    }
-    if (token.empty()) {
-        throw config::UsageError(
-            fmt::format("--join: needs a token that all processes know: set {}, or name a file with "
-                        "--join-token (`openssl "
-                        "rand -hex 16` makes one)",
-                        token_variable));
+void print_line(const std::string& line) {
+    fmt::print(stderr, "weir run: {}\n", line);
+}
+
+std::string first_line_of(const std::string& file) {
+    std::string token = config::read_input_file(
+        file, token_file_most_bytes, "the name of a file with the token in its first line, for --join-token");
+    token.resize(std::min(token.size(), token.find('\n')));
+    if (token.ends_with('\r')) {
+        token.pop_back();
     }
     return token;
 }
 
-job::JoinTerms terms_of(const config::JoinRequest& join) {
-    return {.address = {join.host, join.port},
-            .token = read_token(join),
-            .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
+void warn_of_readers(const std::string& file) {
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) == 0 && (status.st_mode & (S_IRGRP | S_IROTH)) != 0) {
+        print_line(
+            fmt::format("--join-token: others than its owner may read '{0}', and with the token join the "
+                        "run; chmod 600 {0}",
+                        file));
+    }
 }
 
-void print_line(const std::string& line) {
-    fmt::print(stderr, "weir run: {}\n", line);
+/// Who listens on the way sees what a token proves, and can try short ones.
+std::string read_token(const config::JoinRequest& join) {
+    const char* const text = std::getenv(token_variable);
+    std::string token = !join.token_file.empty() ? first_line_of(join.token_file)
+                        : text != nullptr        ? std::string(text)
+                                                 : std::string{};
+    const std::string source =
+        join.token_file.empty() ? token_variable : fmt::format("--join-token: '{}'", join.token_file);
+    if (token.empty() && join.token_file.empty()) {
+        throw config::UsageError(
+            fmt::format("--join: needs a token that all processes know: set {}, or name a file with "
+                        "--join-token (`openssl rand -hex 16` makes one)",
+                        token_variable));
+    }
+    if (token.size() < token_least_bytes) {
+        throw config::UsageError(
+            fmt::format("{}: the token has {} bytes, and can be guessed; write at least {} (`openssl rand "
+                        "-hex 16` makes them)",
+                        source, token.size(), token_least_bytes),
+            config::UsageError::Reach::this_host);
+    }
+    return token;
+}
+
+/// `warns`: one rank of a launcher's many is enough.
+job::JoinTerms terms_of(const config::JoinRequest& join, bool warns) {
+    std::string token = read_token(join);
+    if (warns && !join.token_file.empty()) {
+        warn_of_readers(join.token_file);
+    }
+    return {.address = {join.host, join.port},
+            .token = std::move(token),
+            .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
 }
 
 /// Each rank of the job is a connection to this process, and may be one more when it comes back.
@@ -94,8 +123,8 @@ StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
             options.emplace_back(option.name, option.value);
         }
     }
-    auto job =
-        std::make_unique<job::JoinLeader>(terms_of(asked.join), static_cast<int>(ranks), std::move(options));
+    auto job = std::make_unique<job::JoinLeader>(terms_of(asked.join, true), static_cast<int>(ranks),
+                                                 std::move(options));
     job->wait_for_ranks(job::Job::start_limit, print_line);
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
@@ -113,7 +142,7 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job
                      : launched.rank  ? static_cast<int>(*launched.rank)
                                       : -1;
     auto job = std::make_unique<job::JoinMember>(
-        terms_of(asked.join),
+        terms_of(asked.join, !launched.rank),
         job::Hello{.nonce = {},
                    .version = {},
                    .host = location.host,

@@ -130,8 +130,8 @@ class Files(CommandTest):
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
 
-    def file(self, text):
-        path = self.directory / "x.toml"
+    def file(self, text, name="x.toml"):
+        path = self.directory / name
         path.write_text(text)
         return str(path)
 
@@ -176,6 +176,22 @@ class Files(CommandTest):
                 self.refused(["scenarios", name], name, why, command="weir scenarios")
                 for option in ("busy", "event-size", "result-size"):
                     self.refused(["simulate", f"--{option}", f"trace:{name}"], f"--{option}: ", why, command="weir simulate")
+
+    def test_tokens(self):
+        """Bounded, never waited for, and not to be guessed; no connection is tried before that."""
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        joining = ["run", "--join", "127.0.0.1:1"]
+        right = "write the name of a file with the token in its first line"
+        for name, why in {str(pipe): f"is a pipe, not a file; {right}", "/dev/zero": f"is a device, not a file; {right}",
+                          "nowhere": f"'nowhere' cannot be read: No such file or directory; {right}",
+                          self.file("a\n"): "the token has 1 bytes, and can be guessed; write at least 16",
+                          self.file("\n" + 32 * "a", "empty"): "the token has 0 bytes", self.file(15 * "a" + "\r\n", "short"): "the token has 15 bytes",
+                          self.file(65537 * "a", "large"): "is larger than 65536 bytes"}.items():
+            with self.subTest(name):
+                self.refused([*joining, "--join-token", name], "--join-token", name, why)
+        self.refused(joining, "WEIR_JOIN_TOKEN: the token has 1 bytes", WEIR_JOIN_TOKEN="a")
+        self.refused(joining, "--join: needs a token that all processes know", WEIR_JOIN_TOKEN="")
 
     def test_files_are_bounded(self):
         large = self.directory / "large.toml"

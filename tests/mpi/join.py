@@ -35,12 +35,13 @@ def under_a_launcher():
 
 
 def token_in_a_file():
-    with open("token", "w", encoding="utf-8") as file:
-        file.write(TOKEN + "\n")
+    Path("token").write_text(TOKEN + "\nmore\n", encoding="utf-8")
+    Path("token").chmod(0o640)
     run = Joined(3, *LOAD, "--duration", "1s", missing=1)
     without = {name: value for name, value in os.environ.items() if name != "WEIR_JOIN_TOKEN"}
     run.processes.append(run.start("--join-token", "token", environment=without))
     check(run.end(30).status == 0, run.said())
+    check("others than its owner may read 'token'" in run.said(), run.said())
 
 
 def too_many():
@@ -71,7 +72,7 @@ def strangers():
 
 def wrong_tokens():
     run = Joined(4, *LOAD, "--duration", "1s", missing=1)
-    refused(run, "the token is not that of rank 0", environment={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another"})
+    refused(run, "the token is not that of rank 0", environment={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another token for tests"})
     refused(run, "there is a rank 9 already, or none is expected", environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "9"})
     refused(run, "its launcher has started 5 ranks, and rank 0 waits for 4",
             environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "5"})

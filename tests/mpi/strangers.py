@@ -126,7 +126,7 @@ def processor_s(pid):
 def without_the_token(run):
     """While a place is free: refused with the reason, by weir's own words."""
     done = subprocess.run([WEIR, "run", "--join", run.address], capture_output=True, text=True, timeout=20, check=False,
-                          env={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another"})
+                          env={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another token for tests"})
     check(done.returncode != 0 and f"refused by {run.address}: {NO_TOKEN}" in done.stderr, f"{done.returncode}: {done.stderr}")
 
 

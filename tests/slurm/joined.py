@@ -12,7 +12,7 @@ from cluster import ADDRESS, NODES, wait_until
 from weir_run import WEIR, check, main, skip_without_ucx
 
 # UCX looks for devices in /sys, which shows those of the machine: of them only lo is also in the cluster.
-ENVIRONMENT = {"WEIR_JOIN_TOKEN": "slurm", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
+ENVIRONMENT = {"WEIR_JOIN_TOKEN": "a token for slurm", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 OPTIONS = ("--producers", "2", "--rate", "20Mb/s", "--event-size", "64KiB", "--interval", "250ms", "--warmup", "250ms", "--duration", "8s",
            "--idle", "nap", "--on-failure", "continue")
 CONSUMER = 4
