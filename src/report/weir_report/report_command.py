@@ -17,6 +17,7 @@ from .runs.grouped_runs import grouped_runs_of, worst_first
 from .runs.groups_record import first_group, is_groups_record
 from .runs.run import run_of
 from .runs.run_record import read_record
+from .runs.run_state import is_over
 from .version import VERSION
 
 # Groups of a job that the terminal names.
@@ -70,7 +71,7 @@ def write_metrics(options):
     if options.openmetrics:
         _write_lines(options.openmetrics, openmetrics.openmetrics_lines(run_metrics.families(directory, history=True)))
     while options.prometheus:
-        finished = run_metrics.is_finished(directory)  # before it is read: what it ends with is written
+        finished = is_over(directory)  # before it is read: what it ends with is written
         _write_lines(options.prometheus, openmetrics.prometheus_lines(run_metrics.families(directory, history=False)))
         if options.every is None or finished:
             break

@@ -6,6 +6,7 @@ import json
 
 from ..basics.errors import ReportError
 from ..basics.units import counted
+from ..runs.run_state import RUNNING
 
 # Different seeds are what makes simulated repetitions different; how long rows are is no part of what was run.
 NEVER_A_DIFFERENCE = ("seed", "row-interval", "switch-rows")
@@ -51,8 +52,8 @@ def usable(group, remarks):
     """The group with complete runs, each of them once; which others there are stands in `failed` and `missing`."""
     kept, seen, failed, missing = [], {}, list(group.failed), dict(group.missing)
     for run in group.runs:
-        if run.status == "interrupted":
-            missing["interrupted"] = missing.get("interrupted", 0) + 1
+        if run.status in ("interrupted", RUNNING):
+            missing[run.status] = missing.get(run.status, 0) + 1
             continue
         if run.status != "complete":
             failed.append(Failure(str(run.directory), str((run.record.get("failure") or {}).get("what") or "no reason is recorded"),

@@ -7,7 +7,7 @@ from ..basics.errors import ReportError, naming
 from ..basics.units import counted, number, part, text
 from ..figures import files as figure_files, groups_charts, page_parts
 from ..runs.grouped_runs import worst_first
-from .report_page import flat, sentence, short_verdict, verdict_text, what_was_run, write_report
+from .report_page import STATES, flat, sentence, short_verdict, verdict_text, what_was_run, write_report
 from .run_tiles import tile
 
 _CHARTS = (groups_charts.goodput, groups_charts.buffers, groups_charts.heat_map)
@@ -119,7 +119,7 @@ def group_verdict(group):
     """(words, tone) of a group; what failed is bad, though it is not judged."""
     if group.status == "failed":
         return "Failed", "bad"
-    if not group.verdict:
+    if not group.verdict and group.status not in STATES:
         return "Not judged", "none"
     return short_verdict(group)
 

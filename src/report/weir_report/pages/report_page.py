@@ -8,6 +8,7 @@ from ..figures import (burst_charts, counter_charts, files as figure_files, heat
 from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
 from ..runs import class_counters, collective_times, network_failures, phase_times, plan_pressure, steps, switch_counters, transfer_sizes, twin
 from ..runs.key_figures import KEY_FIGURES, key_figures
+from ..runs.run_state import LOST, RUNNING
 from .rank_tables import rank_tables
 from .run_tiles import deciding_tiles, other_tiles
 
@@ -54,9 +55,14 @@ def _safe(name):
     return kept.strip("-.")[:60] or "run"
 
 
+STATES = {RUNNING: ("Still running", "none"), LOST: ("Lost", "bad")}
+
+
 def short_verdict(run):
     """(words, tone) of a run, of a job or of one of its groups."""
     verdict = run.verdict
+    if run.status in STATES:
+        return STATES[run.status]
     if not verdict.get("judged") or verdict.get("sustained") is None:
         return "Not judged", "none"
     if not verdict["sustained"]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..basics.errors import ReportError
 from .run import Recorded, Run, check_fields, ended_early, name_of, read_run
 from .run_record import check_schema
+from .run_state import LOST, RUNNING
 
 
 @dataclasses.dataclass
@@ -56,16 +57,20 @@ def grouped_runs_of(directory, record):
     record_path = directory / "run.json"
     check_schema(record_path, record, "weir-groups", "the record of a job with several groups")
     check_fields(record_path, record, "groups.schema.json")
-    groups = [_group(directory, entry) for entry in sorted(record["groups"], key=lambda entry: entry["group"])]
+    unended = record["status"] in (RUNNING, LOST)
+    groups = [_group(directory, entry, unended) for entry in sorted(record["groups"], key=lambda entry: entry["group"])]
     return GroupedRuns(directory, record, name_of(directory, record), ended_early(record, "job"), groups=groups)
 
 
-def _group(directory, entry):
+def _group(directory, entry, unended):
     place = directory / entry["directory"]
     try:
-        return Group(entry["group"], place, entry, read_run(place), [])
+        run = read_run(place)
     except ReportError as error:
         return Group(entry["group"], place, entry, None, [f"The files of this group are not shown: {error}."])
+    # Until the job's record has its end, nothing came from any group; each has a record of its own.
+    told = {**entry, "status": run.status, "failure": run.record.get("failure")} if unended else entry
+    return Group(entry["group"], place, told, run, [])
 
 
 def worst_first(grouped):

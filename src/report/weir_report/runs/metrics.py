@@ -1,6 +1,6 @@
 """A run's directory as metrics, also while the run goes on: families for openmetrics.py.
 
-While it goes on there is no run.json, so hosts of ranks and the verdict are missing, and are not 0.
+While it goes on there is no verdict, so that is missing, and is not 0.
 """
 
 from __future__ import annotations
@@ -63,10 +63,6 @@ def families(directory, history):
     for family in made:
         family.series = [({"run": directory.resolve().name, **labels}, values) for labels, values in family.series]
     return made
-
-
-def is_finished(directory):
-    return (Path(directory) / "run.json").exists()
 
 
 class _Source:

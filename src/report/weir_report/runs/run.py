@@ -18,6 +18,7 @@ from ..basics.units import counted
 from .burst_rows import read_bursts
 from .rows import read_rows, read_table
 from .run_record import read_record, refuse_others
+from .run_state import LOST, RUNNING
 
 SWITCH_COLUMNS = ("begin_s", "covered_s", "sent_bytes", "queue_peak_bytes", "queue_mean_bytes", "marked_packets", "dropped_packets",
                   "pausing_s", "pool_peak_bytes")
@@ -247,11 +248,13 @@ def tell_apart(runs):
 
 
 def ended_early(record, what):
-    """The remark on a run or job that did not end as planned, in a list; nothing if it did."""
+    """The remark on a run or job that has not ended as planned, in a list; nothing if it has."""
     if record["status"] == "complete":
         return []
+    if record["status"] == RUNNING:
+        return [f"This {what} is still running: what it has written so far is shown."]
     failure = (record.get("failure") or {}).get("what", "no reason is recorded")
-    ended = "was interrupted" if record["status"] == "interrupted" else "failed"
+    ended = {"interrupted": "was interrupted", LOST: "was lost"}.get(record["status"], "failed")
     return [f"This {what} {ended}: {failure}. What it left behind is shown."]
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
 from .groups_record import is_groups_record, refusal
+from .run_state import with_state
 
 KNOWN_SCHEMA = 1
 
 
 def read_record(path):
-    """(directory, content of run.json) of `path`: a run directory, or its run.json. Raises ReportError."""
+    """(directory, content of run.json) of `path`: a run directory, or its run.json. Its status can also be one of run_state.py. Raises
+    ReportError."""
     directory = Path(path)
     if directory.name == "run.json":
         directory = directory.parent
@@ -26,7 +28,7 @@ def read_record(path):
     if not text.strip():
         raise ReportError(f"{record_path}: it is empty; the file is damaged")
     try:
-        return directory, read_json(text)
+        return directory, with_state(directory, read_json(text))
     except RecursionError as error:
         raise ReportError(f"{record_path}: nested too deeply; the file is damaged") from error
     except json.JSONDecodeError as error:

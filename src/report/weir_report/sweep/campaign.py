@@ -24,6 +24,7 @@ from pathlib import Path
 
 from ..basics import whole_file
 from ..basics.errors import ReportError
+from ..runs.run_state import RUNNING, with_state
 from . import claim_files, find_state, run_plan
 
 WORLDS = ("slurm", "local", "simulation")
@@ -158,7 +159,7 @@ class World:
         for claim in attempts:
             directory = self.run_directory(point, claim.number)
             try:
-                record = claim_files.record_in(directory / "run.json")
+                record = with_state(directory, claim_files.record_in(directory / "run.json"))
             except ReportError as error:  # concerns this attempt alone: there may be another one
                 record, damaged = None, str(error)
             if record is not None and record.get("status") == "complete":
@@ -178,6 +179,8 @@ class World:
         alive = claim_files.is_alive(last.holder, job_is_alive)
         if alive:
             return PointState(point, "running", who, attempts)
+        if record is not None and record.get("status") == RUNNING:
+            return PointState(point, "running", f"the run goes on; {who} {'has ended' if alive is False else 'is out of sight'}", attempts)
         if alive is None:
             return PointState(point, "unknown", f"claimed by {who}, whose state is unknown here", attempts)
         return PointState(point, "interrupted", f"{who} ended without a record", attempts)

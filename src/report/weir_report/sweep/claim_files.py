@@ -19,6 +19,7 @@ from pathlib import Path
 from ..basics import whole_file
 from ..basics.errors import ReportError
 from ..basics.input_file import json_as_written, read_text
+from ..basics.processes import boot_id, started_ticks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +94,7 @@ def record_in(path):
 
 def this_holder():
     """This process, or the SLURM job in which it runs."""
-    holder = {"host": socket.gethostname(), "boot": _boot(), "pid": os.getpid(), "started": _started(os.getpid())}
+    holder = {"host": socket.gethostname(), "boot": boot_id(), "pid": os.getpid(), "started": started_ticks(os.getpid())}
     if job := os.environ.get("SLURM_JOB_ID"):
         holder["job"] = job
         holder["restart"] = int(os.environ.get("SLURM_RESTART_COUNT") or 0)
@@ -111,27 +112,10 @@ def is_alive(holder, job_is_alive):
         return job_is_alive(holder["job"])
     if holder.get("host") != socket.gethostname():
         return None
-    return holder.get("boot") == _boot() and holder.get("started") == _started(holder.get("pid"))
+    return holder.get("boot") == boot_id() and holder.get("started") == started_ticks(holder.get("pid"))
 
 
 def holder_text(holder):
     """job 41_3 on n1; process 4711 on n1"""
     who = f"job {holder.get('array', holder['job'])}" if "job" in holder else f"process {holder.get('pid')}"
     return f"{who} on {holder.get('host')}"
-
-
-def _boot():
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
-
-
-def _started(pid):
-    """When a process began, in the kernel's ticks: process numbers are used again. None: there is no such process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in ("Z", "X") else int(fields[19])

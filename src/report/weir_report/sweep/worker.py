@@ -14,6 +14,7 @@ from ..basics import whole_file
 from ..basics.child import Child, Stop
 from ..basics.errors import ReportError
 from ..basics.units import counted
+from ..runs.run_state import RUNNING, with_state
 from . import claim_files, launch, slurm_jobs
 from .campaign import now_text
 from .switch_reader import SwitchReader
@@ -21,6 +22,8 @@ from .switch_reader import SwitchReader
 TURN_LIMIT_S = 180.0
 # For `weir check` beside its probe, which finds its own end.
 CHECK_LIMIT_S = 300.0
+# For the record of a run whose launcher has ended.
+RECORD_LIMIT_S = 5.0
 # How often a run that could not be started for SLURM's sake is tried again by the same job.
 TRIES = 3
 # A job that has less left than this beyond a run's expected time leaves the run to the next.
@@ -160,7 +163,7 @@ class Worker:
             reader.after()
             reader.move_to(self.world.run_directory(point, claim.number))
         try:
-            record = claim_files.record_in(self.world.run_directory(point, claim.number) / "run.json") or {}
+            record = self._record(self.world.run_directory(point, claim.number))
         except ReportError as error:
             return "failed", str(error), status
         if record.get("status") == "complete":
@@ -171,12 +174,23 @@ class Worker:
             return "failed", f"it did not end within {self.job['limit_s'][setting.name]:.0f} s", status
         if record.get("status") == "interrupted":
             return "interrupted", (record.get("failure") or {}).get("what", "it was ended from outside"), status
+        if record.get("status") == RUNNING:
+            return "failed", "it goes on without its launcher, which has ended", status
         if record:
             return "failed", (record.get("failure") or {}).get("what", "no reason is recorded"), status
         refusal, printed = self._last_output(point, claim)
         # It was not started. If weir did not refuse it, that was SLURM or the launcher, and may be over soon.
         again = self.world.name == "slurm" and not refusal and not last_try
         return "interrupted" if again else "failed", refusal or printed, status
+
+    def _record(self, directory):
+        """run.json as it is when the run is over: what writes the end of a run that was killed can take a moment longer than the launcher."""
+        deadline = time.monotonic() + RECORD_LIMIT_S
+        while True:
+            record = with_state(directory, claim_files.record_in(directory / "run.json") or {})
+            if record.get("status") != RUNNING or self.stop or time.monotonic() > deadline:
+                return record
+            time.sleep(0.2)
 
     def _last_output(self, point, claim):
         """For a run that left no record: (weir's error message, what else was printed)."""
