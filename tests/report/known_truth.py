@@ -41,6 +41,7 @@ class Case:
     drift_points: float = 5.0  # from the first run to the last; of a walk: its standard deviation at the end
     mode_share: float = 0.0
     mode_points: float = 20.0
+    modes_by_figure: bool = False  # each figure of a run is in its own one
     fails: tuple = ()
     sustained: float = 1.0  # chance that a complete run is
     sizes: tuple = ()  # runs of setting i, where they are not all as many
@@ -82,16 +83,23 @@ def draw(case, settings, size, generator):
     failed = []
     for index, of_setting in enumerate(begins):
         common = drift[np.round(of_setting / RUN_S).astype(int)] + case.gain(index)
-        common = common - case.mode_points * (generator.random(len(common)) < case.mode_share)
+        if not case.modes_by_figure:
+            common = common - _modes(case, len(common), generator)
         kept = generator.random(len(common)) >= (case.fails[index] if index < len(case.fails) else 0.0)
         spread = case.percent * (case.spreads[index] if index < len(case.spreads) else 1.0)
         for name, more_is_better in FIGURES.items():
             own = spread * noise(case.noise, len(common), generator)
+            if case.modes_by_figure:
+                own = own - _modes(case, len(common), generator)
             values[name].append((LEVEL + (1.0 if more_is_better else -1.0) * (common + own))[kept].tolist())
         values["sustained"].append((generator.random(len(common)) < case.sustained)[kept].astype(float).tolist())
         begins[index] = of_setting[kept]
         failed.append(int((~kept).sum()))
     return Drawn(values, [of_setting.tolist() for of_setting in begins], failed)
+
+
+def _modes(case, runs, generator):
+    return case.mode_points * (generator.random(runs) < case.mode_share)
 
 
 def begin_times(order, sizes):
@@ -140,6 +148,7 @@ EQUAL = (
     Case("one spreads three times as much, outliers", noise="outliers", spreads=(3.0,)),
     Case("half of the runs in another mode", percent=0.5, mode_share=0.5),
     Case("a fifth of the runs in another mode", percent=0.5, mode_share=0.2),
+    Case("half of the runs in another mode, by figure", percent=0.5, mode_share=0.5, modes_by_figure=True),
     Case("half of the runs sustained", sustained=0.5),
     Case("drift in a line, A B B A", percent=0.5, drift="line"),
     Case("drift in a line, A B A B", percent=0.5, drift="line", order="alternate"),

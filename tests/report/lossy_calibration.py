@@ -52,6 +52,11 @@ ALL_ARE_BAD = (
     Case("both lose data in 2 of 5 runs", (0.0, 0.2), (0.4, 0.4)),
     Case("both lose data in 4 of 5 runs", (0.0, 0.2), (0.8, 0.8)),
 )
+EQUALLY_BAD = (
+    Case("equal, both lose data in 1 of 5 runs", (0.0, 0.0), (0.2, 0.2)),
+    Case("equal, both are late in 1 of 5 runs", (0.0, 0.0), (0.2, 0.2), LATE),
+    Case("equal, three lose data in 1 of 5 runs", (0.0, 0.0, 0.0), (0.2, 0.2, 0.2)),
+)
 ALL_ARE_GOOD = (
     Case("all good, equal", (0.0, 0.0), (0.0, 0.0)),
     Case("all good, one 5 % faster", (0.0, 0.05), (0.0, 0.0)),
@@ -97,9 +102,9 @@ def recommended(answer, names):
 def rates(case, size, draws=DRAWS, seed=SEED):
     """Shares: `wrong`, of draws in which one is told to use a setting of which runs were bad, of those in which none of another were
     (where all have bad runs: of all these); `silent`, of those in which any were bad, whose headline does not say so; `good`, of all
-    draws, in which one is told to use a setting without a bad run; `fastest`, the fastest."""
+    draws, in which one is told to use a setting without a bad run; `fastest`, the fastest; `any`, any setting."""
     generator, template = np.random.default_rng(seed), read_run(RUNS / "measured")
-    wrong = silent = good = fastest = mixed = with_bad = 0
+    wrong = silent = good = fastest = told = mixed = with_bad = 0
     for _ in range(draws):
         groups, bad = draw(case, size, generator, template)
         answer = compare(groups[0], groups[1:]).answer
@@ -109,27 +114,34 @@ def rates(case, size, draws=DRAWS, seed=SEED):
         comparable = any(bad) and (min(bad) == 0 or all(case.chances))
         mixed += comparable
         wrong += comparable and used is not None and bad[used] > 0
+        told += used is not None
         good += used is not None and bad[used] == 0
         fastest += used == int(np.argmax(case.gains)) and bad[used] == 0
     return {"wrong": wrong / mixed if mixed else None, "silent": silent / with_bad if with_bad else None, "good": good / draws,
-            "fastest": fastest / draws}
+            "fastest": fastest / draws, "any": told / draws}
 
 
 def percent(share):
     return "-" if share is None else f"{100.0 * share:.0f} %"
 
 
+def print_table(title, cases, what, draws):
+    print(f"| {title} | {' | '.join(f'{size} runs' for size in SIZES)} |\n|---|{'---|' * len(SIZES)}")
+    for case in cases:
+        cells = []
+        for size in SIZES:
+            found = rates(case, size, draws)
+            cells.append(" / ".join(percent(found[each]) for each in what))
+        print(f"| {case.title} | {' | '.join(cells)} |", flush=True)
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=DRAWS)
     draws = parser.parse_args(argv).draws
-    print(f"| runs | {' | '.join(f'{size} runs' for size in SIZES)} |\n|---|{'---|' * len(SIZES)}")
-    for case in (*ONE_IS_BAD, *ALL_ARE_BAD, *ALL_ARE_GOOD):
-        cells = []
-        for size in SIZES:
-            found = rates(case, size, draws)
-            cells.append(" / ".join(percent(found[what]) for what in ("wrong", "silent", "good")))
-        print(f"| {case.title} | {' | '.join(cells)} |", flush=True)
+    print_table("runs", (*ONE_IS_BAD, *ALL_ARE_BAD, *ALL_ARE_GOOD), ("wrong", "silent", "good"), draws)
+    print()
+    print_table("one is told to use any of equal settings", EQUALLY_BAD, ("any",), draws)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ def most_of(chance, draws):
     ("half of the runs sustained", 2, 3, 150), ("all but one spread five times as much", 2, 3, 150),
     ("half of the runs in another mode", 2, 3, 150), ("half of the runs in another mode", 2, 5, 150),
     ("half of the runs in another mode", 3, 3, 60), ("a fifth of the runs in another mode", 2, 10, 60),
+    ("half of the runs in another mode, by figure", 2, 3, 60), ("half of the runs in another mode, by figure", 2, 4, 40),
     ("drift in a line, A B B A", 2, 5, 100), ("a random walk, A B B A", 2, 5, 100),
     ("three runs in ten fail, whatever the setting", 2, 10, 60)])
 def test_equal_settings_are_rarely_told_apart(generator, title, settings, size, draws):
@@ -165,3 +166,9 @@ def test_equal_shares_of_several_settings():
     assert statistics.alike_p_value([3] * 4, [3, 3, 0, 0]) == pytest.approx(6 / 924, abs=0.003)
     assert statistics.alike_p_value([3] * 3, [3, 3, 0]) == pytest.approx(3 / 84, abs=0.004)
     assert statistics.alike_p_value([5] * 3, [2, 2, 2]) == 1.0
+
+
+def test_shares_never_differ_by_more_than_a_hundred_points():
+    made = rank({"late_share": [[0.0, 1.0, 0.1], [0.9, 0.0, 1.0]]}, ("late_share",))
+    result = made.pairs[0].result
+    assert result.detectable is None and -1.0 <= result.low <= result.high <= 1.0 and not made.pairs[0].is_called

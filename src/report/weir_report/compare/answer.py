@@ -85,7 +85,7 @@ class Answer:
 
     headline: str  # a few sentences, the first one has the answer
     winner: str | None  # certainly better than all others that are judged
-    recommended: str | None  # the winner; without one, the only leader of which no run lost data, was not sustained or failed
+    recommended: str | None  # the winner; without one, the only leader without a bad run, if that is not by chance
     decided_by: KeyFigure | None
     chosen: bool  # the user chose the deciding figure (--decide-by)
     columns: tuple  # figures by which neighbours of the ranking are told apart, decided_by first

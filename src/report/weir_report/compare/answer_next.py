@@ -77,12 +77,14 @@ def runs_for(found, i, j):
     size = min(len(result.baseline.values), len(result.new.values))
     seen = result.difference
     if _seems_too_small(result):
-        return (f"{two} differ by less than {difference(figure, max(result.detectable, result.relevant))} in {plain(figure)}, if at all: "
+        least = max(result.detectable or 1.0, result.relevant)  # None: of no two shares that may be
+        return (f"{two} differ by less than {difference(figure, least)} in {plain(figure)}, if at all: "
                 f"{difference(figure, seen)} was seen, and {difference(figure, result.relevant)} count.")
     needed = result.runs_needed(RUNS_MOST)
     runs = f"about {needed} runs each ({needed - size} more)" if needed else f"more than {RUNS_MOST} runs each"
+    found_from = "none" if result.detectable is None else difference(figure, result.detectable)
     return (f"Whether {two} differ in {plain(figure)}: {difference(figure, seen)} was seen, "
-            f"{difference(figure, result.detectable)} could have been found; {runs} would tell{_in_pairs(result)}.")
+            f"{found_from} could have been found; {runs} would tell{_in_pairs(result)}.")
 
 
 def _seems_too_small(result):

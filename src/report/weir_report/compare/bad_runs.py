@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..basics.units import percent
+from ..basics.units import counted, percent
 from . import statistics
-from .answer_text import listed
+from .answer_text import capital, listed
 
 # Why a call in favour of a setting does not hold.
 LOST_MORE = "more of its runs lost data or were not sustained"
@@ -63,9 +63,14 @@ def objection(figure, better, worse):
 
 def chance(one, other):
     """The p-value of their shares of spoiled runs; None: too few runs."""
-    if min(one.runs, other.runs) < statistics.FEWEST_RUNS:
+    return _chance((one.spoiled, one.runs), (other.spoiled, other.runs))
+
+
+def _chance(one, other):
+    """`one`, `other`: (so many of them bad, runs)."""
+    if min(one[1], other[1]) < statistics.FEWEST_RUNS:
         return None
-    return float(statistics.share_p_values(one.spoiled, one.runs, other.runs)[other.spoiled])
+    return float(statistics.share_p_values(one[0], one[1], other[1])[other[0]])
 
 
 def what(bad):
@@ -142,7 +147,8 @@ def advice(found):
     if len(good) > 1:
         return None, (f"Choose between {listed([row.setting for row in good])}, of which no run was so, by their capacity: weir-sweep with "
                       "find = \"rate\" measures it.")
-    return good[0].index, _use(found, good[0], others, against)
+    unsure = _unsure(bad, good[0], others)
+    return (None, _make_more(found, good[0], unsure)) if unsure else (good[0].index, _use(found, good[0], others, against))
 
 
 def _objections(found):
@@ -158,17 +164,32 @@ def _use(found, good, others, against):
     though = f", though the {faster.figure.title} of what arrived is better with {found.names[faster.better]}" if faster else ""
     spoiled = [row for row in others if found.ranked.bad[row.index].spoiled]
     nothing = "lost data or was not sustained" if spoiled else "had late sets"
-    return f"Use {good.setting}: none of its {bad.runs} runs {nothing}{though}.{_how_sure(found, bad, spoiled)}"
+    return f"Use {good.setting}: none of its {bad.runs} runs {nothing}{though}."
 
 
-def _how_sure(found, good, rows):
-    """How many runs would tell that those of `rows` are bad more often than those of a setting with BadRuns `good`."""
-    unsure = [found.ranked.bad[row.index] for row in rows if (chance(good, found.ranked.bad[row.index]) or 0.0) > statistics.ALPHA]
-    if not unsure:
-        return ""
-    fewest = min(unsure, key=lambda bad: bad.spoiled / bad.runs)
-    runs = next((size for size in range(fewest.runs, RUNS_MOST + 1)
-                 if (least := statistics.share_detectable(0, size, size)) is not None and least <= fewest.spoiled / fewest.runs + 1e-9), None)
-    needed = f"about {runs} runs each" if runs else f"more than {RUNS_MOST} runs each"
-    return (f" That runs of {listed([row.setting for row in rows])} are bad more often is not certain: {needed} would tell, if it is as often "
-            "as it seems.")
+def _of(bad, is_about_loss):
+    """(runs that were bad, all), of BadRuns. Nothing arrived in a run that failed."""
+    return ((bad.spoiled if is_about_loss else bad.late) + bad.failed, bad.runs + bad.failed)
+
+
+def _unsure(bad, good, rows):
+    """((runs that were bad, all), row) of each of `rows` of which a setting without a bad run may differ by chance alone."""
+    sides = [(row, bad[row.index].spoiled > 0 or not bad[row.index].late) for row in rows]
+    counts = [(_of(bad[good.index], is_about_loss), _of(bad[row.index], is_about_loss), row) for row, is_about_loss in sides]
+    alike = statistics.alike_p_value([counts[0][0][1], *(own[1] for _, own, _ in counts)], [counts[0][0][0], *(own[0] for _, own, _ in counts)])
+    everybody = alike if len(rows) > 1 else 0.0
+    return [(own, row) for of_good, own, row in counts
+            if (p_value := _chance(of_good, own)) is None or max(p_value, everybody) > statistics.ALPHA]
+
+
+def _make_more(found, good, unsure):
+    """Make 8 more runs of each setting: ..."""
+    (number, size), _ = min(unsure, key=lambda each: each[0][0] / each[0][1])
+    names = listed([row.setting for _, row in unsure])
+    needed = next((runs for runs in range(size + 1, RUNS_MOST + 1)
+                   if (least := statistics.share_detectable(0, runs, runs)) is not None and least <= number / size + 1e-9), None)
+    seen = f"that runs of {names} are bad more often than those of {good.setting} may be chance"
+    if needed is None:
+        return (f"Measure what each setting carries without loss: weir-sweep with find = \"rate\". {capital(seen)}, and more than {RUNS_MOST} runs "
+                "of each would be needed to tell.")
+    return f"Make {counted(needed - size, 'more run')} of each setting: {seen}, and {needed} of each would tell, if it is as often as it seems."

@@ -92,8 +92,9 @@ class FigureResult:
         return self.relevant is None or abs(self.difference) >= self.relevant
 
 
-def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
-    """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None."""
+def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None, beside=()):
+    """Everything but the call. `pair_times`: value i of both sides is a pair; times or two None. `beside`: as of
+    statistics.largest_chance, where runs of both sides are known to fall into two groups by chance."""
     result = FigureResult(figure, baseline, new, call=INCONCLUSIVE if figure.is_scored else NOT_SCORED)
     if not baseline.values or not new.values:
         result.reason = "only one side has it"
@@ -107,7 +108,7 @@ def measure_figure(figure, baseline, new, settings=Settings(), pair_times=None):
     if figure.kind == "share":
         _measure_share(result, settings)
     else:
-        _measure_number(result, settings, pair_times)
+        _measure_number(result, settings, pair_times, beside)
     return result
 
 
@@ -122,7 +123,7 @@ def _measure_share(result, settings):
         result.low, result.high = statistics.share_interval(yes_a, size_a, yes_b, size_b)
 
 
-def _measure_number(result, settings, pair_times):
+def _measure_number(result, settings, pair_times, beside):
     figure = result.figure
     a, b = np.array(result.baseline.values), np.array(result.new.values)
     result.scale = max(abs(result.baseline.median), abs(result.new.median)) or None
@@ -132,7 +133,7 @@ def _measure_number(result, settings, pair_times):
         return
     if pair_times is None:
         result.estimate = statistics.estimate_sides(a, b, _step(result))
-        chance = statistics.chance_p_value(a, b)
+        chance = statistics.largest_chance(a, b, beside) if beside else statistics.chance_p_value(a, b)
     else:
         differences, inflation = statistics.pair_differences(a, b, *pair_times)
         result.estimate, result.paired = statistics.estimate_pairs(differences, inflation, _step(result)), True
@@ -145,6 +146,8 @@ def _measure_number(result, settings, pair_times):
     width = _step(result) if figure.resolution else 0.0
     result.low = min(float(low), result.difference - width / 2.0)
     result.high = max(float(high), result.difference + width / 2.0)
+    if _is_share(figure):
+        result.low, result.high = max(result.low, -1.0), min(result.high, 1.0)
 
 
 def add_pairs(result, baseline, new, times):
@@ -156,6 +159,11 @@ def _step(result):
     if result.figure.resolution:
         return result.figure.resolution * (result.scale or 0.0)
     return 0.0 if result.figure.unit in _MEASURED_UNITS else 1.0
+
+
+def _is_share(figure):
+    """A number between 0 and 1 for each run; not worst_occupancy, which may exceed 1."""
+    return figure.kind == "number" and figure.unit == "%"
 
 
 def floor(result, settings):
@@ -183,6 +191,8 @@ def call_figure(result, level, settings):
         least = floor(result, settings)
         result.threshold = float(statistics.threshold(result.estimate, level, least))
         result.detectable = float(statistics.detectable(result.estimate, level, least))
+        if _is_share(result.figure) and result.detectable > 1.0:  # no two shares differ by as much
+            result.detectable = None
     if result.p_value <= level:
         result.call = BETTER if (result.difference > 0.0) == (result.figure.better == "higher") else WORSE
     elif (result.detectable is not None and result.detectable <= result.relevant

@@ -26,6 +26,22 @@ class Modes:
 def find_modes(values, relevant):
     """Modes, or None. `relevant`: a gap below this share of the median is none."""
     ordered = np.sort([float(value) for value in values if value is not None])
+    groups = _groups(ordered, relevant)
+    if groups is None:
+        return None
+    smaller, larger = sorted(groups[::-1], key=len)
+    return Modes(len(smaller), len(ordered), float(np.median(smaller)), float(np.median(larger)))
+
+
+def of_two_settings(one, other, relevant):
+    """Whether the two groups into which the runs of two settings fall are the settings; None: they fall into none. `relevant`: as of
+    find_modes."""
+    groups = _groups(np.sort([*one, *other]), relevant)
+    return None if groups is None else any(np.array_equal(np.sort(side), groups[0]) for side in (one, other))
+
+
+def _groups(ordered, relevant):
+    """(the lower, the upper), or None."""
     if len(ordered) < RUNS_FEWEST:
         return None
     gaps = np.diff(ordered)
@@ -34,5 +50,4 @@ def find_modes(values, relevant):
     gap = high[0] - low[-1]
     if gap < GAP_FACTOR * max(np.ptp(low), np.ptp(high)) or gap <= relevant * abs(np.median(ordered)):
         return None
-    smaller, larger = (low, high) if len(low) < len(high) else (high, low)
-    return Modes(len(smaller), len(ordered), float(np.median(smaller)), float(np.median(larger)))
+    return low, high

@@ -28,7 +28,7 @@ import itertools
 import numpy as np
 
 from ..runs.key_figures import COMPLETED
-from . import bad_runs, statistics
+from . import bad_runs, modes, statistics
 from .figure_results import BETTER, INCONCLUSIVE, WORSE, FigureResult, Settings, Side, add_pairs, all_equal, call_figure, floor, measure_figure
 
 # The part of ALPHA that yes or no gets where its value is not the same in all runs. All against none of three runs a side has
@@ -180,8 +180,24 @@ def _chain(figures, runs):
 
 def measured_pairs(chain, runs, settings):
     """Every Pair of which both sides have values, without its call."""
-    pairs = (_measure(figure, i, j, runs, settings) for figure in chain for i in range(runs.count) for j in range(i + 1, runs.count))
+    two = list(itertools.combinations(range(runs.count), 2))
+    numbers = [figure for figure in chain if figure.kind != "share"]
+    in_modes = {(i, j): _in_modes(numbers, runs, i, j, settings) for i, j in two}
+    pairs = (_measure(figure, i, j, runs, settings, in_modes[i, j]) for figure in chain for i, j in two)
     return [pair for pair in pairs if pair is not None]
+
+
+def _in_modes(figures, runs, i, j, settings):
+    """The values of both settings in all figures in which their runs fall into two groups; () if these are the settings wherever they do. If
+    they are not in one figure, they may be so in another one by chance: of six figures of three runs a side, in one of six comparisons."""
+    kept, by_chance = [], False
+    for figure in figures:
+        sides = [[value for value in runs.values[figure.name][index] if value is not None] for index in (i, j)]
+        found = modes.of_two_settings(*sides, max(settings.relevant, 2.0 * figure.resolution))
+        if found is not None:
+            kept.append(sides)
+            by_chance = by_chance or not found
+    return kept if by_chance else ()
 
 
 def called_pairs(figures, runs, settings):
@@ -247,7 +263,7 @@ def _place(figure, values, i):
     return (0, -middle if figure.better == "higher" else middle)
 
 
-def _measure(figure, i, j, runs, settings):
+def _measure(figure, i, j, runs, settings, in_modes):
     """The Pair, without its call; None if a side has no value."""
     sides, times = [runs.values[figure.name][i], runs.values[figure.name][j]], None
     matched = runs.times_of(i, j) if runs.times_of and figure.kind != "share" else None
@@ -258,7 +274,7 @@ def _measure(figure, i, j, runs, settings):
     sides = [Side(tuple(float(value) for value in side if value is not None)) for side in sides]
     if not all(side.values for side in sides):
         return None
-    result = measure_figure(figure, sides[1], sides[0], settings, times)
+    result = measure_figure(figure, sides[1], sides[0], settings, times, in_modes)
     if of_pairs and result.estimate is not None and len(of_pairs[0][0]) >= statistics.FEWEST_RUNS:
         add_pairs(result, *of_pairs[0][::-1], of_pairs[1])
     return Pair(i, j, figure, result)

@@ -255,6 +255,20 @@ def chance_p_value(one, other):
     return float((np.abs(sums - centre) >= seen - 1e-9).mean()), min(1.0, 2.0 / deals)
 
 
+def largest_chance(one, other, beside):
+    """chance_p_value where other figures of the same runs differ by chance as well: how often one of these or of `beside`, [(values of one,
+    of other)], does as much, which is the step of Westfall and Young. It holds however few the runs are, so no p-value is the least."""
+    deals = int(special.comb(len(one) + len(other), len(one), exact=True))
+    figures = [(one, other), *((a, b) for a, b in beside if (len(a), len(b)) == (len(one), len(other)))]
+    if deals > DEALS_MAX:
+        return min(1.0, len(figures) * chance_p_value(one, other)[0]), 0.0
+    places = _deals(len(one) + len(other), len(one))
+    ranks = [_mid_ranks(np.concatenate([np.asarray(side, float) for side in sides])) for sides in figures]
+    centre = len(one) * (len(one) + len(other) + 1) / 2.0
+    largest = np.max([np.abs(of_figure[places].sum(axis=1) - centre) for of_figure in ranks], axis=0)
+    return float((largest >= abs(ranks[0][:len(one)].sum() - centre) - 1e-9).mean()), 0.0
+
+
 @functools.lru_cache(maxsize=16)
 def _deals(whole, size):
     return np.array(list(itertools.combinations(range(whole), size)))

@@ -100,7 +100,8 @@ def _change(figure, result, level):
     size = len(result.baseline.values)
     needed = statistics.runs_needed(result.estimate, size, abs(result.difference), statistics.ALPHA - FIRST_ALPHA) if result.difference else None
     difference = mean(result.new.values) - mean(result.baseline.values)
-    return Change(sign * result.difference / scale, low, high, result.call, result.detectable / scale, result.is_relevant, needed,
+    return Change(sign * result.difference / scale, low, high, result.call,
+                  None if result.detectable is None else result.detectable / scale, result.is_relevant, needed,
                   sign * difference / scale)
 
 
