@@ -192,3 +192,20 @@ def test_a_user_without_a_name_of_his_own_is_not_replaced():
     assert names.replacements == {}
     with pytest.raises(ReportError):
         names.add("host", "Scheduler")
+
+
+def test_links_are_not_followed(campaign, tmp_path, capsys):
+    copy = Path(shutil.copytree(campaign, tmp_path / "some"))
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/key.txt").write_text("hunter2")
+    (copy / "local/hooks/0009-x.txt").symlink_to(tmp_path / "private/key.txt")
+    shutil.rmtree(copy / "local/check")
+    (copy / "local/check").symlink_to(tmp_path / "private")
+    there = files(packed(copy, tmp_path / "a.tar.gz"))
+    assert not any("hunter2" in text for text in there.values())
+    assert "left out 2 symbolic links, which pack does not follow: local/hooks/0009-x.txt, local/check/key.txt" in capsys.readouterr().out
+
+    os.rename(copy / "local/runs", tmp_path / "private/runs")
+    (copy / "local/runs").symlink_to(tmp_path / "private/runs")
+    assert sweep_command.main(["pack", str(copy), "--archive", str(tmp_path / "b.tar.gz")]) == 2
+    assert "run.json: a symbolic link leads there; pack follows none" in capsys.readouterr().err

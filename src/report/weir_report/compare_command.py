@@ -7,7 +7,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from .basics.errors import ReportError, naming, status_of
+from .basics import whole_file
+from .basics.errors import ReportError, status_of
 from .basics.input_file import shown
 from .basics.quantities import share, time_ns
 from .compare import terminal as compare_terminal
@@ -195,8 +196,7 @@ def _put(where, content):
         sys.stdout.write(content)
         sys.stdout.flush()
     else:
-        with naming(where):
-            Path(where).write_text(content, encoding="utf-8")
+        whole_file.replace(where, content)
 
 
 if __name__ == "__main__":

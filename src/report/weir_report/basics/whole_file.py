@@ -3,51 +3,82 @@
 import contextlib
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
+
+from .errors import ReportError, naming
+
+_DEVICE = re.compile(r"/dev/[^/]+$|/dev/fd/|/proc/")
 
 
 def replace(path, content):
     """Writes text or bytes as `path`, in the place of what was there. Readers see the old file or the new one."""
-    temporary = _temporary(path, content)
-    try:
+    with writing(path) as file:
+        file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def writing(path):
+    """A file of bytes that becomes `path` when all is written. A symlink that lies there is replaced, and not what it leads to: directories
+    of others are written into as well."""
+    if _DEVICE.match(os.path.abspath(path)):  # /dev/stdout
+        with naming(path), open(path, "wb") as file:
+            yield file
+        return
+    with _beside(path) as (file, temporary):
+        yield file
+        _finish(file)
         os.replace(temporary, path)
-    except OSError:
-        _remove(temporary)
-        raise
 
 
 def create(path, content):
     """The same, but only if there is no `path` yet: of several that try at once, one gets True."""
-    temporary = _temporary(path, content)
-    try:
-        os.link(temporary, path)  # unlike opening with O_EXCL: with the content, and on NFS as well
-    except FileExistsError:
-        return False
-    finally:
-        _remove(temporary)
+    with _beside(path) as (file, temporary):
+        file.write(content.encode())
+        _finish(file)
+        try:
+            os.link(temporary, path)  # unlike opening with O_EXCL: with the content, and on NFS as well
+        except FileExistsError:
+            return False
     return True
+
+
+def make_directory(path):
+    """Makes the directory `path` with those above it. Raises a ReportError if a symlink lies in its place, which may lead to any other."""
+    path = Path(path)
+    if path.is_symlink():
+        raise ReportError(f"{path}: it is a symbolic link, so nothing is written into it; a directory is expected")
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def json_text(record):
     return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _temporary(path, content):
-    """A new file beside `path` with the content, on the disk."""
-    path = Path(path)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+@contextlib.contextmanager
+def _beside(path):
+    """A new file beside `path`, and its name; it is removed if it still has that name in the end."""
+    path, name = Path(path), None
     try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}."[:200], dir=path.parent)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
+            yield file, name
     except OSError as error:
-        _remove(name)
         # Name the file that was to be written, not the temporary one.
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    return name
+        if error.filename in (None, name) or name is None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+    finally:
+        if name:
+            _remove(name)
+
+
+def _finish(file):
+    """Its content is on the disk, and readable for whom the user's umask allows it."""
+    file.flush()
+    os.fsync(file.fileno())
+    os.fchmod(file.fileno(), 0o666 & ~_umask())
 
 
 def _remove(name):

@@ -3,8 +3,7 @@
 
 import re
 
-from ..basics import units
-from ..basics.errors import naming
+from ..basics import units, whole_file
 from ..figures import page_parts
 from ..runs.key_figures import KEY_FIGURES
 from . import answer_charts, answer_text, axis_curves, capacity_ranking, network_mechanisms, run_charts, terminal, what_was_run
@@ -21,9 +20,7 @@ FEW_GROUPS = 4
 
 
 def write_page(report, path, footer):
-    content = page_text(report, footer)
-    with naming(path):
-        path.write_text(content, encoding="utf-8")
+    whole_file.replace(path, page_text(report, footer))
 
 
 def page_text(report, footer, template="compare.html.j2", settings=None, sweep=None, **more):

@@ -4,7 +4,8 @@ import importlib.util
 import os
 import sys
 
-from ..basics.errors import ReportError, naming
+from ..basics import whole_file
+from ..basics.errors import ReportError
 from ..basics.programs import cores
 
 FORMATS = ("png", "pdf", "svg")
@@ -30,7 +31,7 @@ def write(directory, charts, formats, title):
     whatever the reason, this one does."""
     if not formats or not charts:
         return []
-    directory.mkdir(parents=True, exist_ok=True)
+    whole_file.make_directory(directory)
     largest_first = sorted(charts, key=lambda chart: -len(getattr(chart, "panels", None) or 2 * chart.views))
     count = min(cores() if hasattr(os, "fork") else 1, len(charts), PROCESSES_MAX)
     mine, *others = (lambda share=largest_first[begin::count]: _write(directory, share, formats, title) for begin in range(count))
@@ -47,8 +48,7 @@ def _write(directory, charts, formats, title):
     for chart in charts:
         for kind, content in matplotlib_figures.rendered(chart, formats, title).items():
             path = directory / f"{chart.name}.{kind}"
-            with naming(path):
-                path.write_bytes(content)
+            whole_file.replace(path, content)
 
 
 def _begin(work):

@@ -3,7 +3,8 @@ and a section for each group. Pages of single groups are those of their runs (re
 
 import dataclasses
 
-from ..basics.errors import ReportError, naming
+from ..basics import whole_file
+from ..basics.errors import ReportError
 from ..basics.units import counted, number, part, text
 from ..figures import files as figure_files, groups_charts, page_parts
 from ..runs.grouped_runs import worst_first
@@ -34,8 +35,7 @@ def write_groups_page(grouped, page, figures_directory, formats, footer, pages):
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render("groups.html.j2", footer=footer, title=grouped.title, charts=shown,
                                 **_contents(grouped, ordered, page, drawn))
-    with naming(page):
-        page.write_text(content, encoding="utf-8")
+    whole_file.replace(page, content)
     return written, drawn
 
 
@@ -51,6 +51,7 @@ def _write_group(grouped, group, page, formats, footer, written):
     target = group_page(group, page)
     run = dataclasses.replace(group.run, heading=f"{grouped.title}: {group.name}")
     try:
+        whole_file.make_directory(target.parent)
         written += write_report([run], target, target.parent / "figures", formats, footer)
     except ReportError as error:
         problem = f"The page of this group was not written: {error}."

@@ -1,7 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has are
 taken from it; rows are only drawn."""
 
-from ..basics.errors import naming
+from ..basics import whole_file
 from ..basics.units import counted, part, share, text
 from ..figures import (burst_charts, counter_charts, files as figure_files, heat_maps, latency_charts, link_charts, lost_consumers,
                        page_parts, phase_charts, switch_charts, switch_reading_charts, time_charts)
@@ -40,8 +40,7 @@ def write_report(runs, page, figures_directory, formats, footer):
         "report.html.j2", runs=sections, footer=footer,
         title=runs[0].title if len(runs) == 1 else f"{len(runs)} runs of weir",
         overview=[figure for figure in KEY_FIGURES if figure.name in _OVERVIEW])
-    with naming(page):
-        page.write_text(content, encoding="utf-8")
+    whole_file.replace(page, content)
     return written
 
 

@@ -12,7 +12,6 @@ import csv
 import getpass
 import hashlib
 import io
-import os
 import platform
 import tarfile
 import tempfile
@@ -44,7 +43,7 @@ def pack(campaign, target, replace_names, more_names, collect):
         raise ReportError("--replace: only with --replace-names")
     with tempfile.TemporaryDirectory(prefix="weir-pack-") as temporary:
         root = Path(temporary) / campaign.plan.name
-        complete = _copy(campaign, root)
+        complete, left_out = _copy(campaign, root)
         names = pack_names.Names()
         if replace_names:
             _find_names(campaign, root, more_names, names)
@@ -55,30 +54,40 @@ def pack(campaign, target, replace_names, more_names, collect):
         if replace_names:
             _check_none_left(root, names)
         _write_archive(root, Path(target))
-    return _lines(target, complete, names, replace_names)
+    return _lines(target, complete, names, replace_names, left_out)
 
 
 def _copy(campaign, root):
-    """Copies what is packed. The number of complete runs."""
+    """Copies what is packed. (number of complete runs, what was left out: links)."""
     from . import slurm_jobs
+    complete, links = 0, []
+
+    def copy(path):
+        relative = path.relative_to(campaign.directory)
+        if path.resolve() != campaign.directory.resolve() / relative:  # it, or a directory above it, is a link: whose file it leads to is not known
+            links.append(str(relative))
+        else:
+            _copy_file(path, root / relative)
+
     for name in _CAMPAIGN_FILES:
         if (campaign.directory / name).exists():
-            _copy_file(campaign.directory / name, root / name)
-    complete = 0
+            copy(campaign.directory / name)
     for world in campaign.worlds_begun():
         for pattern in _WORLD_FILES:
             for path in sorted(world.directory.glob(pattern)):
-                _copy_file(path, root / path.relative_to(campaign.directory))
+                copy(path)
         for state in world.states(slurm_jobs.Jobs().is_running):
             if state.directory is None:
                 continue
             refuse_groups(state.directory)  # names in its groups would not be found
             complete += 1
             for path in sorted({path for pattern in _RUN_FILES for path in state.directory.glob(pattern) if path.is_file()}):
-                _copy_file(path, root / path.relative_to(campaign.directory))
+                copy(path)
+            if not (root / state.directory.relative_to(campaign.directory) / "run.json").exists():
+                raise ReportError(f"{state.directory / 'run.json'}: a symbolic link leads there; pack follows none, so put the run itself there")
     if complete == 0:
         raise ReportError(f"{campaign.directory}: no run is complete, so there is nothing to pack; weir-sweep status shows why")
-    return complete
+    return complete, links
 
 
 def _copy_file(source, target):
@@ -187,23 +196,21 @@ def _describe(campaign, root, complete, replaced):
 def _write_archive(root, target):
     """As a whole or not at all, without the owner's name."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
 
     def anonymous(entry):
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
         return entry
-    try:
-        with tarfile.open(temporary, "w:gz") as archive:
-            archive.add(root, arcname=root.name, filter=anonymous)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file.writing(target) as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
+        archive.add(root, arcname=root.name, filter=anonymous)
 
 
-def _lines(target, complete, names, replaced):
+def _lines(target, complete, names, replaced, left_out):
     size = Path(target).stat().st_size
     lines = [f"packed   {counted(complete, 'complete run')}, {size / 1e6:.2f} MB: {target}"]
+    if left_out:
+        lines.append(f"left out {counted(len(left_out), 'symbolic link')}, which pack does not follow: {', '.join(left_out[:5])}"
+                     + (", ..." if len(left_out) > 5 else ""))
     if not replaced:
         return [*lines, "names    of hosts, users and directories are in it as they are (--replace-names)"]
     table = Path(f"{target}.names.csv")

@@ -11,8 +11,8 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-from ..basics import quantities, toml_file
-from ..basics.errors import ReportError, naming
+from ..basics import quantities, toml_file, whole_file
+from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from . import collective_files
 from .model import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_BYTES_MAX, INTERVAL_MAX_NS, PHASES_MAX, RANK_PAIRS_MAX, TRANSFER_BYTES_MAX,
@@ -322,6 +322,5 @@ def _write_collectives(path, traffic, remarks):
 
 
 def put(path, text):
-    """Writes into what is there, which may be /dev/stdout."""
-    with naming(path):
-        Path(path).write_text(text, encoding="utf-8")
+    """Also into /dev/stdout."""
+    whole_file.replace(path, text)
