@@ -236,20 +236,44 @@ def test_runs_of_another_plan_do_not_count(sweep):
     assert sweep.states() == ["complete"] * 6 and sweep.begun() == 8
 
 
-def test_a_failing_hook_stops_its_setting(sweep):
-    sweep.write("[switch]\nsettings = [\"good\", \"bad\"]\non-change = \"sh ./hook\"\n")
+def test_runs_of_a_setting_that_cannot_be_set_are_not_made(sweep):
+    sweep.write("[switch]\nsettings = [\"good\", \"bad\"]\non-change = \"sh ./hook\"\n", repetitions=1)
     hook = sweep.directory / "hook"
     hook.write_text('echo "from $WEIR_SWITCH_BEFORE to $WEIR_SWITCH, $1"; test $1 != bad\n')
     assert "sh ./hook bad exited with 1; its output: " in sweep("submit", "--local", expect=1)
-    assert sorted(sweep.states()) == ["complete"] * 6 + ["hook failed"] * 6 and sweep.begun() == 6
+    assert sorted(sweep.states()) == ["complete"] * 2 + ["hook failed"] * 2 and sweep.begun() == 2
     printed = [path.read_text() for path in sorted((sweep.campaign / "local/hooks").iterdir())]
-    assert sum("to bad, bad" in text for text in printed) == 1  # it is not asked again for a setting that failed
-    assert "6 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
+    assert sum("to bad, bad" in text for text in printed) == 3  # tried again, and not once more for the same round
+    assert "2 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
 
     sweep("submit", "--local", "--retry-failed", "--on-change", "echo")
-    assert sweep.states() == ["complete"] * 12
+    assert sweep.states() == ["complete"] * 4
     kept = sorted((sweep.campaign / "local/hooks").iterdir())
     assert len(kept) == len(printed) + 1 and kept[-1].read_text() == "bad\n"
+
+
+def test_a_setting_that_cannot_be_set_once_is_set_when_it_is_tried_again(sweep):
+    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\n", repetitions=1)
+    (sweep.directory / "hook").write_text('test $1 != b || test -e tried || { touch tried; exit 255; }\n')
+    sweep("submit", "--local")
+    assert sweep.states() == ["complete"] * 4
+
+
+def test_a_round_in_which_a_setting_cannot_be_set_leaves_the_next_to_be_tried(sweep):
+    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"300ms\"\n", repetitions=2)
+    (sweep.directory / "hook").write_text('test $1 != b || test -e tried || { touch tried; sleep 60; }\n')
+    sweep("submit", "--local", expect=1)
+    assert sorted(sweep.states()) == ["complete"] * 6 + ["hook failed"] * 2  # both policies in the first round
+
+
+def test_a_setting_that_was_not_set_is_not_measured_and_has_not_failed(sweep):
+    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"200ms\"\n", repetitions=3)
+    (sweep.directory / "hook").write_text('test $1 != b || sleep 60\n')
+    sweep("submit", "--local", expect=1)
+    said = " ".join(sweep("collect", "--by", "switch").split())
+    assert "switch=b was not measured: sh ./hook b took more than" in said or "b was not measured: sh ./hook b took more than" in said
+    assert "certain" not in said and "Use " not in said and "b 0 of" not in said and "failed: sh" not in said
+    assert "next Find out why the switch command failed for b, and let weir-sweep submit --retry-failed" in said
 
 
 def test_a_hook_that_hangs_is_ended(sweep):

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 KILL_AFTER_S = 45.0
@@ -91,7 +92,7 @@ class Child:
                     self.end(signal.SIGTERM)
 
     def end_group(self, grace_s=2.0):
-        """Ends what it has left behind in its session: TERM, after a grace KILL."""
+        """Ends what it has left behind in its session: TERM, after a grace KILL. Whether nothing of it is left."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             until = time.monotonic() + grace_s
             try:
@@ -100,7 +101,17 @@ class Child:
                     time.sleep(0.02)
                     os.killpg(self._process.pid, 0)
             except ProcessLookupError:
-                return
+                return True
+        return not self._group_lives()
+
+    def _group_lives(self):
+        """Whether a process of the group is there that is not only waiting for its parent to notice its end."""
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                state, _, group = path.read_text().rpartition(")")[2].split()[:3]
+                if int(group) == self._process.pid and state not in "ZX":
+                    return True
+        return False
 
     def _send(self, number, group=False):
         with contextlib.suppress(ProcessLookupError):

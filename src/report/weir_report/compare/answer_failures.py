@@ -7,6 +7,7 @@ import collections
 from ..basics.units import counted
 from . import modes, statistics
 from .answer_text import amount, plain
+from .run_groups import NOT_MEASURED
 
 # A reason is cut after so many letters; the notes have all of it.
 REASON_MAX = 120
@@ -23,10 +24,12 @@ def sentences(found):
         failed = _failed(row.setting, group)
         if failed:
             said.append(failed)
+        elif group.not_set and not group.runs:
+            continue
         elif not row.judged and found.is_judged:
             said.append(f"{row.setting} is not judged: it has {counted(len(group.runs), 'complete run')}, "
                         f"{statistics.FEWEST_RUNS} are the least.")
-        if group.missing and not failed:
+        if group.missing and not failed and set(group.missing) != {NOT_MEASURED}:
             said.append(f"Of {row.setting}, {counted(sum(group.missing.values()), 'run')} "
                         f"{'is' if sum(group.missing.values()) == 1 else 'are'} missing ({_states(group)}).")
     return said + _modes(found)
@@ -50,6 +53,19 @@ def _failed(name, group):
     if not group.runs:
         return f"{name} has no complete run, {'its only one' if group.made == 1 else f'all {group.made}'} failed: {_short(why)}{missing}."
     return f"{len(group.failed)} of {group.made} runs of {name} failed: {_short(why)}{missing}."
+
+
+def not_measured(found):
+    """Sentences on settings that the switch did not take: b was not measured: ./set b exited with 1."""
+    return [_not_set(row.setting, found.groups[row.index]) for row in found.rows if found.groups[row.index].not_set]
+
+
+def _not_set(name, group):
+    why = _short(group.not_set[-1].partition("; its output")[0])
+    if not group.made:
+        return f"{name} was not measured: {why}."
+    number = len(group.not_set)
+    return f"{counted(number, 'run')} of {name} {'was' if number == 1 else 'were'} not made: {why}."
 
 
 def _states(group):

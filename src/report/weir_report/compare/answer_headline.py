@@ -23,7 +23,7 @@ def headline(found, suffering=()):
         return " ".join([found.pressure.headline, *other])
     if found.capacity:
         return answer_limits.headline(found, suffering)
-    parts = [_nothing_on_time(found), *bad_runs.sentences(found)]
+    parts = [*answer_failures.not_measured(found), _nothing_on_time(found), *bad_runs.sentences(found)]
     if not found.is_judged and found.ranked.winner is None:
         parts.append(_too_few(found))
     elif found.ranked.decided_by is None:
@@ -112,8 +112,9 @@ def _with(found, figure, rows):
 
 
 def _too_few(found):
+    names = [row.setting for row in found.rows if not row.judged and (found.groups[row.index].made or not found.groups[row.index].not_set)]
     few = (f"Not judged: {statistics.FEWEST_RUNS} or more complete runs per setting are needed, "
-           f"{listed(found.few)} {'has' if len(found.few) == 1 else 'have'} fewer.")
+           f"{listed(names)} {'has' if len(names) == 1 else 'have'} fewer.") if names else "So there is nothing to compare with."
     figure = found.ranked.decided_by
     return few if figure is None else f"{few} {capital(figure.title)}: {listed([f'{row.setting} {row.text}' for row in found.rows])}."
 

@@ -102,6 +102,10 @@ def next_step(found):
         return found.pressure.next
     if found.capacity:
         return answer_limits.next_step(found)
+    not_set = [row.setting for row in found.rows if found.groups[row.index].not_set]
+    if not_set and found.ranked.winner is None:
+        return (f"Find out why the switch command failed for {listed(not_set)}, and let weir-sweep submit --retry-failed make the runs that are not "
+                "there.")
     if not found.is_judged and found.ranked.winner is None:
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good choice; let the "
                 f"settings take turns{_turns(found)}.")

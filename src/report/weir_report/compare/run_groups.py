@@ -15,6 +15,9 @@ NEVER_A_DIFFERENCE = ("seed", "row-interval", "switch-rows")
 OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority", "control-network", "background",
                   "port-buffer", "mtu", "acts-at")
 
+# State of a run whose setting of the switch could not be set.
+NOT_MEASURED = "not measured"
+
 # Differences between more groups than these do not name the groups.
 NAMED_GROUPS = 3
 
@@ -31,12 +34,13 @@ class Failure:
 @dataclasses.dataclass
 class Group:
     """`failed`: runs that ended before their time by themselves. `missing`: in words, how many others are not there, by their state:
-    interrupted, waiting, ..."""
+    interrupted, waiting, ... `not_set`: why runs were not made, of which the switch could not be set; they are among the missing."""
 
     name: str
     runs: list
     failed: list = dataclasses.field(default_factory=list)
     missing: dict = dataclasses.field(default_factory=dict)
+    not_set: list = dataclasses.field(default_factory=list)
 
     @property
     def made(self):
@@ -72,7 +76,7 @@ def usable(group, remarks):
             continue
         seen.update(dict.fromkeys(identities, run))
         kept.append(run)
-    made = Group(group.name, kept, failed, missing)
+    made = Group(group.name, kept, failed, missing, group.not_set)
     # The caller has named those of the group that were missing before.
     remarks += why_not_there(made if missing != group.missing else dataclasses.replace(made, missing={}))
     return made

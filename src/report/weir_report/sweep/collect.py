@@ -13,7 +13,7 @@ import statistics
 from ..basics.errors import ReportError
 from ..basics.units import counted
 from ..compare.comparison import Settings, compare, compare_capacities
-from ..compare.run_groups import Failure, Group
+from ..compare.run_groups import NOT_MEASURED, Failure, Group
 from ..runs.capacity import Capacity
 from ..runs.key_figures import KEY_FIGURES, key_figures
 from ..runs.run import Run, read_run
@@ -211,6 +211,9 @@ def groups(collection, by=None):
         group, state = made[_group_name(collection, collection.plan.setting_of(measured.point), by)], measured.state
         if measured.run:
             group.runs.append(measured.run)
+        elif state.state == "hook failed":  # nothing was started, so nothing is known of the setting
+            group.not_set.append(state.reason)
+            group.missing[NOT_MEASURED] = group.missing.get(NOT_MEASURED, 0) + 1
         elif state.state in FAILED:
             group.failed.append(Failure(state.point.name, state.reason or "no reason is recorded"))
         else:
@@ -243,7 +246,7 @@ def comparison(collection, baseline=None, by=None, settings=Settings(), prover=N
         first = made[0]  # the plan's baseline has an axis that makes no difference here
     if first is None:
         raise ReportError(f"--baseline: there is no setting '{baseline}'; found: {', '.join(group.name for group in made)}")
-    there = [group for group in made if group.runs or group.failed]
+    there = [group for group in made if group.runs or group.failed or group.not_set]
     if len(there) < 2 or not any(group.runs for group in there):
         return None
     if not first.runs and baseline is not None:

@@ -18,6 +18,7 @@ from .worker import TRIES, Worker
 class FindWorker(Worker):
     def _work(self):
         self.find = FindState(self.world, slurm_jobs.Jobs().is_running)
+        self.bad_switches = self._failed_hooks()
         self._began_s, self._known = time.monotonic(), self._decided()
         begun = 0
         while not self.stop and begun < self.job["runs_per_job"]:
@@ -116,8 +117,17 @@ class FindWorker(Worker):
             if tried is not None and (reason := self._why_stopped(tried)):
                 found[setting.index] = reason
             elif setting.switch in self.bad_switches:
-                found[setting.index] = self.bad_switches[setting.switch]
+                found[setting.index] = self.bad_switches[setting.switch][1]
         return found
+
+    def _failed_hooks(self):
+        """Settings of the switch that could not be set in this submission, by an earlier job, as bad_switches."""
+        failed = {}
+        for point in self.world.points() if self.job.get("hook") else ():
+            claim = claim_files.last_claim(self.world.directory / "claims", point.name)
+            if claim and claim.record.get("submission") == self.number and (claim.end or {}).get("outcome") == "hook failed":
+                failed[self.world.plan.setting_of(point).switch] = point.repetition, claim.end.get("reason", "")
+        return failed
 
     def _why_stopped(self, tried):
         reason = f"run {tried.state.point.name}: {tried.reason}"

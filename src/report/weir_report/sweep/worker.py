@@ -26,6 +26,9 @@ CHECK_LIMIT_S = 300.0
 RECORD_LIMIT_S = 5.0
 # How often a run that could not be started for SLURM's sake is tried again by the same job.
 TRIES = 3
+# So often the switch command is called in one turn of its setting, with a pause: a login that was refused may work a moment later.
+SWITCH_TRIES = 3
+SWITCH_PAUSE_S = 1.0
 # A job that has less left than this beyond a run's expected time leaves the run to the next.
 TIME_RESERVE_S = 75.0
 
@@ -41,7 +44,7 @@ class Worker:
         self.stop = Stop()
         self.switch = None  # the setting that the hook set last
         self.checked = set()  # switch settings for which `weir check` was called
-        self.bad_switches = self._failed_hooks()
+        self.bad_switches = {}  # settings that could not be set: (the round in which they were tried, why)
         self.outcomes = []
         self.announces = True  # what was found in the end; one of several that share a submission does
         self._ends_at = None
@@ -135,10 +138,13 @@ class Worker:
         what = f"  {point.options[0][0]}={point.options[0][1]}" if point.options else ""
         self.say(f"{point.name}  {'round' if what else 'repetition'} {point.repetition}  {setting.name}{what}", flush=True)
         try:
-            problem = self._set_switch(setting) or self._check(setting)
+            problem = self._set_switch(setting, point.repetition) or self._check(setting)
             outcome, reason, status = problem or self._run(point, claim, last_try)
         except OSError as error:
             outcome, reason, status = "failed", f"{error.filename}: {error.strerror}", None
+        except ReportError as error:
+            claim.finish(outcome="hook failed", reason=str(error), exit_status=None, at=now_text())
+            raise
         if outcome != "complete":
             self.say(f"      {outcome}: {reason}", flush=True)
         claim.finish(outcome=outcome, reason=reason, exit_status=status, at=now_text())
@@ -203,26 +209,33 @@ class Worker:
 
     # --- The switch.
 
-    def _failed_hooks(self):
-        """Settings of the switch that could not be set in this submission, by an earlier job, and why."""
-        failed = {}
-        if not self.job.get("hook"):
-            return failed
-        for point in self.world.points():
-            claim = claim_files.last_claim(self.world.directory / "claims", point.name)
-            if claim and claim.record.get("submission") == self.number and (claim.end or {}).get("outcome") == "hook failed":
-                failed[self.world.plan.setting_of(point).switch] = claim.end.get("reason", "")
-        return failed
-
-    def _set_switch(self, setting):
-        """(outcome, reason, exit status) if the setting's runs cannot be made, else None."""
-        hook = self.job.get("hook")
-        if not hook or setting.switch == self.switch:
+    def _set_switch(self, setting, round_):
+        """(outcome, reason, exit status) if the setting's runs cannot be made in this round, else None."""
+        if not self.job.get("hook") or setting.switch == self.switch:
             return None
-        if setting.switch in self.bad_switches:
-            return "hook failed", self.bad_switches[setting.switch], None
+        tried_in, why = self.bad_switches.get(setting.switch, (None, ""))
+        if tried_in == round_:
+            return "hook failed", why, None
         before, self.switch = self.switch, None
-        path = self._hook_file(setting.switch)
+        for tries in range(1, SWITCH_TRIES + 1):
+            status, why, is_slow = self._call_hook(setting, before)
+            if self.stop:
+                return "interrupted", self.stop.reason, status
+            if not why:
+                self.switch = setting.switch
+                self.bad_switches.pop(setting.switch, None)
+                self.say(f"      switch set to {setting.switch}", flush=True)
+                return None
+            if is_slow:
+                break
+            if tries < SWITCH_TRIES:
+                time.sleep(SWITCH_PAUSE_S)
+        self.bad_switches[setting.switch] = round_, why
+        return "hook failed", why, status
+
+    def _call_hook(self, setting, before):
+        """(exit status, why the switch is not set, whether it took too long). Raises ReportError if it cannot be ended."""
+        hook, path = self.job["hook"], self._hook_file(setting.switch)
         with open(path, "wb") as output:
             variables = {"WEIR_SWITCH": setting.switch, "WEIR_SWITCH_BEFORE": before or "",
                          "WEIR_SWEEP": self.world.plan.name, "WEIR_SWEEP_DIRECTORY": str(self.world.campaign.directory)}
@@ -230,19 +243,15 @@ class Worker:
                           own_session=True)
             with self.stop.while_running(child):
                 status = child.wait(self.job["change_limit_s"])
-            if child.too_long or self.stop:  # what is left of it could set the switch in the middle of a later run
-                child.end_group()
-        if self.stop:
-            return "interrupted", self.stop.reason, status
-        if status == 0:
-            self.switch = setting.switch
-            self.say(f"      switch set to {setting.switch}", flush=True)
-            return None
+            # What is left of it could set the switch in the middle of a later run.
+            if (child.too_long or self.stop) and not child.end_group():
+                raise ReportError(f"{hook} {setting.switch} cannot be ended, not even by SIGKILL: no more runs, whose switch it could change. "
+                                  f"Its output: {path}")
+        if status == 0 and not child.too_long:
+            return status, "", False
         how = f"took more than {self.job['change_limit_s']:.0f} s" if child.too_long else \
             f"exited with {status}" if status >= 0 else f"was killed by signal {-status}"
-        reason = f"{hook} {setting.switch} {how}; its output: {path}"
-        self.bad_switches[setting.switch] = reason
-        return "hook failed", reason, status
+        return status, f"{hook} {setting.switch} {how}; its output: {path}", child.too_long
 
     def _check(self, setting):
         """Calls `weir check` before the first run with this setting of the switch; its findings are printed and kept, and
