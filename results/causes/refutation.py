@@ -3,7 +3,7 @@
 import csv
 import re
 
-UNITS = {"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "ns": 1e-9}
+UNITS = {"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12, "us": 1e-6, "ms": 1e-3, "s": 1.0, "ns": 1e-9}
 
 
 def rows_of(directory):
@@ -41,8 +41,29 @@ def refuted(record, directory):
     return next((against for cause in verdict["causes"] if (against := refuted_cause(cause, record, rows))), "")
 
 
+def interfaces_of(record, role):
+    """{name of rank: speed of its part of its host's interface}; a host's ranks of one role share it evenly."""
+    speeds = {host["host"]: max((one.get("speed_bits_per_second") or 0 for one in host.get("interfaces") or []), default=0)
+              for host in record["environment"].get("hosts") or []}
+    there = [rank for rank in record["ranks"] if rank["role"] == role]
+    return {rank["name"]: speeds.get(rank["host"], 0) / sum(one["host"] == rank["host"] for one in there) for rank in there}
+
+
+def refuted_interface(text, record):
+    """Against the speeds of interfaces: those said to be of one rank or of each of a role."""
+    for match in re.finditer(r"[iI]nterfaces? of ((consumer|producer)(s| [0-9]+)) (?:has|have) ([0-9.]+ [kMGT]?b/s)(?! together)", text):
+        speeds = interfaces_of(record, match[2])
+        known = [speed for name, speed in speeds.items() if speed and match[3] in ("s", name.removeprefix(match[2]))]
+        said = quantity(match[4], "[kMGT]?b/s")
+        if known and any(abs(said - speed) > 0.01 * speed for speed in known):
+            return f"{match[0]}, and it is {' and '.join(f'{speed / 1e6:.1f} Mb/s' for speed in sorted(set(known)))}"
+    return ""
+
+
 def refuted_cause(cause, record, rows):
     what, text = cause["what"], cause.get("text", "")
+    if against := refuted_interface(text, record):
+        return against
     where = cause.get("where")
     ranks = [rank for name, rank in rows.items() if where and int(name.split("-")[1]) == where["rank"]]
     producers, consumers, scheduler = (of_role(rows, role) for role in ("producer", "consumer", "scheduler"))

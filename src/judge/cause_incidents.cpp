@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "files/formatting.hpp"
+#include "judge/cause_interfaces.hpp"
 #include "judge/cause_rules.hpp"
 #include "record/datagram_account.hpp"
 #include "record/rows.hpp"
@@ -142,7 +143,9 @@ std::optional<NamedCause> datagrams_lost(const HeldRun& run) {
     const HoldUp& held = run.held;
     const double lost =
         fraction(static_cast<double>(held.lost_on_the_way), static_cast<double>(held.generated_events));
-    if (held.lost_on_the_way == 0 || (lost < lost_share_min && held.held_up > 0)) {
+    // What links cannot carry is lost before them: more memory there would only lose it later.
+    if (held.lost_on_the_way == 0 || (lost < lost_share_min && held.held_up > 0) ||
+        interfaces_too_slow(run)) {
         return std::nullopt;
     }
     const std::string held_up =
@@ -237,6 +240,7 @@ std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
         }
     }
     if (worst == nullptr || waits_elsewhere(run, *worst) || works_all_the_time(run) ||
+        interfaces_too_slow(run) ||
         (run.links_full() && run.held.shortfall > 0.02 &&
          stalled_share(worst->summary) < run.held.shortfall)) {
         return std::nullopt;

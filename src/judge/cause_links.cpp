@@ -30,10 +30,6 @@ bool may_be_held_up(const record::RankSummary& rank) {
     return rank.node.role == Role::consumer || is_held_up(rank);
 }
 
-CauseKind links_of(Role role) {
-    return role == Role::consumer ? CauseKind::consumer_links : CauseKind::producer_links;
-}
-
 /// Data wait before one link only.
 std::optional<NamedCause> queue_at_one(const LinkUse& use, Role role, const HeldRun& run) {
     const LinkQueue& queue = use.queue;
@@ -310,38 +306,12 @@ bool is_for_links(const HeldRun& run) {
            owners.network >= std::max({owners.processing, owners.withheld, owners.control});
 }
 
-std::optional<NamedCause> interfaces_too_slow(const HeldRun& run) {
-    const auto& ranks = run.ranks;
-    const bool one_host = std::all_of(ranks.begin(), ranks.end(), [&](const record::RankRecord& rank) {
-        return !rank.host.empty() && rank.host == ranks.front().host;
-    });
-    if (!is_for_links(run) || run.plan.addressed() || one_host) {
-        return std::nullopt;
-    }
-    const auto cause = [&](const LinkUse& use, Role role, double needed) -> std::optional<NamedCause> {
-        // What carried far less, or more, is not what the speed was said of.
-        constexpr double far_less = 0.5;
-        constexpr double more = 1.02;
-        if (use.interface_bits <= 0 || needed < use.interface_bits ||
-            use.seen_bits < far_less * use.interface_bits || use.seen_bits > more * use.interface_bits) {
-            return std::nullopt;
-        }
-        return cause_of(links_of(role), run.held.owners.network,
-                        fmt::format("interfaces of {}s have {}, and {} are needed of each.",
-                                    core::role_name(role), rate_text(use.interface_bits), rate_text(needed)),
-                        fmt::format("lower --rate, or use more {}s or faster links", core::role_name(role)));
-    };
-    auto producers = cause(run.held.producers, Role::producer, run.held.needed_bits);
-    return producers ? std::move(producers)
-                     : cause(run.held.consumers, Role::consumer,
-                             run.held.needed_bits * run.plan.producers / std::max(1U, run.plan.consumers));
-}
-
 bool would_do_if_used(const HeldRun& run) {
     constexpr double most_use = 0.85;
-    const LinkUse& producers = run.held.producers;
+    const auto& interfaces = run.held.producers.interfaces;
     return full_by_interface(run.held) == FullLinks::of_producers &&
-           run.held.needed_bits <= most_use * producers.interface_bits;
+           std::all_of(interfaces.begin(), interfaces.end(),
+                       [&](const RankInterface& one) { return run.held.needed_bits <= most_use * one.bits; });
 }
 
 std::optional<NamedCause> link_of_one(const HeldRun& run) {

@@ -10,8 +10,6 @@ namespace weir::judge {
 /// Whether the time of transfers is more than any other owner's, and enough.
 bool is_for_links(const HeldRun& run);
 
-/// Links of a role whose interfaces are slower than the rate: nothing else would do without faster ones.
-std::optional<NamedCause> interfaces_too_slow(const HeldRun& run);
 /// Whether links of producers are full while they transfer, and would do if they transferred all the time.
 bool would_do_if_used(const HeldRun& run);
 /// The link of one rank, of whichever stands out more.

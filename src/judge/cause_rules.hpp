@@ -54,6 +54,10 @@ inline NamedCause cause_at(CauseKind what, const record::RankRecord& rank, doubl
     return cause;
 }
 
+inline CauseKind links_of(core::Role role) {
+    return role == core::Role::consumer ? CauseKind::consumer_links : CauseKind::producer_links;
+}
+
 /// "of the time in which producers had data to send".
 std::string owned_text(double share);
 /// "1.000 Gb/s"

@@ -108,6 +108,34 @@ RateDeviation link_deviation_of(const std::vector<RankLink>& links) {
     return {.of_all = std::min(shares.of_all, rates.of_all), .within = std::min(shares.within, rates.within)};
 }
 
+double mean_bits_of(const RankLink& link, Duration with_work) {
+    // Some is moved while no held-up producer has work.
+    return with_work > Duration{} ? fraction(link.moved_bits, std::max(with_work, link.busy).in_seconds())
+                                  : 0;
+}
+
+/// As LinkUse::seen_bits, of one.
+double seen_bits_of(const core::Plan& plan, const RankLink& link, Duration with_work) {
+    return std::max({mean_bits_of(link, with_work), rate_while_busy(link),
+                     seen_peak(plan, link.rank->summary, plan.window)});
+}
+
+std::vector<RankInterface> interfaces_of(const core::Plan& plan, const std::vector<RankLink>& links,
+                                         Duration with_work) {
+    std::vector<RankInterface> interfaces;
+    for (const RankLink& link : links) {
+        if (link.moved_bits <= 0) {
+            continue;  // nothing was for it
+        }
+        if (link.interface_rate <= core::BitRate{}) {
+            return {};
+        }
+        interfaces.push_back({link.rank, static_cast<double>(link.interface_rate.bits_per_second),
+                              seen_bits_of(plan, link, with_work)});
+    }
+    return interfaces;
+}
+
 LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Duration with_work) {
     LinkUse use;
     double mean = 0;
@@ -118,24 +146,19 @@ LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Durat
     bool all_say = true;
     for (const RankLink& link : links) {
         const record::RankSummary& summary = link.rank->summary;
-        // Some is moved while no held-up producer has work.
-        const double its_mean = with_work > Duration{}
-                                    ? fraction(link.moved_bits, std::max(with_work, link.busy).in_seconds())
-                                    : 0;
         if (link.moved_bits <= 0) {
             continue;  // nothing was for it
         }
         busy += rate_while_busy(link);
         said += static_cast<double>(link.interface_rate.bits_per_second);
         all_say = all_say && link.interface_rate > core::BitRate{};
-        mean += its_mean;
-        seen += std::max({its_mean, rate_while_busy(link), seen_peak(plan, summary, plan.window)});
+        mean += mean_bits_of(link, with_work);
+        seen += seen_bits_of(plan, link, with_work);
         best += std::max(rate_while_busy(link), seen_peak(plan, summary, 1));
     }
     use.fullness = fraction(mean, seen);
     use.busy_of_interface = all_say ? fraction(busy, said) : 0;
     use.best_of_interface = all_say ? std::min(1.0, fraction(best, said)) : 0;
-    use.interface_bits = all_say ? fraction(said, static_cast<double>(links.size())) : 0;
     use.mean_bits = fraction(mean, static_cast<double>(links.size()));
     use.seen_bits = fraction(seen, static_cast<double>(links.size()));
     return use;
@@ -420,6 +443,8 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const record::RankRecord
     const Duration with_work{sums.counted > 0 ? sums.load.backlogged.ns / sums.counted : 0};
     held.producers = use_of(plan, sums.producers, with_work);
     held.consumers = use_of(plan, sums.consumers, with_work);
+    held.producers.interfaces = interfaces_of(plan, sums.all_producers, with_work);
+    held.consumers.interfaces = interfaces_of(plan, sums.consumers, with_work);
     const Way to = &record::HeartbeatDelays::to_leader;
     const Way from = &record::HeartbeatDelays::from_leader;
     if (sums.scheduler != nullptr && !stood_still(*sums.scheduler)) {

@@ -68,6 +68,13 @@ struct LinkQueue {
     }
 };
 
+/// The nominal speed of a rank's interface, and what it was seen to carry (LinkUse::seen_bits).
+struct RankInterface {
+    const record::RankRecord* rank = nullptr;
+    double bits = 0;
+    double seen_bits = 0;
+};
+
 /// The links of the ranks of one role, in the time in which producers that were held up had work.
 struct LinkUse {
     /// Payload per second of a rank, on average.
@@ -83,7 +90,8 @@ struct LinkUse {
     // Over the nominal speed of the interfaces; 0: not known of all. Headers take a part of it.
     double busy_of_interface = 0;  ///< rate while something was transferred
     double best_of_interface = 0;  ///< best 10 ms
-    double interface_bits = 0;     ///< that speed, of a rank on average
+    /// Of each rank that moved something, held up or not; none, if that of one is not known.
+    std::vector<RankInterface> interfaces;
 
     const record::RankRecord* slowest =
         nullptr;                  ///< of several: the least rate while something was transferred

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "files/formatting.hpp"
+#include "judge/cause_interfaces.hpp"
 #include "judge/cause_links.hpp"
 #include "judge/cause_rules.hpp"
 #include "judge/network_advice.hpp"
