@@ -43,10 +43,10 @@ def refuted(record, directory):
 
 def interfaces_of(record, role):
     """{name of rank: speed of its part of its host's interface}; a host's ranks of one role share it evenly."""
-    speeds = {host["host"]: max((one.get("speed_bits_per_second") or 0 for one in host.get("interfaces") or []), default=0)
-              for host in record["environment"].get("hosts") or []}
+    speeds = {host["name"]: max((one.get("speed_bits_per_second") or 0 for one in (host.get("settings") or {}).get("interfaces") or []), default=0)
+              for host in record["hosts"]}
     there = [rank for rank in record["ranks"] if rank["role"] == role]
-    return {rank["name"]: speeds.get(rank["host"], 0) / sum(one["host"] == rank["host"] for one in there) for rank in there}
+    return {f"{role} {rank['index']}": speeds.get(rank["host"], 0) / sum(one["host"] == rank["host"] for one in there) for rank in there}
 
 
 def refuted_interface(text, record):
