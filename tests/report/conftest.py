@@ -1,5 +1,6 @@
 """What the tests of the report share: the stored runs of runs/, and copies of them that may be damaged."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -58,3 +59,14 @@ def file_of(tmp_path):
         (tmp_path / "plan.toml").write_text(content)
         return tmp_path / "plan.toml"
     return write
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """full_disk(name): there is no space left when a file of this name is written."""
+    def of(name):
+        def fsync(descriptor):
+            if name in os.readlink(f"/proc/self/fd/{descriptor}"):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        monkeypatch.setattr(os, "fsync", fsync)
+    return of

@@ -305,11 +305,11 @@ def test_bad_usage_is_one_line(capsys, make, arguments, complaint):
     assert err.startswith("weir-compare: ") and err.count("\n") == 1 and complaint.format(**named) in err
 
 
-def test_a_full_disk_is_named_with_the_file(capsys, sides, tmp_path):
+def test_a_full_disk_is_named_with_the_file(capsys, sides, tmp_path, full_disk):
     new, baseline = sides
     for option in ("--page", "--json", "--csv"):
         path = tmp_path / f"full{option}"
-        path.symlink_to("/dev/full")
+        full_disk(path.name)
         status, _, err = run(capsys, *new, "--against", *baseline, option, path)
         assert status == 2 and err == f"weir-compare: {path}: No space left on device\n"
 

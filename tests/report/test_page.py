@@ -230,13 +230,12 @@ def test_a_file_that_is_missing_is_said(simulate, page_of):
     assert f"{directory}/hosts/eb01.csv is missing: counters of these hosts are not drawn." in page
 
 
-def test_a_full_disk_is_named_with_the_file(stored, capsys):
+def test_a_full_disk_is_named_with_the_file(stored, capsys, full_disk):
     directory = stored("measured")
     page = directory / "page.html"
-    page.symlink_to("/dev/full")
+    full_disk("page.html")
     assert report_command.main([str(directory), "--out", str(page), "--figures", "none"]) == 2
     assert capsys.readouterr().err == f"weir-report: {page}: No space left on device\n"
-    (directory / "figures").mkdir()
-    (directory / "figures" / "buffers.png").symlink_to("/dev/full")
+    full_disk("buffers.png")
     assert report_command.main([str(directory), "--figures", "png"]) == 2
     assert capsys.readouterr().err == f"weir-report: {directory}/figures/buffers.png: No space left on device\n"

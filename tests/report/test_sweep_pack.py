@@ -39,6 +39,10 @@ warmup = "0s"
 [switch]
 settings = ["pfc", "ecn"]
 on-change = "echo \\"at /opt/daq/set-switch on eb01\\""
+[environment]
+MY_SECRET_TOKEN = "hunter2"
+"API_KEY" = 'hunter3, "]} # no'
+UCX_TLS = "tcp"
 [slurm]
 account = "lhcbonline"
 partition = "normal"
@@ -53,7 +57,7 @@ CHECK = {"schema": "weir-check/1", "serious": 0, "warnings": 1,
                    {"name": "MAC", "values": [{"value": "b8:59:9f:12:34:56", "hosts": ["eb01"]}]}]}
 # What must not be in any file of an archive with other names.
 SECRETS = ("eb01", "eb02", "fn02", "daq.example.org", "alice", "sw-leaf1", "10.20.30.40", "b8:59:9f", "9fff:fe12", "ffff:0a14",
-           "lhcbonline", "set-switch", "secret-mpi", "/nfs/", "example.org")
+           "lhcbonline", "hunter", "set-switch", "secret-mpi", "/nfs/", "example.org")
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +143,9 @@ def test_no_name_is_left_and_equal_names_stay_equal(campaign, tmp_path, capsys):
     assert f"Producer 0 on {hosts[0]} was late" in record["verdict"]["text"]
     assert variables["OMPI_MCA_if"].startswith(hosts[1] + ",ip-")
     assert 'partition = "removed"' in (directory / "sweep.toml").read_text()
+    assert 'UCX_TLS = "tcp"' in (directory / "sweep.toml").read_text()
+    assert json.loads((directory / "plan.json").read_text())["settings"][0]["environment"] == {
+        "MY_SECRET_TOKEN": "removed", "API_KEY": "removed", "UCX_TLS": "tcp"}
     with open(tmp_path / "a.tar.gz.names.csv", encoding="utf-8") as table:
         assert {"replacement": hosts[2], "name": "fn02"} in list(csv.DictReader(table))
     assert Campaign(directory).read_plan().name == "some"
@@ -197,15 +204,30 @@ def test_a_user_without_a_name_of_his_own_is_not_replaced():
 def test_links_are_not_followed(campaign, tmp_path, capsys):
     copy = Path(shutil.copytree(campaign, tmp_path / "some"))
     (tmp_path / "private").mkdir()
-    (tmp_path / "private/key.txt").write_text("hunter2")
+    (tmp_path / "private/key.txt").write_text("a private key")
     (copy / "local/hooks/0009-x.txt").symlink_to(tmp_path / "private/key.txt")
     shutil.rmtree(copy / "local/check")
     (copy / "local/check").symlink_to(tmp_path / "private")
     there = files(packed(copy, tmp_path / "a.tar.gz"))
-    assert not any("hunter2" in text for text in there.values())
+    assert not any("a private key" in text for text in there.values())
     assert "left out 2 symbolic links, which pack does not follow: local/hooks/0009-x.txt, local/check/key.txt" in capsys.readouterr().out
 
     os.rename(copy / "local/runs", tmp_path / "private/runs")
     (copy / "local/runs").symlink_to(tmp_path / "private/runs")
     assert sweep_command.main(["pack", str(copy), "--archive", str(tmp_path / "b.tar.gz")]) == 2
     assert "run.json: a symbolic link leads there; pack follows none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [
+    'environment = { A = "s3cret", UCX_TLS = "rc" }\n', '[environment]\nA="s3cret" # c\n', '[environment]\n  "A"  =  \'s3cret\'\n', 'environment.A = "s3cret"\n',
+    '[environment]\nA = """s3cret\n "s3cret" \\""""\nB = "x"\n', "[environment]\nA = \'\'\'s3cret\n\'s3cret\'\'\'\'\n", "[environment]\nA = 53.5\n",
+    '[axes]\nv = [{ name = "a", environment = { A = "s3cret" } }, { name = "b", environment = { A = "s3cret]}" } }]\n', '[environment]\nMPICH_TOKEN = "s3cret"\n'])
+def test_variables_have_no_value_in_a_sweep_file(text):
+    found = pack_names.without_variables(text)
+    assert "s3cret" not in found and "53.5" not in found and "removed" in found and ("UCX_TLS" not in text or 'UCX_TLS = "rc"' in found)
+    assert pack_names.without_variables(found) == found
+
+
+def test_what_cannot_be_removed_is_refused():
+    with pytest.raises(ReportError, match="the value of A cannot be removed"):
+        pack_names.without_variables('[environment]\nA = ["x", "y"]\n')

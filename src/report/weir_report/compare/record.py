@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 
+from ..basics.csv_text import csv_text
 from . import network_mechanisms, terminal
 
 SCHEMA = "weir-compare/1"
@@ -104,10 +103,7 @@ CSV_COLUMNS = ("baseline", "new", "key_figure", "unit", "baseline_runs", "baseli
 
 
 def as_csv(report):
-    """An absent value is empty, as in the files of a run."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    rows = [CSV_COLUMNS]
     for comparison in report.comparisons:
         networks = [network_mechanisms.text(group) for group in (comparison.baseline, comparison.new)]
         for result in comparison.results:
@@ -115,10 +111,10 @@ def as_csv(report):
             sides = [
                 record[side][what] for side in ("baseline", "new") for what in ("runs", "median", "spread")
             ]
-            writer.writerow(
+            rows.append(
                 [comparison.baseline.name, comparison.new.name, record["name"], record["unit"], *sides] +
                 [record[column] for column in CSV_COLUMNS[10:-2]] + networks)
-    return out.getvalue()
+    return csv_text(rows)
 
 
 def answer_record(answer):

@@ -5,11 +5,11 @@ Rows hold what runs recorded, in the units that their names end with, beside wha
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import io
 import statistics
 
+from ..basics.csv_text import csv_text
 from ..basics.errors import ReportError
 from ..basics.units import counted
 from ..compare.comparison import Settings, compare, compare_capacities
@@ -175,12 +175,8 @@ def _tried(collection, measured):
 
 
 def as_csv(all_rows):
-    """An absent value is empty, as in the files of a run."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(all_rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(all_rows)
-    return out.getvalue()
+    columns = list(all_rows[0])
+    return csv_text([columns, *([row.get(column) for column in columns] for row in all_rows)])
 
 
 def as_parquet(all_rows):

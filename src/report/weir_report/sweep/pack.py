@@ -8,10 +8,8 @@ they are in all files, and table and page are made from those; nothing is packed
 from __future__ import annotations
 
 import contextlib
-import csv
 import getpass
 import hashlib
-import io
 import platform
 import tarfile
 import tempfile
@@ -19,6 +17,7 @@ import time
 from pathlib import Path
 
 from ..basics import toml_file, whole_file
+from ..basics.csv_text import csv_text
 from ..basics.errors import ReportError
 from ..basics.input_file import read_bytes
 from ..basics.units import counted
@@ -135,7 +134,9 @@ def _replace_all(root, names):
         if path.name == "run.json":
             text = whole_file.json_text(pack_names.without_job(_json(path)))
         elif path.name == "sweep.toml":
-            text = pack_names.without_partitions(text)
+            text = pack_names.without_variables(pack_names.without_partitions(text))
+        elif path.name == "plan.json":
+            text = whole_file.json_text(pack_names.plan_without_variables(_json(path)))
         path.write_text(names.replaced(text), encoding="utf-8")
     for path in sorted(root.rglob("*"), key=lambda path: -len(path.parts)):  # what is inside of a directory first
         replaced = names.replaced(path.name)
@@ -214,10 +215,7 @@ def _lines(target, complete, names, replaced, left_out):
     if not replaced:
         return [*lines, "names    of hosts, users and directories are in it as they are (--replace-names)"]
     table = Path(f"{target}.names.csv")
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([("replacement", "name"), *((new, old) for old, new in names.replacements.values())])
-    whole_file.replace(table, out.getvalue())
+    whole_file.replace(table, csv_text([("replacement", "name"), *((new, old) for old, new in names.replacements.values())]))
     return [*lines, f"names    {counted(len(names.replacements), 'name')} replaced, and none of them is left in any file; which "
-            f"is which: {table} (keep it)", "look     at sweep.toml and hooks/ before you hand it on: only you see whether a comment "
+            f"is which: {table} (keep it)", "look     at sweep.toml, plan.json and hooks/ before you hand it on: only you see whether a comment "
             "or a setting's name gives more away (--replace WORD)"]

@@ -12,6 +12,7 @@ import ipaddress
 import json
 import re
 
+from ..basics import toml_file
 from ..basics.errors import ReportError
 
 # In the order in which a text that several of them match is replaced.
@@ -212,3 +213,39 @@ def add_from_sweep(names, document):
 def without_partitions(text):
     """A sweep file in which the keys that name parts of a site's SLURM have no value of the site's."""
     return re.sub(rf'^(\s*(?:{"|".join(_SITE_KEYS)})\s*=\s*)(["\']).*?\2', r'\1"removed"', text, flags=re.MULTILINE)
+
+
+# Variables that run.json has as well (steering_variables() in host/host_facts.cpp); whatever else a site sets can be a secret.
+_STEERING = re.compile(r"(?:UCX_|OMPI_MCA_|PMIX_MCA_|PRTE_MCA_|SLURM_|MPICH_|OMP_NUM_)(?!.*(?:KEY|TOKEN|JWT))")
+_TOML_VALUE = r"""(?:\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^\s,{}\[\]#"']+)"""
+
+
+def without_variables(text):
+    """A sweep file in which variables that could be secrets have no value. Raises ReportError if one still has."""
+    for key in {key for table in _environments(toml_file.parse("sweep.toml", text)) for key in _secret(table)}:
+        text = re.sub(rf"""(?s)(?<![\w-])(["']?{re.escape(key)}["']?\s*=\s*){_TOML_VALUE}""", r'\1"removed"', text)
+    for table in _environments(toml_file.parse("sweep.toml", text)):
+        for key in _secret(table):
+            if table[key] != "removed":
+                raise ReportError(f"sweep.toml: the value of {key} cannot be removed; write {key} = \"...\" in a line of its own")
+    return text
+
+
+def plan_without_variables(record):
+    """The same of plan.json."""
+    for table in _environments(record):
+        table.update(dict.fromkeys(_secret(table), "removed"))
+    return record
+
+
+def _secret(table):
+    return [key for key in table if not _STEERING.match(key)]
+
+
+def _environments(value):
+    """All tables called `environment` in `value`."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if key == "environment" and isinstance(inner, dict):
+            yield inner
+        else:
+            yield from _environments(inner)

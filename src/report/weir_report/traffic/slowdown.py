@@ -14,6 +14,7 @@ import statistics
 from pathlib import Path
 
 from ..basics import units
+from ..basics.csv_text import csv_text
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from ..basics.values import nearest_rank
@@ -179,11 +180,7 @@ def record(result, loaded, isolated):
 
 
 def as_csv(result):
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(CSV_COLUMNS)
-    rows.writerows(_fields(pair) for pair in result.pairs)
-    return text.getvalue()
+    return csv_text([CSV_COLUMNS, *map(_fields, result.pairs)])
 
 
 def _fields(pair):
