@@ -14,7 +14,6 @@
 #include "cli/rate_search.hpp"
 #include "cli/twin_options.hpp"
 #include "cli/twin_search.hpp"
-#include "config/distributions.hpp"
 #include "config/input_file.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
@@ -22,6 +21,7 @@
 #include "host/signals.hpp"
 #include "participant/exit_status.hpp"
 #include "simulation/counterfactuals.hpp"
+#include "simulation/margin.hpp"
 
 namespace weir::cli {
 
@@ -59,35 +59,10 @@ twin::ShownRun read_run(const std::string& directory) {
     }
 }
 
-void slow_down(core::BitRate& link) {
-    link.bits_per_second = std::max<std::int64_t>(
-        1, std::llround(static_cast<double>(link.bits_per_second) * (1 - explain_margin)));
-}
-
-void lengthen(core::Duration& time) {
-    time.ns = std::llround(static_cast<double>(time.ns) * (1 + explain_margin));
-}
-
-/// As twin::with_margin does it with what is assumed, of a run of which something is relaxed already.
-void make_harder(simulation::SimulatedRun& run, std::uint32_t seed) {
-    core::NetworkPlan& network = run.network;
-    slow_down(network.producer_link);
-    slow_down(network.consumer_link);
-    for (auto* own : {&network.own_producer_links, &network.own_consumer_links}) {
-        for (core::OwnLinks& some : *own) {
-            slow_down(some.rate);
-        }
-    }
-    lengthen(network.latency);
-    lengthen(network.scheduler_time);
-    config::scale_values(run.run.plan.busy, {std::llround((1 + explain_margin) * 100), 100});
-    run.run.plan.seed += seed;
-}
-
 /// Half a minute's worth of simulations, of which each remedy that suffices takes one more for each
 /// condition.
 simulation::ExplainBudget budget_for(double simulation_seconds) {
-    const double count = 30.0 / (1 + explain_seeds) / std::max(simulation_seconds, 1e-6);
+    const double count = 30.0 / (1 + simulation::margin_seeds) / std::max(simulation_seconds, 1e-6);
     return {.simulations = static_cast<std::size_t>(std::clamp(count, 40.0, 400.0)),
             .refines_all = simulation_seconds < 0.05};
 }
@@ -207,12 +182,7 @@ class Explaining {
     }
 
     std::vector<judge::NamedCause> causes_in(const Twin& twin) {
-        std::vector<simulation::RunChange> conditions;
-        conditions.reserve(explain_seeds);
-        for (std::uint32_t seed = 0; seed < explain_seeds; ++seed) {
-            conditions.emplace_back(
-                [seed](simulation::SimulatedRun& changed) { make_harder(changed, seed); });
-        }
+        const std::vector<simulation::RunChange> conditions = simulation::margin_conditions();
         const double each = simulation::simulation_seconds(twin.run, twin.record);
         simulation::ProvedCauses proved = simulation::prove_causes(
             twin.run, twin.record, budget_for(each), jobs_,
@@ -231,10 +201,10 @@ class Explaining {
     }
 
     void find_largest_rate(const Twin& twin) {
-        const RateSearch request{.seeds = explain_seeds, .precision = 0.02, .most = most_rate};
+        const RateSearch request{.seeds = simulation::margin_seeds, .precision = 0.02, .most = most_rate};
         try {
-            const FoundRate found =
-                find_rate(request, twin_options(run_, twin::with_margin(twin.assumptions, explain_margin)));
+            const FoundRate found = find_rate(
+                request, twin_options(run_, twin::with_margin(twin.assumptions, simulation::margin)));
             if (found.interrupted) {
                 throw Interrupted{host::caught_signal()};
             }

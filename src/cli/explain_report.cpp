@@ -15,6 +15,7 @@
 #include "files/json_text.hpp"
 #include "judge/cause_text.hpp"
 #include "show/verdict_json.hpp"
+#include "simulation/margin.hpp"
 
 namespace weir::cli {
 
@@ -210,7 +211,7 @@ std::string answer_text(const ExplainReport& report) {
     }
     return text + largest_rate_text(report.largest_rate) +
            fmt::format("Each holds with a margin: links {0:.0f} % slower, times {0:.0f} % longer, {1}.\n",
-                       100 * explain_margin, files::counted(explain_seeds, "seed"));
+                       100 * simulation::margin, files::counted(simulation::margin_seeds, "seed"));
 }
 
 Json point_json(const std::optional<FindPoint>& point) {

@@ -14,11 +14,6 @@
 
 namespace weir::cli {
 
-/// What a remedy and a rate must bear: links so much slower and times so much longer than the run showed,
-inline constexpr double explain_margin = 0.05;
-/// and so many seeds: times of processing and sizes of events are chance.
-inline constexpr std::uint32_t explain_seeds = 3;
-
 /// The largest rate with which every set would have been on time.
 struct LargestRate {
     std::optional<FindPoint> best;  ///< nothing: none that was tried

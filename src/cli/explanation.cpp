@@ -10,6 +10,7 @@
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
 #include "host/signals.hpp"
+#include "simulation/margin.hpp"
 
 namespace weir::cli {
 
@@ -66,7 +67,8 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
                      progress_.show(fmt::format("looking for the cause: {} of {} simulations", done, known));
                  }
              },
-         .interrupted = [] { return host::caught_signal() != 0; }});
+         .interrupted = [] { return host::caught_signal() != 0; }},
+        simulation::margin_conditions());
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     progress_.clear();
     interrupted_ = proved.interrupted;

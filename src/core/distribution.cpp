@@ -146,6 +146,17 @@ bool is_valid(const Distribution& distribution) {
     }
 }
 
+void scale(Distribution& distribution, double factor) {
+    distribution.mean *= factor;
+    distribution.quantum *= factor;
+    distribution.deviation *= factor;
+    distribution.maximum *= factor;
+    distribution.large *= factor;
+    for (std::int64_t& value : distribution.trace) {
+        value = std::llround(static_cast<double>(value) * factor);
+    }
+}
+
 std::int64_t largest_size(const Distribution& sizes) {
     const auto whole = [](double size) { return static_cast<std::int64_t>(std::ceil(size)); };
     switch (sizes.kind) {

@@ -24,6 +24,9 @@ bool is_valid(const Distribution& distribution);
 /// is_valid().
 double expected_mean(const Distribution& distribution);
 
+/// All values become `factor` times as large, cuts and all.
+void scale(Distribution& distribution, double factor);
+
 /// The largest value that the distribution of a size gives, rounded up; of normal and lognormal without a
 /// `maximum` 4 deviations above the mean, where config cuts them. Not for kinds of durations only.
 std::int64_t largest_size(const Distribution& sizes);

@@ -208,10 +208,11 @@ double rate_bytes(const core::Plan& plan) {
 /// What a growth over the whole time is, unless it has ended by the last half of it.
 BacklogGrowth lasting_growth_in(const Backlog& backlog) {
     constexpr std::size_t least_late = 3;
-    BacklogGrowth growth = growth_in(backlog);
+    const BacklogGrowth growth = growth_in(backlog);
     const std::size_t late = (backlog.points.points + 1) / 2;
-    if (growth.grows() && late >= least_late && !growth_over(backlog, backlog.all().last(late)).grows()) {
-        growth.tolerance_bytes = growth.bytes;
+    if (growth.grows() && late >= least_late) {
+        const BacklogGrowth since_half = growth_over(backlog, backlog.all().last(late));
+        return since_half.grows() ? growth : since_half;
     }
     return growth;
 }

@@ -1,8 +1,13 @@
 #include "judge/slot_growth.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "core/distribution.hpp"
+#include "core/traffic_plan.hpp"
+#include "judge/processing_load.hpp"
 #include "record/backlog_points.hpp"
 
 namespace weir::judge {
@@ -70,37 +75,130 @@ Generated generated_of(const core::Plan& plan, std::span<const record::RankRecor
     return found;
 }
 
-void look_at_plan(const core::Plan& plan, std::span<const record::RankRecord> ranks, SlotGrowth& found) {
-    // Of what is planned and possible; a run of few sets may have drawn more events than others.
-    constexpr double least_load = 1.0005;
-    constexpr double least_drawn_load = 1.02;
-    const bool all_busy = plan.busy_consumers.empty() || plan.busy_consumers.size() >= plan.consumers;
-    if (plan.addressed() || !all_busy || plan.consumers == 0 ||
-        plan.generation == core::Generation::saturate) {
-        return;
+/// What comes for a consumer with a share of its own, in each second.
+double bytes_for(const core::Plan& plan, std::uint32_t consumer, const Generated& generated) {
+    if (!plan.addressed()) {
+        return generated.bytes_per_second / plan.consumers;
     }
-    const Generated generated = generated_of(plan, ranks);
-    const double load = generated.events_per_second * core::expected_mean(plan.busy) * 1e-9 / plan.consumers;
-    if (load > (generated.exact ? least_load : least_drawn_load)) {
-        double room = 0;
-        for (const record::RankRecord& rank : ranks) {
-            room += is_consumer(rank) ? slots_bytes(plan) - last_bytes(rank.summary) : 0;
-        }
-        put_overload(core::Instant{plan.duration.ns}, room, generated.bytes_per_second * (1 - 1 / load),
-                     found);
-        found.planned_load = load;
+    double bytes = 0;
+    for (const core::TrafficPlan::Incoming& incoming : plan.traffic->to(core::ConsumerId{consumer})) {
+        bytes += static_cast<double>(incoming.bytes.count);
     }
+    return bytes / plan.interval.in_seconds();
 }
 
-/// Each consumer by itself.
-void look_at_each(const core::Plan& plan, std::span<const record::RankRecord> ranks, SlotGrowth& found) {
+// Loads.
+
+/// How much longer than planned a consumer took on average, and by how much that may be off.
+struct Slowness {
+    double factor = 1;
+    double error = 0;
+};
+
+Slowness slowness_of(const core::Plan& plan, const record::RankSummary& consumer) {
+    constexpr double fewest = 20;
+    const auto events = static_cast<double>(consumer.measured.processed.events);
+    const double planned_s = core::expected_mean(plan.busy) * 1e-9 * events;
+    if (events < fewest || planned_s <= 0) {
+        return {};
+    }
+    // An event that is in work at either end of the time, and chance.
+    const bool drawn = plan.busy.kind != core::DistributionKind::fixed;
+    const double error = 1.5 / events + (drawn ? 3 / std::sqrt(events) : 0);
+    const double factor = consumer.time.processing.in_seconds() / planned_s;
+    return factor > 1 + error ? Slowness{factor, error} : Slowness{};
+}
+
+struct Loads {
+    ProcessingLoads planned;
+    ProcessingLoads seen;     ///< at least, with what consumers took
+    ProcessingLoads at_most;  ///< with what they may take
+};
+
+Loads loads_of(const core::Plan& plan, std::span<const record::RankRecord> ranks,
+               const Generated& generated) {
+    std::vector<double> least(plan.consumers, 1);
+    std::vector<double> most(plan.consumers, 1);
+    for (const record::RankRecord& rank : ranks) {
+        if (is_consumer(rank) && rank.summary.node.index < plan.consumers) {
+            const Slowness slowness = slowness_of(plan, rank.summary);
+            least[rank.summary.node.index] = slowness.factor - slowness.error;
+            most[rank.summary.node.index] = slowness.factor + slowness.error;
+        }
+    }
+    const double events = generated.events_per_second;
+    return {processing_loads(plan, events), processing_loads(plan, events, least),
+            processing_loads(plan, events, most)};
+}
+
+/// What is planned and possible must not count, nor that a run of few sets may have drawn more events than
+/// others.
+double most_bearable(const Generated& generated) {
+    return generated.exact ? 1.0005 : 1.02;
+}
+
+void look_at_loads(const core::Plan& plan, std::span<const record::RankRecord> ranks,
+                   const Generated& generated, const Loads& loads, SlotGrowth& found) {
+    const ProcessingLoads& worse =
+        loads.seen.highest() > loads.planned.highest() ? loads.seen : loads.planned;
+    const double load = worse.highest();
+    if (load <= most_bearable(generated)) {
+        return;
+    }
+    double room = 0;
+    const record::RankRecord* highest = nullptr;
+    double comes = generated.bytes_per_second;
     for (const record::RankRecord& rank : ranks) {
         if (!is_consumer(rank)) {
             continue;
         }
+        const double here = slots_bytes(plan) - last_bytes(rank.summary);
+        if (worse.each.empty()) {
+            room += here;
+        } else if (worse.each[rank.summary.node.index] == load && highest == nullptr) {
+            highest = &rank;
+            room = here;
+            comes = bytes_for(plan, rank.summary.node.index, generated);
+        }
+    }
+    put_overload(core::Instant{plan.duration.ns}, room, comes * (1 - 1 / load), found);
+    found.consumer = highest;
+    found.load = load;
+}
+
+// What waits.
+
+/// Processing takes nearly all of the time: a backlog may grow that does not show.
+constexpr double busy_from = 0.95;
+
+double unseen_share(const std::optional<BacklogGrowth>& growth, const core::Plan& plan,
+                    double comes_per_second) {
+    if (growth) {
+        return growth->tolerance_bytes_per_second() / std::max(1.0, comes_per_second);
+    }
+    // Too short to compare anything; else the points are not known, which says nothing about the run.
+    return record::points_of(plan, {}).points < 2 ? 1 : 0;
+}
+
+bool is_below_one(double load_at_most, const Generated& generated) {
+    return load_at_most > 0 && load_at_most < 2 - most_bearable(generated);
+}
+
+/// Each consumer by itself.
+void look_at_each(const core::Plan& plan, std::span<const record::RankRecord> ranks,
+                  const Generated& generated, const Loads& loads, SlotGrowth& found) {
+    for (const record::RankRecord& rank : ranks) {
+        if (!is_consumer(rank)) {
+            continue;
+        }
+        const std::uint32_t index = rank.summary.node.index;
         const Processing processing = processing_of(rank.summary);
-        found.busy = std::max(found.busy, processing.busy);
         const auto growth = growth_in_consumer(plan, rank.summary);
+        const double at_most = index < loads.at_most.each.size() ? loads.at_most.each[index] : 0;
+        if (processing.busy >= busy_from && !is_below_one(at_most, generated)) {
+            found.unseen =
+                std::max(found.unseen, unseen_share(growth, plan, bytes_for(plan, index, generated)));
+        }
         const double spare = processing.bytes_per_second * (1 - processing.busy);
         if (processing.busy > 0 && growth && growth->grows() && growth->bytes_per_second() > spare &&
             growth->bytes_per_second() > found.bytes_per_second) {
@@ -111,7 +209,8 @@ void look_at_each(const core::Plan& plan, std::span<const record::RankRecord> ra
     }
 }
 
-void look_at_all(const core::Plan& plan, std::span<const record::RankRecord> ranks, SlotGrowth& found) {
+void look_at_all(const core::Plan& plan, std::span<const record::RankRecord> ranks,
+                 const Generated& generated, const Loads& loads, SlotGrowth& found) {
     double processed = 0;
     double possible = 0;
     double room = 0;
@@ -126,10 +225,13 @@ void look_at_all(const core::Plan& plan, std::span<const record::RankRecord> ran
         possible += processing.bytes_per_second;
         room += slots_bytes(plan) - last_bytes(rank.summary);
     }
-    found.busy = possible > 0 ? processed / possible : 0;
-    if (all_busy && possible > 0 && found.waiting && found.waiting->grows() &&
-        found.waiting->bytes_per_second() > possible - processed) {
-        put_overload(found.waiting->last_at, room, found.waiting->bytes_per_second(), found);
+    const auto waiting = growth_with_consumers(plan, ranks);
+    if (possible > 0 && processed >= busy_from * possible && !is_below_one(loads.at_most.all, generated)) {
+        found.unseen = unseen_share(waiting, plan, generated.bytes_per_second);
+    }
+    if (all_busy && possible > 0 && waiting && waiting->grows() &&
+        waiting->bytes_per_second() > possible - processed) {
+        put_overload(waiting->last_at, room, waiting->bytes_per_second(), found);
     }
 }
 
@@ -137,13 +239,10 @@ void look_at_all(const core::Plan& plan, std::span<const record::RankRecord> ran
 
 SlotGrowth find_slot_growth(const core::Plan& plan, std::span<const record::RankRecord> ranks) {
     SlotGrowth found;
-    found.waiting = growth_with_consumers(plan, ranks);
-    if (plan.addressed()) {
-        look_at_each(plan, ranks, found);
-    } else {
-        look_at_all(plan, ranks, found);
-        look_at_plan(plan, ranks, found);
-    }
+    const Generated generated = generated_of(plan, ranks);
+    const Loads loads = loads_of(plan, ranks, generated);
+    (has_own_shares(plan) ? look_at_each : look_at_all)(plan, ranks, generated, loads, found);
+    look_at_loads(plan, ranks, generated, loads, found);
     return found;
 }
 

@@ -287,7 +287,7 @@ std::string slack_text(const core::Plan& plan, const Producers& producers) {
 }
 
 /// For a run that is sustained. What counts is the slack, so it comes first.
-std::string sustained_text(const core::Plan& plan, const Producers& producers, const Growths& growths) {
+std::string sustained_text(const core::Plan& plan, const Producers& producers, const UnseenGrowth& unseen) {
     const std::string length = files::length_text(plan.duration);
     const bool late = producers.sets.late > 0;
     std::string text;
@@ -298,13 +298,20 @@ std::string sustained_text(const core::Plan& plan, const Producers& producers, c
         text = fmt::format("Sustained: for {} {}. Least slack: {}. {}", length, on_time_text(plan),
                            slack_text(plan, producers), buffers_text(plan, producers));
     }
-    const bool all_gone = plan.generation == core::Generation::sets && !plan.addressed() && !late;
-    const std::string unseen = unseen_growth_text(plan, growths, all_gone);
-    return unseen.empty() ? text : text + ' ' + unseen;
+    return unseen.is_worth_a_note()
+               ? fmt::format("{} {}.", text, files::capitalised(unseen_growth_text(plan, unseen)))
+               : text;
+}
+
+/// For a run that went well, as far as it went.
+std::string too_short_text(const core::Plan& plan, const Producers& producers, const UnseenGrowth& unseen) {
+    return fmt::format(
+        "Not judged: no producer exceeded its buffer ({}), but whether that lasts cannot be told: {}.",
+        fullest_text(plan, producers), unseen_growth_text(plan, unseen));
 }
 
 /// For a run that ended early without an overflow.
-std::string not_judged_text(const core::Plan& plan, const Producers& producers) {
+std::string ended_early_text(const core::Plan& plan, const Producers& producers) {
     return producers.whole_seconds == 0
                ? std::string{"Not judged: the run ended before its first measured second was over."}
                : fmt::format(
@@ -370,6 +377,10 @@ std::string left_of_warmup(const core::Plan& plan, const Producers& producers) {
                : "";
 }
 
+core::Duration longest_wait(const core::Plan& plan, const Producers& producers) {
+    return producers.sets.least_slack ? plan.interval - *producers.sets.least_slack : core::Duration::max();
+}
+
 /// Judges a run that has a rate to sustain.
 void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> ranks, const RunFacts& facts,
                 const Producers& producers, const Losses& losses, Verdict& verdict) {
@@ -378,7 +389,12 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     const bool late = producers.sets.late > 0;
     const Growths growths = facts.complete ? find_growths(plan, ranks) : Growths{};
     put_growth(growths, overflow, verdict);
-    verdict.judged = overflow || facts.complete;
+    const bool all_gone = plan.generation == core::Generation::sets && !plan.addressed() && !late;
+    const UnseenGrowth unseen = facts.complete
+                                    ? unseen_growth(plan, growths, all_gone, longest_wait(plan, producers))
+                                    : UnseenGrowth{};
+    const bool too_short = !overflow && !lost && !growths.any() && unseen.is_large();
+    verdict.judged = overflow || (facts.complete && !too_short);
     verdict.sustained = verdict.judged && !overflow && !lost && !growths.any();
     if (late || lost || facts.complete) {
         verdict.on_time = !late && !lost;
@@ -386,8 +402,9 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     verdict.text = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
                    : growths.any()     ? "NOT sustained: " + growth_text(growths)
                    : lost              ? "NOT sustained: " + lost_text(plan, losses)
-                   : verdict.sustained ? sustained_text(plan, producers, growths)
-                                       : not_judged_text(plan, producers);
+                   : verdict.sustained ? sustained_text(plan, producers, unseen)
+                   : too_short         ? too_short_text(plan, producers, unseen)
+                                       : ended_early_text(plan, producers);
     if (late) {
         verdict.text += ' ' + late_text(plan, producers);
     } else if (!verdict.sustained && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {

@@ -31,7 +31,8 @@ struct DatagramAccount;
 namespace weir::judge {
 
 struct Verdict {
-    /// False: neither sustained nor not (generation saturate, or the run ended early without an overflow).
+    /// False: neither sustained nor not (generation saturate; the run ended early without an overflow, or is
+    /// too short to show a growth that matters).
     bool judged = false;
     bool sustained = false;  ///< only if judged
     std::int64_t first_overflow_second =

@@ -44,10 +44,10 @@ std::string slots_text(const SlotGrowth& growth) {
     const bool all = growth.consumer == nullptr;
     const std::string who =
         all ? "consumers" : files::node_text(growth.consumer->summary.node, growth.consumer->host);
-    const std::string why =
-        growth.planned_load > 0
-            ? fmt::format(" (each would have to process for {:.4g} s in every second)", growth.planned_load)
-            : "";
+    const std::string why = growth.load > 0
+                                ? fmt::format(" ({} would have to process for {:.4g} s in every second)",
+                                              all ? "each" : "it", growth.load)
+                                : "";
     return fmt::format(
         "{} cannot keep up{}: what waits grows by {} per second, first in {} slots, which are full after {}, "
         "then in buffers of producers.",
@@ -120,25 +120,30 @@ NamedCause cause_of_overload(const SlotGrowth& growth) {
     return cause;
 }
 
-std::string unseen_growth_text(const core::Plan& plan, const Growths& growths, bool all_gone) {
-    constexpr double told_from = 0.02;  // of the rate
-    constexpr double busy_from = 0.95;  // below, processing could take more than would not show
-    const bool in_slots = growths.slots.busy >= busy_from && growths.slots.waiting;
-    if (all_gone && !in_slots) {
-        return "";
+UnseenGrowth unseen_growth(const core::Plan& plan, const Growths& growths, bool all_gone,
+                           core::Duration longest_wait) {
+    UnseenGrowth unseen{.share = growths.slots.unseen, .in_slots = growths.slots.unseen > 0};
+    if (all_gone || unseen.in_slots) {
+        return unseen;
     }
-    const std::optional<BacklogGrowth>& growth = in_slots ? growths.slots.waiting : growths.all;
-    if (!growth && record::points_of(plan, {}).points >= 2) {
-        return "";
+    if (!growths.all) {
+        // Not known: the run may be too short to compare anything.
+        unseen.share = record::points_of(plan, {}).points < 2 ? 1 : 0;
+    } else {
+        const double generated = static_cast<double>(plan.rate.bits_per_second) / 8 * plan.producers;
+        unseen.share = growths.all->tolerance_bytes_per_second() / generated;
     }
-    const double generated = static_cast<double>(plan.rate.bits_per_second) / 8 * plan.producers;
-    const double unseen = growth ? growth->tolerance_bytes_per_second() / generated : 1;
-    return unseen < told_from ? ""
-           : unseen < 1
-               ? fmt::format("A backlog {}that grows by less than {} of the rate would not show in {}.",
-                             in_slots ? "in slots of consumers " : "", files::percent(unseen),
+    // What had grown by a share of the rate would have made the last data wait for that share of the run.
+    unseen.share = std::min(unseen.share, longest_wait.in_seconds() / plan.duration.in_seconds());
+    return unseen;
+}
+
+std::string unseen_growth_text(const core::Plan& plan, const UnseenGrowth& unseen) {
+    return unseen.share < 1
+               ? fmt::format("a backlog {}that grows by less than {} of the rate would not show in {}",
+                             unseen.in_slots ? "in slots of consumers " : "", files::percent(unseen.share),
                              files::length_text(plan.duration))
-               : "The run is too short to show whether the backlog grows.";
+               : "the run is too short to show whether the backlog grows";
 }
 
 }  // namespace weir::judge

@@ -44,8 +44,23 @@ std::string growth_text(const Growths& growths);
 /// Why slots fill.
 NamedCause cause_of_overload(const SlotGrowth& growth);
 
-/// A sentence about the growth that such a run cannot show; empty if that is little, or not known.
+/// A growth that such a run cannot show.
+struct UnseenGrowth {
+    double share = 0;       ///< of the rate; 0: it is little, or not known
+    bool in_slots = false;  ///< of consumers; else in buffers of producers
+
+    /// It may be a small one.
+    [[nodiscard]] bool is_worth_a_note() const { return share >= 0.02; }
+    /// The verdict would say nothing about the future.
+    [[nodiscard]] bool is_large() const { return share > 0.05; }
+};
+
 /// `all_gone`: nothing was left at the end of any set, so that a backlog can only be in slots of consumers.
-std::string unseen_growth_text(const core::Plan& plan, const Growths& growths, bool all_gone);
+/// `longest_wait`: from the generation of an event until it was gone, at most.
+UnseenGrowth unseen_growth(const core::Plan& plan, const Growths& growths, bool all_gone,
+                           core::Duration longest_wait);
+
+/// "a backlog that grows by less than 3.4 % of the rate would not show in 4 seconds"
+std::string unseen_growth_text(const core::Plan& plan, const UnseenGrowth& unseen);
 
 }  // namespace weir::judge

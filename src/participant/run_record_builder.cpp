@@ -403,7 +403,9 @@ show::RunRecord RunRecordBuilder::failed(const record::SecondCollector* collecto
 std::vector<std::string> RunRecordBuilder::unmet_requirements(const show::RunRecord& record) const {
     std::vector<std::string> unmet;
     if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
-        unmet.emplace_back("--require sustained: the run was not sustained");
+        const bool cannot_tell = record.status == show::RunStatus::complete && !record.verdict.judged;
+        unmet.emplace_back(cannot_tell ? "--require sustained: whether the run is sustained cannot be told"
+                                       : "--require sustained: the run was not sustained");
     }
     if (run_.require_on_time && !record.verdict.on_time.value_or(false)) {
         unmet.push_back(record.verdict.late_sets > 0

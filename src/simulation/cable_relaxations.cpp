@@ -47,9 +47,10 @@ std::vector<std::size_t> slow_cables(const core::TopologyPlan& topology) {
 RelaxedStep with_rates(std::vector<std::size_t> which, double factor, std::string with, std::string remedy) {
     return {[which = std::move(which), factor](SimulatedRun& changed) {
                 const core::NetworkPlan before = changed.network;
+                const auto faster = which.size() == 1 ? times : exactly_times;
                 for (const std::size_t index : which) {
                     BitRate& rate = changed.network.fabric.topology.own_cables[index].rate;
-                    rate = times(rate, factor);
+                    rate = faster(rate, factor);
                 }
                 keep_shared_memory(before, changed);
             },
@@ -87,8 +88,8 @@ Relaxation faster_uplinks(const core::NetworkPlan& network) {
         relaxation.steps.push_back({[factor](SimulatedRun& changed) {
                                         const core::NetworkPlan before = changed.network;
                                         core::TopologyPlan& topology = changed.network.fabric.topology;
-                                        topology.uplink_rate = times(topology.uplink_rate, factor);
-                                        topology.core_rate = times(topology.core_rate, factor);
+                                        topology.uplink_rate = exactly_times(topology.uplink_rate, factor);
+                                        topology.core_rate = exactly_times(topology.core_rate, factor);
                                         keep_shared_memory(before, changed);
                                     },
                                     "with " + as_fast, as_fast + " ([topology] uplink-rate, core-rate)"});

@@ -445,7 +445,7 @@ class CauseSearch {
 }  // namespace
 
 bool needs_explanation(const RunRecord& record) {
-    return record.status == show::RunStatus::complete && record.verdict.judged && !is_good(record);
+    return record.status == show::RunStatus::complete && record.verdict.on_time && !is_good(record);
 }
 
 ProvedCauses prove_causes(const SimulatedRun& run, const RunRecord& record, const ExplainBudget& budget,

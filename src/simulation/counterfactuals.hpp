@@ -34,8 +34,8 @@ namespace weir::simulation {
 /// A cause that does not suffice must take away this share of a run's lateness and losses.
 inline constexpr double most_share = 0.9;
 
-/// Whether there is something to explain: a complete run that was judged, and was not on time or not
-/// sustained.
+/// Whether there is something to explain: a complete run that has a rate to sustain, and was not on time or
+/// not sustained.
 bool needs_explanation(const show::RunRecord& record);
 
 /// How a search goes on; both may be empty. Called from its threads.

@@ -29,6 +29,10 @@ BitRate times(BitRate rate, double factor) {
     return {rounded_up(static_cast<double>(rate.bits_per_second) * factor, 2)};
 }
 
+BitRate exactly_times(BitRate rate, double factor) {
+    return {std::llround(static_cast<double>(rate.bits_per_second) * factor)};
+}
+
 std::vector<double> factors_for(const core::NetworkPlan& network, BitRate now) {
     const BitRate fastest =
         network.model == core::NetworkModel::packet ? fastest_packet_link : fastest_fluid_link;

@@ -13,7 +13,11 @@ namespace weir::simulation {
 /// With so many significant digits, upwards.
 std::int64_t rounded_up(double value, int digits);
 
+/// With two significant digits, upwards: where the rate itself is advised.
 core::BitRate times(core::BitRate rate, double factor);
+
+/// Where the factor is.
+core::BitRate exactly_times(core::BitRate rate, double factor);
 
 /// Those that give different rates, up to the fastest link: of one that is nearly as fast, up to four times.
 std::vector<double> factors_for(const core::NetworkPlan& network, core::BitRate now);

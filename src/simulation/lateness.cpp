@@ -49,8 +49,9 @@ double Badness::bearable_lateness(double share) const {
 }
 
 bool is_good(const show::RunRecord& record) {
-    return record.status == show::RunStatus::complete && record.verdict.judged && record.verdict.sustained &&
-           record.verdict.on_time.value_or(false);
+    const judge::Verdict& verdict = record.verdict;
+    return record.status == show::RunStatus::complete && verdict.on_time.value_or(false) &&
+           (verdict.sustained || !verdict.judged);
 }
 
 core::Duration late_by(const show::RunRecord& record) {

@@ -38,7 +38,7 @@ class Badness {
     double lost_weight_;
 };
 
-/// Complete, judged, sustained and on time.
+/// Complete and on time, and sustained as far as that can be told.
 bool is_good(const show::RunRecord& record);
 
 /// By how much the latest set was late; 0: none was.

@@ -12,6 +12,7 @@
 #include "core/producer.hpp"
 #include "core/switch_memory.hpp"
 #include "files/formatting.hpp"
+#include "judge/processing_load.hpp"
 #include "simulation/faster_links.hpp"
 
 namespace weir::simulation {
@@ -88,21 +89,29 @@ bool window_matters(const SimulatedRun& run) {
            (run.network.model == core::NetworkModel::packet || plan.shaping.kind != core::ShapingKind::none);
 }
 
-/// What consumers have to process, of what they can. At 1 and above more slots only put off that they are
-/// full.
-double processing_load(const core::Plan& plan) {
-    if (plan.busy.kind == core::DistributionKind::none || plan.consumers == 0) {
-        return 0;
+/// Times as long as planned, by consumer: of those that are slow to the end.
+std::vector<double> slowness_of(const SimulatedRun& run) {
+    std::vector<double> slowness(run.run.plan.consumers, 1);
+    for (const Disturbance& disturbance : run.disturbances) {
+        if (disturbance.kind == Disturbance::Kind::slow && disturbance.node.role == core::Role::consumer &&
+            disturbance.length == core::Duration::max() && disturbance.node.index < slowness.size()) {
+            slowness[disturbance.node.index] *= disturbance.factor;
+        }
     }
-    const double events = std::ceil(static_cast<double>(plan.set_bytes().count) /
-                                    std::max(1.0, core::expected_mean(plan.event_size)));
-    const double of_all = plan.builds() ? events : events * plan.producers;
-    return of_all * core::expected_mean(plan.busy) * 1e-9 / plan.interval.in_seconds() / plan.consumers;
+    return slowness;
+}
+
+/// More slots only put off that they are full.
+bool slots_only_put_off(const SimulatedRun& run) {
+    const core::Plan& plan = run.run.plan;
+    const judge::ProcessingLoads loads =
+        judge::processing_loads(plan, judge::planned_events_per_second(plan), slowness_of(run));
+    return loads.highest() >= 1;
 }
 
 void add_counts(const SimulatedRun& run, std::vector<Relaxation>& table) {
     const core::Plan& plan = run.run.plan;
-    if (!plan.busy_consumers.empty() || processing_load(plan) < 1) {
+    if (!slots_only_put_off(run)) {
         add(table,
             more_of(run, {CauseKind::slots, &core::Plan::slots, slots_possible(plan), "slots", "--slots"}));
     }
@@ -236,17 +245,6 @@ Relaxation shorter_latency(const core::NetworkPlan& network) {
     return relaxation;
 }
 
-void scale(core::Distribution& distribution, double factor) {
-    distribution.mean *= factor;
-    distribution.quantum *= factor;
-    distribution.deviation *= factor;
-    distribution.maximum *= factor;
-    distribution.large *= factor;
-    for (std::int64_t& value : distribution.trace) {
-        value = std::llround(static_cast<double>(value) * factor);
-    }
-}
-
 Relaxation shorter_processing(const core::Plan& plan) {
     Relaxation relaxation{.what = CauseKind::processing, .where = {}, .steps = {}};
     if (plan.busy.kind == core::DistributionKind::none) {
@@ -258,10 +256,11 @@ Relaxation shorter_processing(const core::Plan& plan) {
     const double mean = core::expected_mean(plan.busy);
     for (const double factor : {0.9, 0.75, 0.5, 0.3, 0.2, 0.1, 0.01}) {
         const std::string wanted = readable(Duration{std::llround(mean * factor)});
-        relaxation.steps.push_back({[factor](SimulatedRun& changed) { scale(changed.run.plan.busy, factor); },
-                                    fmt::format("with {} of processing for an event instead of {} on average",
-                                                wanted, readable(Duration{std::llround(mean)})),
-                                    fmt::format("processing that takes {} on average (--busy)", wanted)});
+        relaxation.steps.push_back(
+            {[factor](SimulatedRun& changed) { core::scale(changed.run.plan.busy, factor); },
+             fmt::format("with {} of processing for an event instead of {} on average", wanted,
+                         readable(Duration{std::llround(mean)})),
+             fmt::format("processing that takes {} on average (--busy)", wanted)});
     }
     return relaxation;
 }
@@ -294,9 +293,11 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
         relaxation.steps.push_back(
             {[wanted, factor, links](SimulatedRun& changed) {
                  const core::NetworkPlan before = changed.network;
-                 changed.network.*links.usual = wanted;
-                 for (core::OwnLinks& some : changed.network.*links.own) {
-                     some.rate = times(some.rate, factor);
+                 std::vector<core::OwnLinks>& own = changed.network.*links.own;
+                 changed.network.*links.usual =
+                     own.empty() ? wanted : exactly_times(changed.network.*links.usual, factor);
+                 for (core::OwnLinks& some : own) {
+                     some.rate = exactly_times(some.rate, factor);
                  }
                  keep_shared_memory(before, changed);
              },

@@ -191,7 +191,7 @@ void read_losses(const RecordValue& recovery, ShownRun& run) {
 }
 
 void read_verdict(const RecordValue& verdict, ShownRun& run) {
-    if (!verdict.truth_or_false("judged")) {
+    if (!verdict.truth_or_false("judged") && !verdict.has("on_time")) {
         throw Unreadable(
             "the run was not judged, so there is nothing to explain; take a run that has a verdict");
     }

@@ -147,8 +147,11 @@ std::string contradiction_in(const show::RunRecord& record) {
         return fmt::format("the run is called sustained at an occupancy of {}", verdict.max_occupancy);
     }
     const bool expects_judgement = plan.generation != Generation::saturate;
-    if (verdict.judged != expects_judgement || verdict.on_time.has_value() != expects_judgement) {
-        return "a complete run is judged if and only if it has a rate";
+    if ((verdict.judged && !expects_judgement) || verdict.on_time.has_value() != expects_judgement) {
+        return "a complete run is judged by its sets if and only if it has a rate";
+    }
+    if (!verdict.judged && (verdict.buffer_full_after_s || verdict.slots_full_after_s)) {
+        return "the run is not judged although a backlog grows";
     }
     if (std::string against = contradiction_in_growth(record); !against.empty()) {
         return against;

@@ -91,9 +91,10 @@ TEST_CASE("A verdict that contradicts its record is found") {
     SECTION("on time with a cause") {
         record.verdict.causes.resize(1);
     }
-    SECTION("not judged, although it has a rate") {
+    SECTION("not judged, although a backlog grows") {
         record.verdict.judged = false;
         record.verdict.sustained = false;
+        record.verdict.buffer_full_after_s = 5;
     }
     SECTION("a phase faster than its ideal") {
         record.phases = {{.name = "all", .bytes = {}, .shortest = Duration{99}, .ideal = Duration{100}}};

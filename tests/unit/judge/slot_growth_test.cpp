@@ -125,14 +125,17 @@ TEST_CASE("Slots that fill while consumers are never idle are an overload, witho
                 points.bytes.at(i) = points.bytes.at(5);
             }
         }
-        CHECK(run.judged().sustained);
+        CHECK_FALSE(run.judged().slots_growth_bytes_per_second);
     }
-    SECTION("what a short run would not show is said, if they were busy nearly always") {
+    SECTION("what a short run would not show is no verdict, if they were busy nearly always") {
         for (std::size_t index = 0; index < 3; ++index) {
             run.queue(index, 0, index == 0 ? 30 : 0);
             run.consumer(index).backlog_points.bytes.at(4) = {300 * event};
         }
-        CHECK(contains(run.judged().text, "A backlog in slots of consumers that grows by less than "));
+        const Verdict short_run = run.judged();
+        CHECK_FALSE(short_run.judged);
+        CHECK(short_run.on_time.value());
+        CHECK(contains(short_run.text, "whether that lasts cannot be told: a backlog in slots of consumers"));
         run.process(0, 600, 5.0);
         CHECK_FALSE(contains(run.judged().text, "would not show"));
     }
@@ -152,6 +155,29 @@ TEST_CASE("Of addressed events, what waits in one consumer counts, whatever othe
                    " cannot keep up: what waits grows by 50.00 MB per second, first in its slots,"));
     run.process(1, 300, 8.0);
     CHECK(run.judged().sustained);
+}
+
+TEST_CASE("A consumer whose share no other takes is enough to be overloaded") {
+    Run run;
+    run.plan.policy = core::PolicyKind::round_robin;
+    run.plan_busy(1.2);  // 2000 / 3 events in each second: 0.8 s
+    run.plan.busy.kind = core::DistributionKind::fixed;
+    for (std::size_t index = 0; index < 3; ++index) {
+        run.process(index, 600, 7.2);
+    }
+    CHECK(run.judged().sustained);
+    SECTION("if it takes longer than planned: 1.6 ms, 1.067 s, of which an event and a half may be chance") {
+        run.process(1, 600, 9.6);
+        const Verdict verdict = run.judged();
+        CHECK_FALSE(verdict.sustained);
+        CHECK(contains(verdict.text, "NOT sustained: consumer 1 on "));
+        CHECK(contains(verdict.text, "(it would have to process for 1.066 s in every second)"));
+    }
+    SECTION("if it alone is busy by plan") {
+        run.plan.busy.mean = 2e6;
+        run.plan.busy_consumers = {1};
+        CHECK(contains(run.judged().text, "(it would have to process for 1.333 s in every second)"));
+    }
 }
 
 }  // namespace judge_slot_growth_test_file

@@ -89,7 +89,7 @@ TEST_CASE("The verdict has how long a run was, and what it was too short to show
     CHECK(contains(run.judged().text, "Sustained: for 200 ms no producer exceeded its buffer"));
     run.plan.generation = Generation::steady;
     run.plan.event_size = {.kind = DistributionKind::fixed, .mean = 100'000'000};
-    CHECK(contains(run.judged().text, " The run is too short to show whether the backlog grows."));
+    CHECK(contains(run.judged().text, ": the run is too short to show whether the backlog grows."));
     run.plan.duration = Duration::seconds(10);
     const auto with_points = [&](std::uint32_t points) {
         run.producer(0).backlog_points.known = run.producer(1).backlog_points.known = points;

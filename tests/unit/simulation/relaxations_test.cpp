@@ -108,6 +108,20 @@ TEST_CASE("More slots are no remedy for consumers that cannot keep up") {
     run.run.plan.busy.mean = 200e6;
     CHECK(find(relaxations_of(run), CauseKind::slots) == nullptr);
     CHECK(find(relaxations_of(run), CauseKind::processing) != nullptr);
+    SECTION("nor for one of them whose share cannot go elsewhere") {
+        run.run.plan.busy_consumers = {1};
+        CHECK(find(relaxations_of(run), CauseKind::slots) != nullptr);
+        run.run.plan.policy = PolicyKind::round_robin;
+        CHECK(find(relaxations_of(run), CauseKind::slots) == nullptr);
+    }
+    SECTION("nor for one that has become slow") {
+        run.run.plan.busy.mean = 150e6;
+        run.run.plan.policy = PolicyKind::round_robin;
+        CHECK(find(relaxations_of(run), CauseKind::slots) != nullptr);
+        run.disturbances = {fault(Disturbance::Kind::slow, {Role::consumer, 2})};
+        run.disturbances[0].factor = 1.4;
+        CHECK(find(relaxations_of(run), CauseKind::slots) == nullptr);
+    }
 }
 
 TEST_CASE("Events that do not divide evenly can be made to") {
