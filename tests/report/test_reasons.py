@@ -60,6 +60,16 @@ def test_simulations_that_differ_in_one_option_prove_it(headline):
     assert "because" not in text and "with slots 2 instead of 4, consumer-link 7Gb/s instead of 10Gb/s" in text
 
 
+def test_a_reason_is_not_half_of_what_a_third_setting_shows(headline):
+    off = {"pfc": "off", "ecn": "off"}
+    settings = {name: lossy(1.0, 400, simulated=True, plan={**off, name: "on"}) for name in ("pfc", "ecn")}
+    text = headline({"none": lossy(0.8, 90_000, simulated=True, plan=off), **settings})
+    assert "because neither pfc nor ecn is on; there packets are lost" in text or "because neither ecn nor pfc is on; there packets are lost" in text
+    settings["ecn"] = lossy(1.0, 400, simulated=True, plan={**off, "slots": "8"})
+    text = headline({f"{name}2": of for name, of in {"none": lossy(0.8, 90_000, simulated=True, plan={**off, "slots": "4"}), **settings}.items()})
+    assert "neither pfc is on nor slots is 8" in text or "neither slots is 8 nor pfc is on" in text
+
+
 def test_what_the_name_of_a_setting_says_is_not_said_again(capsys, make):  # noqa: F811
     runs = [make(f"{slots}-{index}", tags={"slots": slots}, plan={"slots": slots}, seed=str(index), simulated=True,
                  goodput=int(slots) / 8 + index / 1000) for slots in ("8", "6") for index in range(5)]

@@ -212,13 +212,35 @@ def test_two_at_once(sweep):
 def test_failures_are_repeated_on_demand_only(sweep):
     (sweep.directory / "crash").touch()
     assert "failed: weir run: something is wrong" in sweep("submit", "--local", expect=1)
-    assert sweep.states() == ["failed"] * 6
+    assert sorted(sweep.states()) == ["failed"] * 2 + ["waiting"] * 4
     (sweep.directory / "crash").unlink()
-    assert "6 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
+    sweep("submit", "--local")
+    assert "2 runs failed; --retry-failed repeats them" in sweep("submit", "--local")
     assert "something is wrong" in sweep("status", expect=1)
-    assert "6 of 6 runs are missing: 6 failed" in sweep("collect")
+    assert "2 of 6 runs are missing: 2 failed" in sweep("collect")
     sweep("submit", "--local", "--retry-failed")
-    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 12
+    assert sweep.states() == ["complete"] * 6 and sweep.begun() == 8
+
+
+def test_a_campaign_stops_when_every_setting_has_failed_for_one_reason(sweep):
+    (sweep.directory / "crash").touch()
+    said = sweep("submit", "--local", expect=1)
+    assert sweep.begun() == 2 and ("stopped: a run of every setting failed, and each as this one: weir run: something is wrong. Mend that; then "
+                                   "weir-sweep submit --retry-failed makes these and the others") in said
+    # Of one setting only: the other one goes on.
+    (sweep.directory / "crash").unlink()
+    launcher = sweep.directory / "launcher"
+    launcher.write_text(launcher.read_text().replace("weir=$3", 'case "$*" in *token*) echo "weir run: no token" >&2; exit 1 ;; esac; weir=$3'))
+    sweep("submit", "--local", "--retry-failed", expect=1)
+    assert sorted(sweep.states()) == ["complete"] * 3 + ["failed"] * 3
+
+
+def test_a_launcher_that_changes_an_option_is_named_right_after_the_run(sweep):
+    launcher = sweep.directory / "launcher"
+    launcher.write_text(launcher.read_text().replace("--quiet", "--quiet --slots 7"))
+    said = sweep("submit", "--local", expect=1)
+    assert sweep.begun() == 2 and 'failed: the launcher changed --slots, which is 7, not 4: put slots = "7" into [run]' in said
+    assert "stopped: " in said
 
 
 def test_runs_of_another_plan_do_not_count(sweep):
@@ -231,7 +253,7 @@ def test_runs_of_another_plan_do_not_count(sweep):
     record["labels"]["point"] = "0099"
     (runs[1] / "run.json").write_text(json.dumps(record))
     said = sweep("status", expect=1)
-    assert "has --rate 200Mb/s, not 100Mb/s" in said and "is the run of another point" in said
+    assert "the launcher changed --rate, which is 200Mb/s, not 100Mb/s" in said and "is the run of another point" in said
     sweep("submit", "--local", "--retry-failed")
     assert sweep.states() == ["complete"] * 6 and sweep.begun() == 8
 

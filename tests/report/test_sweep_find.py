@@ -147,7 +147,7 @@ def test_a_launcher_that_changes_options_stops_the_setting(find):
     launcher = find.sweep.directory / "launcher"
     launcher.write_text(launcher.read_text().replace("--quiet", "--quiet --slots 7"))
     said = find.sweep("submit", "--local", expect=1)
-    assert find.sweep.begun() == 6 and "has --slots 7, not 4" in said
+    assert find.sweep.begun() == 6 and "the launcher changed --slots, which is 7, not 4" in said
 
 
 SWITCH = """[switch]

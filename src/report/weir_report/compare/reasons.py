@@ -110,13 +110,39 @@ def text(found, worse, better):
     experiment = is_experiment(*groups, options, searched)
     options = [option for option in options if f"{option.option}={option.worse}" not in groups[0].name.split()]  # its name says so
     if experiment and options:
-        return f", because {options[0].option} is {options[0].worse} instead of {options[0].better}{_there(beside)}"
+        return f", because {_because(found, worse, better, options[0], searched)}{_there(beside)}"
     named = f", with {_listed(options)}" if options else ""
     if len(options) > 1 and sum(trial.gone is not None and not trial.mechanism for trial in trials) == len(options):
         named += ", none of which alone is the reason"
     if counted:
         return f"{named}, where {beside}"
     return f"{named} ({beside})" if named and beside else named
+
+
+def _because(found, worse, better, option, searched):
+    """pfc is off instead of on; where another setting has it off, too, and is better by another option: neither pfc nor ecn is on"""
+    others = [other for row in found.rows if row.index not in (worse.index, better.index)
+              and (other := _only_other(found, worse, row, searched)) and other.option != option.option]
+    ways = list({way.option: way for way in (option, *others)}.values())
+    if len(ways) == 1:
+        return f"{option.option} is {option.worse} instead of {option.better}"
+    if len({way.better for way in ways}) == 1:
+        return f"{_nor([way.option for way in ways])} is {option.better}"
+    return _nor([f"{way.option} is {way.better}" for way in ways])
+
+
+def _nor(words):
+    return "neither " + " nor ".join(words)
+
+
+def _only_other(found, worse, row, searched):
+    """The Difference by which a third setting is certainly better than the worse one, if it is one alone."""
+    told = found.ranked.told[worse.index][row.index]
+    if told is None or told.better != row.index:
+        return None
+    groups = found.groups[worse.index], found.groups[row.index]
+    options = differences(*groups, searched)
+    return options[0] if is_experiment(*groups, options, searched) else None
 
 
 def _there(beside):

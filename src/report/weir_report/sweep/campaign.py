@@ -20,6 +20,7 @@ import collections
 import dataclasses
 import datetime
 import functools
+import json
 from pathlib import Path
 
 from ..basics import whole_file
@@ -163,7 +164,7 @@ class World:
             except ReportError as error:  # concerns this attempt alone: there may be another one
                 record, damaged = None, str(error)
             if record is not None and record.get("status") == "complete":
-                foreign = self._not_this_point(point, directory, record, expected)
+                foreign = self.not_this_point(point, directory, record, expected)
                 if not foreign:
                     return PointState(point, "complete", "", attempts, directory)
         if not attempts:
@@ -185,7 +186,7 @@ class World:
             return PointState(point, "unknown", f"claimed by {who}, whose state is unknown here", attempts)
         return PointState(point, "interrupted", f"{who} ended without a record", attempts)
 
-    def _not_this_point(self, point, directory, record, expected):
+    def not_this_point(self, point, directory, record, expected):
         """Why a complete run is not one of this point; empty if it is."""
         setting = self.plan.setting_of(point)
         labels = record.get("labels") or {}
@@ -198,8 +199,15 @@ class World:
             if simulated and option not in there:
                 continue  # it means nothing in a simulation, as --engine
             if there.get(option) != value:
-                return f"{directory.name} has --{option} {there.get(option)}, not {value}"
+                return self._changed_option(option, there.get(option), value, expected)
         return ""
+
+    def _changed_option(self, option, there, value, expected):
+        if there is None or self.name == "simulation":
+            return f"it has --{option} {there}, not {value}"
+        is_axis = len({of_setting.get(option) for of_setting in expected.values()}) > 1 or option in ("seed", self.plan.find and self.plan.find.what)
+        advice = "it must leave it as it is" if is_axis else f"put {option} = {json.dumps(there)} into [run]"
+        return f"the launcher changed --{option}, which is {there}, not {value}: {advice}"
 
     # --- Submissions.
 

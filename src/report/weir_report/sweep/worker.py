@@ -74,6 +74,10 @@ class Worker:
         points = {point.name: point for point in self.world.plan.points}
         begun = 0
         for name in self.job["points"]:
+            if why := self._why_all_failed():
+                self.say(f"stopped: a run of every setting failed, and each as this one: {why}. Mend that; then weir-sweep submit "
+                         "--retry-failed makes these and the others", flush=True)
+                return
             for tries in range(1, TRIES + 1):
                 if self.stop or begun >= self.job["runs_per_job"]:
                     return
@@ -92,6 +96,21 @@ class Worker:
                     self.outcomes.append(outcome)
                     begun += 1
                     break
+
+    def _why_all_failed(self):
+        """Why a run of each setting failed in this submission, if none is complete and all failed for one reason; so the next ones would, too."""
+        reasons, settings = set(), set()
+        if "complete" in self.outcomes:
+            return None
+        claims = {point: claim_files.last_claim(self.world.directory / "claims", point.name) for point in self.world.plan.points}
+        ended = [(point, claim) for point, claim in claims.items() if claim and claim.end and claim.record.get("submission") == self.number]
+        for point, claim in ended:
+            reasons.add((claim.end.get("outcome"), claim.end.get("reason", "").replace(self.world.run_directory(point, claim.number).name, "")))
+            settings.add(point.setting)
+        wanted = {point.setting for point in self.world.plan.points if point.name in self.job["points"]}
+        if len(ended) < 2 or len(reasons) != 1 or next(iter(reasons))[0] != "failed" or settings != wanted:
+            return None
+        return ended[-1][1].end.get("reason", "").rstrip(".")
 
     def announce(self):
         """Prints what the campaign has found, if there is more than its runs."""
@@ -173,7 +192,8 @@ class Worker:
         except ReportError as error:
             return "failed", str(error), status
         if record.get("status") == "complete":
-            return "complete", "", status
+            other = self.world.not_this_point(point, self.world.run_directory(point, claim.number), record, self.world.expected_plans())
+            return ("failed", other, status) if other else ("complete", "", status)
         if self.stop:
             return "interrupted", self.stop.reason, status
         if child.too_long:
