@@ -1,11 +1,13 @@
 """What comes from outside is shown harmlessly, and numbers that are none are refused."""
 
 import json
+import sys
 
 import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 
-from weir_report import report_command
+from weir_report import compare_command, report_command, sweep_command, traffic_command
+from weir_report.basics import terminal_text
 from weir_report.basics.errors import ReportError
 from weir_report.basics.input_file import read_json
 from weir_report.runs.run import read_run
@@ -70,3 +72,45 @@ def test_a_missing_measured_row_of_a_complete_run_is_remarked(stored):
 def test_a_directory_that_does_not_exist_is_named(capsys, tmp_path):
     status, _, err = run(capsys, tmp_path / "nowhere")
     assert status == 2 and f"{tmp_path / 'nowhere'}: no such directory" in err
+
+
+HEADER = "producer,consumer,bytes\n"
+
+
+@pytest.mark.parametrize("text, shown", [
+    (f"{HEADER}0,1,1\x1b[31mRED\n", "1\\u001b[31mRED"), ("producer,consumer,\x9bbytes\n", "\\u009b"), (f"{HEADER}0,\u202e1,1\n", "\\u202e1")])
+def test_messages_about_traffic(capsys, tmp_path, text, shown):
+    file = tmp_path / "\x1b[2J.csv"
+    file.write_text(text)
+    assert traffic_command.main(["show", str(file)]) == 2
+    harmless(capsys, "\\u001b[2J.csv", shown)
+
+
+@pytest.mark.parametrize("text", ['[run]\n"\\u001b[31mred" = 1\n', '[axes]\n"\\u202eevil" = ["\\u001b[2J", "\\u009b2J"]\n', 'name = "\\u001b[31mred"\nx = 1\n'])
+def test_messages_about_sweeps(capsys, tmp_path, text):
+    (tmp_path / "a.toml").write_text(text)
+    assert sweep_command.main(["plan", str(tmp_path / "a.toml")]) == 2
+    harmless(capsys)
+
+
+def test_messages_about_options(capsys):
+    for command in (report_command, compare_command, sweep_command, traffic_command):
+        with pytest.raises(SystemExit):
+            command.main(["--\x1b[31mred", "\rweir: fine"])
+        harmless(capsys)
+
+
+def harmless(capsys, *expected):
+    printed = capsys.readouterr()
+    for text in expected:
+        assert text in printed.err
+    assert not any(letter in printed.err + printed.out for letter in "\x1b\x9b\r\u202e"), printed
+
+
+def test_text_for_terminals(capsys):
+    with terminal_text.safe_streams(), terminal_text.safe_streams():
+        print(f"{terminal_text.RED}red{terminal_text.RESET} \x1b[31mno \u061c\ud800\udcff \U000e0041 a\rb\r\n\tc")
+        print("\x07", file=sys.stderr)
+    printed = capsys.readouterr()
+    assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\ue0041 a\\u000db\r\n\tc\n" and printed.err == "\\u0007\n"
+    assert read_json('"\\udcff\\u061C\\ud83d\\ude00\\ufdd0"') == "\\xff\\u061c\U0001f600\\ufdd0"

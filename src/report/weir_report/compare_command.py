@@ -9,8 +9,8 @@ from pathlib import Path
 
 from .basics import whole_file
 from .basics.errors import ReportError, status_of
-from .basics.input_file import shown
 from .basics.quantities import share, time_ns
+from .basics.terminal_text import shown
 from .compare import terminal as compare_terminal
 from .compare.comparison import BETTER, INCONCLUSIVE, WORSE, Settings, compare
 from .compare.inputs import compare_limits, grouped, is_campaign, read_runs, two_groups

@@ -6,6 +6,8 @@ import signal
 import sys
 from pathlib import Path
 
+from .terminal_text import safe_streams
+
 
 class ReportError(Exception):
     """A message for people: it names the file (and the line, where there is one), what was found, and what would be
@@ -20,6 +22,11 @@ def status_of(command, work, of_files=2):
     (pandas: ParserError), and there is nothing to tidy up: files are written at the end. What has temporary files meanwhile (compare/proofs.py)
     removes them itself."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with safe_streams():
+        return _status_of(command, work, of_files)
+
+
+def _status_of(command, work, of_files):
     try:
         status = work() or 0
         sys.stdout.flush()

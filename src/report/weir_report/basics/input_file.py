@@ -8,23 +8,15 @@ import re
 import stat
 
 from .errors import ReportError
+from .terminal_text import UNSAFE, shown
 
 MOST_BYTES = 2 << 30
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8
 KINDS = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
          stat.S_IFSOCK: "a socket"}
 
-
-# What a terminal or a page would act on or hide: control characters, and those that change the direction of text.
-UNSAFE = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-_UNSAFE = re.compile(f"[{UNSAFE}]")
 # As it is in the text of a file: itself, or escaped.
-_UNSAFE_IN_JSON = re.compile(f"[{UNSAFE}]|\\\\u(?:00[0189]|20[026]|[Ff][Ee][Ff][Ff])|\\\\[bf]")
-
-
-def shown(text):
-    """`text` with what is unsafe spelt out: \\u202e."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+_UNSAFE_IN_JSON = re.compile(f"[{UNSAFE}]|\\\\u(?:00[0189]|061[Cc]|20[026]|[Ff][Ee][Ff][Ff]|[Ff][Dd][DdEe]|[Dd][89A-Fa-f])|\\\\[bf]")
 
 
 def read_json(text):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 
 from ..basics import text_table, units
+from ..basics.terminal_text import BOLD, RESET
 from . import answer_text
 
 WIDTH = 110
-BOLD, RESET = "\x1b[1m", "\x1b[0m"
 # The words of a counter in the line of its setting.
 COUNTERS_MAX = 3
 VICTIMS_MAX = 4

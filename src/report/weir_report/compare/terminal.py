@@ -2,14 +2,14 @@
 how much."""
 
 from ..basics import text_table, units
+from ..basics.terminal_text import BOLD, FAINT, GREEN, RED, RESET
 from ..runs.key_figures import COMPLETED, KEY_FIGURES, SPEED
 from . import answer_lines, answer_why, network_mechanisms
 from .comparison import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE
 from .figure_results import all_equal
 from .run_groups import are_network_settings
 
-COLOURS = {WORSE: "\x1b[31m", BETTER: "\x1b[32m", INCONCLUSIVE: "\x1b[2m", NO_DIFFERENCE: ""}
-BOLD, RESET = "\x1b[1m", "\x1b[0m"
+COLOURS = {WORSE: RED, BETTER: GREEN, INCONCLUSIVE: FAINT, NO_DIFFERENCE: ""}
 NAMED_MAX = 5
 # Above this a difference reads better as a factor.
 FACTOR_FROM = 10.0
