@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from weir_report.compare import capacity_ranking
 from weir_report.compare.capacity_estimates import limit
 from weir_report.compare.figure_results import Settings
 from weir_report.runs.capacity import read_capacity
-from weir_report.sweep import find_values
+from weir_report.sweep import find_command, find_values
 from weir_report.sweep.file import parse_sweep
 
 # Each of two producers has a link of 1 Gb/s, or of 700 Mb/s: in the simulator, and where the launcher takes mpirun's place.
@@ -142,6 +143,15 @@ def test_a_run_that_fails_decides_nothing(find):
 
 
 COARSE = 'find = {resolution = "20%"}'
+@pytest.mark.parametrize("words, message", [(["--foo"], "--foo: weir run has no such option; see weir run --help"),
+                                            (["--producrs"], "--producrs: weir run has no such option; did you mean --producers?"),
+                                            (["--rate"], "--rate: a value is missing")])
+def test_an_option_without_a_value_is_unknown_or_lacks_it(weir, monkeypatch, words, message):
+    monkeypatch.setenv("WEIR", weir)
+    with pytest.raises(ReportError, match=re.escape(message)):
+        find_command.options_of(words)
+
+
 def test_a_launcher_that_changes_options_stops_the_setting(find):
     """A run of another plan is not the point's, however often it is made."""
     launcher = find.sweep.directory / "launcher"

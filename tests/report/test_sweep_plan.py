@@ -222,6 +222,26 @@ def test_parts_of_a_job():
     assert dict(sweep.slurm.parts)["producers"].ranks_per_node == 2
 
 
+@pytest.mark.parametrize("text, message", [
+    ('[switch]\nsettings = ["a"]\non-change = "./set-switch"', "switch.on-change: there is no file './set-switch' in "),
+    ('[switch]\nsettings = ["a"]\non-change = "sh ./set-switch --fast"', "switch.on-change: there is no file './set-switch' in "),
+    ('[switch]\nsettings = ["a"]\non-change = "set-no-switch"', "switch.on-change: there is no command 'set-no-switch'"),
+    ('[switch]\nsettings = ["a"]\nread = "./plain"', "switch.read: './plain' may not be executed (chmod +x)"),
+    ('[local]\nlauncher = ["sh", "--hostfile", "no-hosts"]', "local.launcher: there is no file 'no-hosts' in "),
+    ('[local]\nlauncher = ["sh", "--hostfile=/no/hosts"]', "local.launcher: there is no file '/no/hosts'")])
+def test_commands_and_files_that_are_not_there_are_refused_before_any_run(tmp_path, text, message):
+    (tmp_path / "plain").write_text("")
+    with pytest.raises(ReportError, match=re.escape(f"{tmp_path}/some.toml: {message}")):
+        dry_runs.refuse_missing_files(parse_sweep(tmp_path / "some.toml", AXES + text))
+
+
+@pytest.mark.parametrize("command", ["true", "test 1 = 1 &&", "$HOME/set", "X=1 ./set", "sh -c 'exit 0'", "'", "(cd /; true)"])
+def test_what_only_a_shell_can_tell_is_left_to_it(tmp_path, command):
+    text = f'[switch]\nsettings = ["a"]\non-change = {json.dumps(command)}\n[local]\nlauncher = ["sh", "--hostfile", "some.toml"]'
+    (tmp_path / "some.toml").write_text("")
+    dry_runs.refuse_missing_files(parse_sweep(tmp_path / "some.toml", AXES + text))
+
+
 def test_placeholders_of_a_site_file_are_refused_on_a_cluster():
     sites = sorted((ROOT / "slurm" / "sites").glob("*.toml"))
     words = {text for path in sites for text in re.findall(r'"([A-Z][A-Z ,-]{3,})"', path.read_text())}

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import subprocess
 
 from ..basics import programs
@@ -101,6 +102,53 @@ def refuse_placeholders(sweep, world="slurm"):
     found += [f"switch.{name} = \"{command}\"" for name, command in commands.items() if command and _IN_COMMANDS.search(command)]
     if found:
         raise ReportError(f"{sweep.path}: what is in capitals is a placeholder, to be filled in or left out: {', '.join(found)}")
+
+
+_HOST_FILES = ("--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile")
+# What runs the file behind it.
+_INTERPRETERS = ("sh", "bash", "dash", "python", "python3", "perl")
+
+
+def refuse_missing_files(sweep):
+    """Raises ReportError if a command or a file that runs on this machine need is not there: all of them would fail."""
+    base, launcher = sweep.path.parent, sweep.local.launcher
+    problems = [("local.launcher", _program_problem(word, base)) for word in launcher[:1]]
+    problems += [("local.launcher", _file_problem(name, base)) for name in _host_files(launcher)]
+    commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}
+    problems += [(f"switch.{key}", _command_problem(command, base)) for key, command in commands.items() if command]
+    found = [f"{key}: {problem}" for key, problem in problems if problem]
+    if found:
+        raise ReportError(f"{sweep.path}: {'; '.join(found)}")
+
+
+def _host_files(launcher):
+    behind = [value for option, value in zip(launcher, launcher[1:]) if option in _HOST_FILES]
+    return behind + [value for option, _, value in (word.partition("=") for word in launcher) if option in _HOST_FILES and value]
+
+
+def _command_problem(command, base):
+    """Why a shell command cannot begin; None: it can, or that is not told without a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    plain = [word for word in words[:2] if re.fullmatch(r"[\w./+-]+", word)]
+    if not words or plain[:1] != words[:1]:
+        return None
+    if words[0] in _INTERPRETERS and len(plain) == 2 and not plain[1].startswith("-"):
+        return _file_problem(plain[1], base)
+    return _program_problem(words[0], base)
+
+
+def _program_problem(word, base):
+    if "/" in word:
+        return _file_problem(word, base) or (None if os.access(base / word, os.X_OK) else f"'{word}' may not be executed (chmod +x)")
+    known = subprocess.run(["/bin/sh", "-c", 'command -v "$1"', "sh", word], cwd=base, capture_output=True, check=False).returncode == 0
+    return None if known else f"there is no command '{word}'"
+
+
+def _file_problem(name, base):
+    return None if (base / name).exists() else f"there is no file '{name}'" + ("" if os.path.isabs(name) else f" in {base}")
 
 
 def label_words(plan, values, tags):

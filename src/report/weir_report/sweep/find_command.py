@@ -3,11 +3,12 @@ other commands take it."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from pathlib import Path
 
-from ..basics import whole_file
+from ..basics import programs, whole_file
 from ..basics.errors import ReportError
 from ..basics.input_file import read_text
 from ..runs.capacity import CRITERIA, EVENTS, QUANTITIES
@@ -76,6 +77,14 @@ def sweep_text(options):
     return "\n".join(lines) + "\n"
 
 
+def _why_no_value(name):
+    known = [option for _, option, _ in programs.options_of(programs.find_weir(), "run")]
+    if name in known:
+        return "a value is missing"
+    near = difflib.get_close_matches(name, known, 1)
+    return "weir run has no such option" + (f"; did you mean --{near[0]}?" if near else "; see weir run --help")
+
+
 def options_of(words):
     """{option of weir: [values]} of a command line: --rate 1Gb/s, --rate=1Gb/s. Raises ReportError."""
     found = {}
@@ -89,7 +98,7 @@ def options_of(words):
             raise ReportError(f"find: --{name}: weir-sweep sets it for each run; leave it out")
         if not has_value:
             if not words or words[0].startswith("--"):
-                raise ReportError(f"find: --{name}: a value is missing")
+                raise ReportError(f"find: --{name}: {_why_no_value(name)}")
             value = words.pop(0)
         found.setdefault(name, []).append(value)
     return found

@@ -91,6 +91,8 @@ def prepare(sweep, world, directory):
                           "the nodes of one number. Use an axis: consumers = [4, 8, 16]")
     if world != "simulation":
         dry_runs.refuse_placeholders(sweep, world)
+    if world == "local":
+        dry_runs.refuse_missing_files(sweep)
     weir = programs.find_weir()
     base = sweep.path.parent
     made = dry_runs.forecasts(weir, "simulate" if world == "simulation" else "run", plan, options,
