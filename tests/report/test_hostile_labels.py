@@ -1,6 +1,7 @@
 """What comes from outside is shown harmlessly, and numbers that are none are refused."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -114,3 +115,23 @@ def test_text_for_terminals(capsys):
     printed = capsys.readouterr()
     assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\ue0041 a\\u000db\r\n\tc\n" and printed.err == "\\u0007\n"
     assert read_json('"\\udcff\\u061C\\ud83d\\ude00\\ufdd0"') == "\\xff\\u061c\U0001f600\\ufdd0"
+
+
+def test_a_directory_whose_name_is_no_utf_8(capsys, stored, tmp_path):
+    directory = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff\xfedir")
+    os.rename(stored("measured"), directory)
+    record = json.loads(open(f"{directory}/run.json", encoding="utf-8").read())
+    record["labels"] = {}
+    with open(f"{directory}/run.json", "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    assert report_command.main([directory]) == 0
+    assert "bad\\xff\\xfedir: Sustained" in capsys.readouterr().out
+    with open(f"{directory}/report.html", encoding="utf-8") as page:
+        assert "bad\\xff\\xfedir" in page.read()
+    assert report_command.main([directory, "--prometheus", str(tmp_path / "x.prom")]) == 0
+    assert 'run="bad\\\\xff\\\\xfedir"' in (tmp_path / "x.prom").read_text(encoding="utf-8")
+    assert report_command.main([os.path.join(directory, "nowhere")]) == 2
+    assert "bad\\xff\\xfedir/nowhere: no such directory" in capsys.readouterr().err
+    page = tmp_path / "page.html"
+    assert run(capsys, directory, "--against", stored("measured"), "--allow-different-plans", "--page", page, "--json", tmp_path / "x.json")[0] == 0
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) and page.exists()

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_bytes
+from ..basics.terminal_text import shown
 from .openmetrics import Family
 from .rows import ROWS, read_rows, read_table
 from .run import RANK_FILE, read_run
@@ -61,7 +62,7 @@ def families(directory, history):
     source = _Source(directory, run, history)
     made = [*_of_run(source), *_of_ranks(source), *_of_hosts(source), *_of_switch(directory, history)]
     for family in made:
-        family.series = [({"run": directory.resolve().name, **labels}, values) for labels, values in family.series]
+        family.series = [({"run": shown(directory.resolve().name), **labels}, values) for labels, values in family.series]
     return made
 
 

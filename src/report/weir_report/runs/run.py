@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..basics.errors import ReportError
+from ..basics.terminal_text import shown
 from ..basics.units import counted
 from .burst_rows import read_bursts
 from .rows import read_rows, read_table
@@ -235,7 +236,7 @@ def run_of(directory, record):
 
 
 def name_of(directory, record):
-    return record.get("labels", {}).get("label") or directory.resolve().name
+    return record.get("labels", {}).get("label") or shown(directory.resolve().name)
 
 
 def tell_apart(runs):
