@@ -25,6 +25,7 @@ def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path
     assert shown["command"].startswith("weir simulate --producers 2 ")
     page = tmp_path / "page.html"
     write_report([run], page, tmp_path / "figures", [], "")
+    assert page.read_text().count("Main cause: ") == 1
     assert "The twin of this run" in page.read_text()
 
 

@@ -90,18 +90,22 @@ def section(run, position, decisive_charts, charts):
     """What the template needs of one run."""
     verdict, tone = short_verdict(run)
     record = run.record
+    explained = twin.of_run(run)
+    said = verdict_text(run)
+    if explained and explained["names_cause"]:
+        said = said.replace("Main cause: ", "From the rows without a twin: ")
     figures = key_figures(run)
     layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout), "tone": tone,
-        "short_verdict": verdict, "verdict_text": verdict_text(run), "advice": sentence(record["verdict"].get("advice")),
+        "short_verdict": verdict, "verdict_text": said, "advice": sentence(record["verdict"].get("advice")),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"), "cannot_act": plan_pressure.cannot_act(run),
         "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
-        "twin": twin.of_run(run), "switch": _switch(run), "classes": class_counters.table(run), "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run), "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
+        "twin": explained, "switch": _switch(run), "classes": class_counters.table(run), "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run), "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run), "size_columns": transfer_sizes.HEADER,
         "collectives": collective_times.table(run), "collective_columns": collective_times.HEADER,
         "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),

@@ -17,7 +17,9 @@ def of_run(run):
     found = read(run)
     if found is None:
         return None
-    return {"near": found["near"], "sentences": found["text"].strip().split("\n"),
+    # One main cause for each page: that of a simulation is proved with what was simulated, and the twin knows the rows only.
+    sentences = found["text"].strip().replace("Main cause: ", "From the rows alone: " if run.world == "simulation" else "Main cause: ").split("\n")
+    return {"near": found["near"], "sentences": sentences, "names_cause": "Main cause: " in "\n".join(sentences),
             "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
             "command": shlex.join(["weir", "simulate", *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}
 
