@@ -137,6 +137,21 @@ double above_zero(std::string_view text, const Flavour& flavour) {
     return static_cast<double>(value);
 }
 
+/// The same of a parameter NAME=VALUE. Without a deviation there is no distribution that takes one.
+double parameter_above_zero(std::string_view name, std::string_view text, std::string_view kind,
+                            const Flavour& flavour) {
+    const std::int64_t value = flavour.parse(text);
+    if (value == 0) {
+        throw UsageError(fmt::format(
+            "{}={} is not above zero; {}", name, text,
+            name == "deviation"
+                ? fmt::format("for values that are all alike write the mean alone, without {}: and deviation",
+                              kind)
+                : std::string("write a larger one")));
+    }
+    return static_cast<double>(value);
+}
+
 std::string_view parameters_of(DistributionKind kind) {
     switch (kind) {
         case DistributionKind::poisson:
@@ -188,11 +203,11 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
                 fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
         }
     } else if (name == "quantum") {
-        distribution.quantum = above_zero(value, flavour);
+        distribution.quantum = parameter_above_zero(name, value, kind, flavour);
     } else if (name == "deviation") {
-        distribution.deviation = above_zero(value, flavour);
+        distribution.deviation = parameter_above_zero(name, value, kind, flavour);
     } else if (name == "large") {
-        distribution.large = above_zero(value, flavour);
+        distribution.large = parameter_above_zero(name, value, kind, flavour);
     } else if (name == "every") {
         distribution.every = parse_positive_number(value, "2.5");
         if (distribution.every < 1) {
@@ -200,7 +215,7 @@ void set_parameter(Distribution& distribution, std::string_view assignment, cons
                 fmt::format("every={} is less than every value; write 1 or more, such as every=200", value));
         }
     } else {
-        distribution.maximum = above_zero(value, flavour);
+        distribution.maximum = parameter_above_zero(name, value, kind, flavour);
     }
 }
 

@@ -367,13 +367,30 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
     return value;
 }
 
+namespace {
+
+double number_of(const Decimal& decimal) {
+    double divisor = 1;
+    for (int i = 0; i < decimal.decimals; ++i) {
+        divisor *= 10;
+    }
+    return static_cast<double>(decimal.mantissa) / divisor;
+}
+
+/// Of a share in percent, that share as a number.
+std::string example_of_number(const Decimal& decimal, std::string_view example) {
+    return decimal.rest == "%" ? fmt::format("{:.6g}", number_of(decimal) / 100) : std::string(example);
+}
+
+}  // namespace
+
 Ratio parse_ratio(std::string_view text) {
     constexpr std::string_view what = "a factor";
     constexpr std::string_view example = "0.01 or 1/200";
     const auto part = [&](std::string_view piece, bool whole) {
         const Decimal decimal = parse_decimal(piece, what, example);
         if (!decimal.rest.empty() || (whole && decimal.decimals != 0) || decimal.decimals > 9) {
-            refuse(text, "is not a factor", example);
+            refuse(text, "is not a factor", example_of_number(decimal, example));
         }
         if (decimal.mantissa == 0) {
             refuse(text, "is not above zero", example);
@@ -405,13 +422,9 @@ Ratio parse_ratio(std::string_view text) {
 double parse_number(std::string_view text, std::string_view example) {
     const Decimal decimal = parse_decimal(text, "a number", example);
     if (!decimal.rest.empty()) {
-        refuse(text, "is not a number", example);
+        refuse(text, "is not a number", example_of_number(decimal, example));
     }
-    double divisor = 1;
-    for (int i = 0; i < decimal.decimals; ++i) {
-        divisor *= 10;
-    }
-    return static_cast<double>(decimal.mantissa) / divisor;
+    return number_of(decimal);
 }
 
 double parse_positive_number(std::string_view text, std::string_view example) {

@@ -92,7 +92,10 @@ TEST_CASE("wrong distributions are refused with what would be right") {
     CHECK(contains(busy("pareto:1s,2.5"), "NAME=VALUE with: shape max"));
     CHECK(contains(busy("fixed:1s,max=2s"), "takes no parameter"));
     CHECK(contains(busy("exponential:1s,max=0.5s"), "below the mean"));
-    CHECK(contains(busy("poisson:1s,quantum=0s"), "not above zero"));
+    CHECK(contains(busy("poisson:1s,quantum=0s"), "quantum=0s is not above zero; write a larger one"));
+    CHECK(contains(size("normal:100kB,deviation=0B"),
+                   "deviation=0B is not above zero; for values that are all alike write the mean alone, "
+                   "without normal: and deviation"));
     CHECK(contains(busy("poisson:1000h,quantum=1ns"), "quantum is too small"));
     CHECK(contains(busy("poisson"), "needs a mean"));
     CHECK(contains(busy("trace:"), "needs a file"));

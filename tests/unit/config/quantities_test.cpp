@@ -78,6 +78,10 @@ TEST_CASE("how others write numbers is refused with how weir reads them") {
     CHECK(contains(refusal_of([] { parse_rate("2,5Gb/s"); }), "write for example 2.5 with its unit"));
     CHECK(contains(refusal_of([] { parse_bytes("1,000MB"); }), "write for example 16MiB"));
     CHECK(contains(refusal_of([] { parse_number("2,5", "2.5"); }), "has a comma"));
+    CHECK(contains(refusal_of([] { parse_number("20%", "1"); }),
+                   "'20%' is not a number; write for example 0.2"));
+    CHECK(contains(refusal_of([] { parse_ratio("33.3%"); }),
+                   "'33.3%' is not a factor; write for example 0.333"));
     CHECK(refusal_of([] { parse_ratio("0,5"); }) ==
           "'0,5' has a comma in its number; the decimal separator is a point; write for example 0.5");
     for (const char* text : {"1e400Gb/s", "1E9b/s", "1e-3Gb/s", "1e+3Gb/s"}) {
