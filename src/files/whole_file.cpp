@@ -4,19 +4,42 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <climits>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 namespace weir::files {
 
 namespace {
 
-/// Several ranks may write the same file at the same time, for example when each takes the other for lost.
-std::string temporary_name(const std::string& path) {
+constexpr std::string_view temporary_end = ".tmp";
+
+/// Between a file's name and the number of the process that writes it. Several ranks may write the same file
+/// at the same time, for example when each takes the other for lost.
+std::string writer_on_this_host() {
     char host[HOST_NAME_MAX + 1] = {};
     static_cast<void>(::gethostname(host, sizeof host - 1));
-    return path + "." + host + "-" + std::to_string(::getpid()) + ".tmp";
+    return std::string(".") + host + "-";
+}
+
+std::string temporary_name(const std::string& path) {
+    return path + writer_on_this_host() + std::to_string(::getpid()) + std::string(temporary_end);
+}
+
+/// The process that a temporary file of this host is of; 0 for any other file.
+pid_t writer_of(std::string_view name, std::string_view writer) {
+    const auto begin = name.rfind(writer);
+    if (begin == std::string_view::npos || begin == 0 || !name.ends_with(temporary_end)) {
+        return 0;
+    }
+    const std::string_view number =
+        name.substr(begin + writer.size(), name.size() - begin - writer.size() - temporary_end.size());
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), pid);
+    return error == std::errc() && end == number.data() + number.size() ? pid : 0;
 }
 
 }  // namespace
@@ -75,6 +98,18 @@ MaybeIoError WholeFile::finish(OnDisk on_disk) {
         static_cast<void>(::unlink(temporary_.c_str()));
     }
     return error_;
+}
+
+void remove_left_over(const std::string& directory) {
+    const std::string writer = writer_on_this_host();
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const pid_t pid = writer_of(entry->path().filename().native(), writer);
+        if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) {
+            static_cast<void>(::unlink(entry->path().c_str()));
+        }
+    }
 }
 
 }  // namespace weir::files

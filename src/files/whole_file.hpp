@@ -47,4 +47,7 @@ class WholeFile {
     MaybeIoError error_;  ///< names `path`, for which the temporary stands
 };
 
+/// Removes what processes of this host left in `directory` that were killed while they wrote a file there.
+void remove_left_over(const std::string& directory);
+
 }  // namespace weir::files

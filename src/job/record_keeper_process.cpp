@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "files/json_text.hpp"
+#include "files/whole_file.hpp"
 #include "host/common_clock.hpp"
 #include "host/process_watch.hpp"
 #include "host/signals.hpp"
@@ -150,7 +151,8 @@ bool has_news() {
 }
 
 void keep_run(const Json& duty, LeaderLines& lines) {
-    const std::string path = duty.at("directory").get<std::string>() + "/run.json";
+    const std::string directory = duty.at("directory").get<std::string>();
+    const std::string path = directory + "/run.json";
     EndWitness witness(show::failure_from(duty.at("leader")));
     ProcessEnds ends(duty);
     bool leader_lives = true;
@@ -174,6 +176,7 @@ void keep_run(const Json& duty, LeaderLines& lines) {
     witness.leader_gone(host::monotonic_ns());
     const EndWitness::End end = witness.end(host::monotonic_ns());
     static_cast<void>(show::end_unfinished(path, end.status, end.failure));
+    files::remove_left_over(directory);
 }
 
 void keep_groups(const Json& duty, LeaderLines& lines) {
@@ -190,6 +193,7 @@ void keep_groups(const Json& duty, LeaderLines& lines) {
         record.read_groups();
         static_cast<void>(record.write());
     }
+    files::remove_left_over(record.directory);
 }
 
 }  // namespace

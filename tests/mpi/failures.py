@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -52,7 +53,17 @@ def killed_producer():
 
 
 def killed_scheduler():
-    disturbed(lambda run: run.send(0, signal.SIGKILL), "failed", ["rank 0 (scheduler on ", "gone"])
+    left = Path(f"run/traffic.csv.{socket.gethostname()}-{2**22 + 1}.tmp")  # as of a process that was killed while it wrote
+
+    def kill(run):
+        left.touch()
+        run.send(0, signal.SIGKILL)
+
+    disturbed(kill, "failed", ["rank 0 (scheduler on ", "gone"])
+    deadline = time.monotonic() + ENDS_WITHIN_S
+    while left.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    check(not left.exists(), f"{left} is still there")
 
 
 def stopped_consumer():

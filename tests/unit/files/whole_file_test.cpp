@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -66,5 +68,38 @@ TEST_CASE("Two processes that write one file at the same time do not take each o
     CHECK_FALSE(file.finish());
     CHECK(content_of(path) == "of this process");
     CHECK(std::distance(std::filesystem::directory_iterator(directory), {}) == 1);
+    std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("What a killed process left of a file is removed, and nothing else") {
+    const auto directory = empty_directory("weir-left-");
+    char host[256] = {};
+    REQUIRE(gethostname(host, sizeof host - 1) == 0);
+    const std::string beside = std::string(".") + host + "-";
+    WholeFile living((directory / "run.json").string());
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        WholeFile dying((directory / "traffic.csv").string());
+        _exit(0);  // without the destructor, as by SIGKILL
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    const std::string left = "traffic.csv" + beside + std::to_string(child) + ".tmp";
+    REQUIRE(std::filesystem::exists(directory / left));
+    const std::string gone = std::to_string(child);
+    const std::vector<std::string> others = {"traffic.csv",         "a.elsewhere-" + gone + ".tmp",
+                                             "a" + beside + gone,   "a" + beside + gone + "x.tmp",
+                                             "a" + beside + ".tmp", beside + gone + ".tmp"};
+    for (const std::string& other : others) {
+        std::ofstream(directory / other) << "kept";
+    }
+    weir::files::remove_left_over(directory.string());
+    weir::files::remove_left_over((directory / "nowhere").string());
+    CHECK_FALSE(std::filesystem::exists(directory / left));
+    for (const std::string& other : others) {
+        CHECK(std::filesystem::exists(directory / other));
+    }
+    CHECK_FALSE(living.finish());
     std::filesystem::remove_all(directory);
 }
