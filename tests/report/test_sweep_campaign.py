@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -471,3 +472,21 @@ def test_what_stands_for_a_switch_setting_is_predicted_beside_what_is_measured(s
     simulated = {path.name: json.loads((path / "run.json").read_text()) for path in (sweep.campaign / "simulation/runs").iterdir()}
     assert {(record["labels"]["switch"], record["plan"]["switch"], record["plan"]["pfc"]) for record in simulated.values()} == \
         {("deep", "deep", "off"), ("pfc", "shallow", "on")}
+
+
+def test_a_run_that_outlives_its_worker_is_running(sweep):
+    sweep.write(repetitions=1)
+    sweep("submit", "--local")
+    claim = json.loads((sweep.campaign / "local/claims/0001-1.json").read_text())
+    claim["holder"].update(boot="another", pid=1)
+    (sweep.campaign / "local/claims/0001-1.json").write_text(json.dumps(claim))
+    (sweep.campaign / "local/claims/0001-1.end.json").unlink()
+    [path] = sweep.campaign.glob("local/runs/0001-*/run.json")
+    record = json.loads(path.read_text())
+    record.update(status="failed", failure={"what": "the run has not ended"}, started_at="2100-01-01T00:00:00Z")
+    for pid, state in ((os.getpid(), "running"), (2**22 + 1, "interrupted")):
+        record["ranks"][0].update(host=socket.gethostname(), pid=pid)
+        path.write_text(json.dumps(record))
+        for file in (path, *path.parent.rglob("*.csv")):
+            os.utime(file, (time.time() - 100,) * 2)
+        assert sweep.states() == [state, "complete"]
