@@ -76,7 +76,7 @@ def refuted_cause(cause, record, rows):
               "producer-links": ((ranks or producers, "sent_bytes"),)}.get(what, ())
     if needed and all(total(*one) <= 0 for one in needed):
         return f"{what} is named, and rows have nothing of it"
-    if what == "stalled-rank":
+    if what == "stalled-rank" and "generated only" not in text:
         longest = max((float(row["poll_gap_max_us"] or 0) for rank in ranks for row in rank), default=0) * 1e-6
         said = quantity(text.partition("for up to")[2], "s|ms|us")
         if longest < 0.01 or (said is not None and abs(said - longest) > 0.02 * longest):

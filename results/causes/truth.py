@@ -163,7 +163,7 @@ def named_by(record):
 # Words of rules that name classes, for the comparison with them: a class is right if one of its causes suffices.
 CLASSES = {"consumers_blocked": {"processing", "slots", "high-water"}, "scheduler": {"scheduler", "control-latency"},
            "network": {"consumer-links", "producer-links", "slots", "streams", "window", "switch-loss", "pfc", "ecn"},
-           "producer_late": {"late-producer", "stalled-rank"}, "losses": {"switch-loss", "host-loss"}, "buffer": {"buffer"},
+           "producer_late": {"stalled-rank"}, "losses": {"switch-loss", "host-loss"}, "buffer": {"buffer"},
            "consumers_lost": {"lost-consumers"}}
 
 

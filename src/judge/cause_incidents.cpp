@@ -269,8 +269,9 @@ std::optional<NamedCause> generated_late(const HeldRun& run) {
     if (stalled_share(latest->summary) >= 0.5 * (1 - least)) {
         return stall_of(*latest);
     }
-    return cause_at(CauseKind::late_producer, *latest, 1 - least,
-                    fmt::format("it generated only {} of what was due.", files::percent(least)),
+    return cause_at(CauseKind::stalled_rank, *latest, 1 - least,
+                    fmt::format("it did not run often enough: it generated only {} of what was due.",
+                                files::percent(least)),
                     "give each rank a core of its own, and look for other load on the host");
 }
 

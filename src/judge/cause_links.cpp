@@ -228,6 +228,16 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
                        rate_text(use.mean_bits), full, needed_text(run), queue);
 }
 
+/// Links that are hardly used are not the limit, though nothing goes through them faster. Neither are those
+/// of event builders that are idle for much of the time, while no stream is left for a free slot.
+bool have_room(const LinkUse& use, const HeldRun& run) {
+    constexpr double hardly = 0.25;
+    constexpr double mostly = 0.5;
+    const bool no_stream = run.plan.builds() && run.held.all_streams_share >= mostly &&
+                           run.held.slot_share < mostly && run.held.blocked_share < mostly;
+    return !use.queue.stands() && use.fullness < (no_stream ? full_consumers : hardly);
+}
+
 /// Beside fewer or faster bytes: more transfers at once, where there are fewer than links.
 std::string relief_of(Role role, const HeldRun& run) {
     const core::Plan& plan = run.plan;
@@ -353,6 +363,9 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
                            (full == FullLinks::of_either &&
                             held.consumers.busy_of_interface >= held.producers.busy_of_interface);
     const Role role = consumers ? Role::consumer : Role::producer;
+    if (waits.empty() && have_room(consumers ? held.consumers : held.producers, run)) {
+        return std::nullopt;
+    }
     const std::string behind =
         waits.empty()
             ? ""

@@ -40,7 +40,6 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"--outstanding", "--outstanding, for "},
     {"--requests", "--requests of "},
     {"--high-water", "--high-water of "},
-    {"late producers", "", ", which was late"},
     {"ranks that stood still", "", ", which stood still"},
     {"packets that hosts dropped", "packets that the host of ", " dropped"},
     {"consumers that were lost", "", ", which was lost"},

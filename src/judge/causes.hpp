@@ -32,8 +32,7 @@ enum class CauseKind : std::uint8_t {
     outstanding,      ///< --outstanding
     requests,         ///< --requests
     high_water,       ///< --high-water
-    late_producer,    ///< it did not generate in time
-    stalled_rank,     ///< it stood still
+    stalled_rank,     ///< it stood still, or generated late
     host_loss,        ///< datagrams that a host dropped
     lost_consumers,   ///< the run went on without them
     network_failure,  ///< of a link, a switch or a NIC
@@ -43,13 +42,12 @@ enum class CauseKind : std::uint8_t {
     not_told,         ///< the run does not show it
 };
 
-inline constexpr std::array<std::string_view, 26> cause_kind_names{
-    "consumer-links", "producer-links",  "switch-loss",     "pfc",          "ecn",
-    "uplinks",        "other-traffic",   "slots",           "processing",   "streams",
-    "window",         "scheduler",       "control-latency", "shaping",      "outstanding",
-    "requests",       "high-water",      "late-producer",   "stalled-rank", "host-loss",
-    "lost-consumers", "network-failure", "buffer",          "event-size",   "integrity",
-    "not-told"};
+inline constexpr std::array<std::string_view, 25> cause_kind_names{
+    "consumer-links",  "producer-links", "switch-loss",     "pfc",        "ecn",
+    "uplinks",         "other-traffic",  "slots",           "processing", "streams",
+    "window",          "scheduler",      "control-latency", "shaping",    "outstanding",
+    "requests",        "high-water",     "stalled-rank",    "host-loss",  "lost-consumers",
+    "network-failure", "buffer",         "event-size",      "integrity",  "not-told"};
 
 /// As in run.json: "consumer-links".
 constexpr std::string_view name_of(CauseKind kind) {

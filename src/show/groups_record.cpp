@@ -13,6 +13,7 @@
 #include "files/json_text.hpp"
 #include "files/whole_file.hpp"
 #include "record/json_values.hpp"
+#include "show/groups_cause.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::show {
@@ -131,6 +132,7 @@ struct Sum {
     std::vector<std::uint32_t> unjudged;
     std::vector<std::uint32_t> failed;
     std::vector<std::uint32_t> interrupted;
+    std::optional<GroupCause> cause;
 };
 
 Sum sum_of(const GroupsRecord& record) {
@@ -166,6 +168,7 @@ Sum sum_of(const GroupsRecord& record) {
     if (!sum.late.empty() || on_time_known) {
         sum.all.on_time = sum.late.empty();
     }
+    sum.cause = cause_of_worst(record);
     sum.all.status = !sum.failed.empty() ? "failed" : !sum.interrupted.empty() ? "interrupted" : "complete";
     return sum;
 }
@@ -208,6 +211,9 @@ std::string verdict_text(const GroupsRecord& record, const Sum& sum) {
     if (sum.worst_group) {
         say(fmt::format("Worst occupancy {:.3f}, in group {}.", *sum.all.occupancy, *sum.worst_group));
     }
+    if (sum.cause) {
+        say(sum.cause->text);
+    }
     return all;
 }
 
@@ -224,7 +230,10 @@ Json verdict_json(const GroupsRecord& record, const Sum& sum) {
             {"late_groups", sum.late},
             {"unjudged_groups", sum.unjudged},
             {"worst_first", worst_first(record)},
-            {"text", verdict_text(record, sum)}};
+            {"cause", sum.cause ? Json(sum.cause->cause) : Json("none")},
+            {"cause_group", sum.cause ? Json(sum.cause->group) : Json()},
+            {"text", verdict_text(record, sum)},
+            {"advice", record::text_or_null(sum.cause ? sum.cause->advice : "")}};
 }
 
 /// Adds what is a number in both; null where one of them is. Of `max_occupancy` the largest.
@@ -450,7 +459,10 @@ std::string groups_summary_text(const GroupsRecord& record, bool terminal) {
         all +=
             fmt::format("{}{}\n", sum.failed.empty() ? "Interrupted: " : "FAILED: ", text(failure, "what"));
     }
-    all += verdict_text(record, sum) + "\n";
+    all += files::wrapped(verdict_text(record, sum));
+    if (sum.cause && !sum.cause->advice.empty()) {
+        all += files::wrapped("Advice: " + sum.cause->advice + ".");
+    }
     if (terminal && (bad || good)) {
         all = fmt::format("{}{}{}", bad ? files::colour_red : files::colour_green, all, files::colour_none);
     }

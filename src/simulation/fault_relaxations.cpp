@@ -24,7 +24,7 @@ CauseKind cause_of(const Disturbance& disturbance) {
     const Role role = disturbance.node.role;
     switch (disturbance.kind) {
         case Disturbance::Kind::pause:
-            return role == Role::producer ? CauseKind::late_producer : CauseKind::stalled_rank;
+            return CauseKind::stalled_rank;
         case Disturbance::Kind::die:
         case Disturbance::Kind::cut:
             return CauseKind::lost_consumers;

@@ -339,6 +339,10 @@ class Causes(SimulateTest):
     def test_each_group_has_its_causes(self):
         job = self.simulate(*self.PROVED, "--groups", "2")
         self.assertEqual([group["verdict"]["cause"] for group in job["groups"]], ["consumer-links"] * 2)
+        worst = job["verdict"]["worst_first"][0]
+        self.assertEqual((job["verdict"]["cause"], job["verdict"]["cause_group"]), ("consumer-links", worst))
+        self.assertIn(f"Group {worst}, main cause: links of consumers", job["verdict"]["text"])
+        self.assertEqual(job["verdict"]["advice"], f"Group {worst}: {job['groups'][worst]['verdict']['advice']}")
 
 
 class Refusals(SimulateTest):

@@ -89,14 +89,12 @@ std::string of_rank(const NamedCause& cause, const core::Plan& plan, const RankS
     if (at == nullptr) {
         return "no rank is named";
     }
-    if (cause.what == CauseKind::stalled_rank) {
-        return at->poll_gap_max_with_drain > Duration{}
-                   ? ""
-                   : fmt::format("{} never stood still", node_text(at->node));
-    }
     const bool in_time =
         at->node.role != Role::producer || at->measured.generated.bytes >= due_bytes(plan, *at);
-    return in_time ? fmt::format("{} generated what was due", node_text(at->node)) : "";
+    return in_time && at->poll_gap_max_with_drain <= Duration{}
+               ? fmt::format("{} never stood still{}", node_text(at->node),
+                             at->node.role == Role::producer ? " and generated what was due" : "")
+               : "";
 }
 
 }  // namespace
@@ -114,7 +112,6 @@ std::string refutation_of(const NamedCause& cause, const core::Plan& plan, std::
         case CauseKind::processing:
             return sum_of(ranks, Role::consumer, processing) > Duration{} ? ""
                                                                           : "no consumer processed anything";
-        case CauseKind::late_producer:
         case CauseKind::stalled_rank:
             return cause.evidence == CauseEvidence::attribution ? of_rank(cause, plan, at) : "";
         case CauseKind::lost_consumers:

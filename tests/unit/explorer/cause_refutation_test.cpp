@@ -56,7 +56,8 @@ TEST_CASE("A cause that left no trace in any row is refuted") {
     CHECK(contains(run.against(CauseKind::processing), "no consumer processed"));
     CHECK(contains(run.against(CauseKind::stalled_rank, consumer), "consumer 0 never stood still"));
     CHECK(contains(run.against(CauseKind::stalled_rank), "no rank is named"));
-    CHECK(contains(run.against(CauseKind::late_producer, producer), "producer 1 generated what was due"));
+    CHECK(contains(run.against(CauseKind::stalled_rank, producer),
+                   "producer 1 never stood still and generated what"));
     CHECK(run.against(CauseKind::consumer_links, consumer) == "");
     CHECK(contains(run.against(CauseKind::producer_links, consumer), "the link of a producer"));
     run.ranks[1].summary.time.waiting_for_slot = Duration::seconds(1);
@@ -66,7 +67,7 @@ TEST_CASE("A cause that left no trace in any row is refuted") {
     CHECK(run.against(CauseKind::slots) == "");
     CHECK(run.against(CauseKind::processing) == "");
     CHECK(run.against(CauseKind::stalled_rank, consumer) == "");
-    CHECK(run.against(CauseKind::late_producer, producer) == "");
+    CHECK(run.against(CauseKind::stalled_rank, producer) == "");
     run.ranks[3].summary.run = run.ranks[3].summary.measured = {};
     CHECK(contains(run.against(CauseKind::consumer_links, consumer), "moved nothing"));
     for (RankRecord& rank : run.ranks) {

@@ -157,10 +157,10 @@ TEST_CASE("A fault is relaxed by leaving it out, those of one node together") {
                         fault(Kind::degrade, consumer),       fault(Kind::slow, scheduler_node()),
                         fault(Kind::delay, scheduler_node()), fault(Kind::die, consumer)};
     const auto table = relaxations_of(run);
-    CHECK(widest(run, find(table, CauseKind::late_producer, producer)).disturbances.size() == 6);
+    CHECK(widest(run, find(table, CauseKind::stalled_rank, producer)).disturbances.size() == 6);
     CHECK(widest(run, find(table, CauseKind::stalled_rank, consumer)).disturbances.size() == 7);
     CHECK(widest(run, find(table, CauseKind::stalled_rank, scheduler_node())).disturbances.size() == 7);
-    CHECK(widest(run, find(table, CauseKind::stalled_rank)).disturbances.size() == 6);
+    CHECK(widest(run, find(table, CauseKind::stalled_rank)).disturbances.size() == 4);
     CHECK(widest(run, find(table, CauseKind::consumer_links, consumer)).disturbances.size() == 7);
     CHECK(widest(run, find(table, CauseKind::scheduler, scheduler_node())).disturbances.size() == 7);
     CHECK(widest(run, find(table, CauseKind::lost_consumers, consumer)).disturbances.size() == 7);
