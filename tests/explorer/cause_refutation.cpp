@@ -85,7 +85,7 @@ std::string of_plan(const NamedCause& cause, const core::Plan& plan) {
     return "";
 }
 
-std::string of_rank(const NamedCause& cause, const core::Plan& plan, const RankSummary* at) {
+std::string of_rank(const core::Plan& plan, const RankSummary* at) {
     if (at == nullptr) {
         return "no rank is named";
     }
@@ -113,7 +113,7 @@ std::string refutation_of(const NamedCause& cause, const core::Plan& plan, std::
             return sum_of(ranks, Role::consumer, processing) > Duration{} ? ""
                                                                           : "no consumer processed anything";
         case CauseKind::stalled_rank:
-            return cause.evidence == CauseEvidence::attribution ? of_rank(cause, plan, at) : "";
+            return cause.evidence == CauseEvidence::attribution ? of_rank(plan, at) : "";
         case CauseKind::lost_consumers:
             return facts.recovery != nullptr && facts.recovery->loss_count > 0 ? "" : "no consumer was lost";
         case CauseKind::buffer:
