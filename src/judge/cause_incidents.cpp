@@ -231,6 +231,67 @@ bool works_all_the_time(const HeldRun& run) {
     return run.held.processing_share >= all && run.held.owners.processing >= run.enough();
 }
 
+/// The consumer to which nothing came for the longest time, while the kernel waited for acknowledgements in
+/// vain; nullptr: no kernel did, or no consumer waited for longer than ranks stood still. A host that is busy
+/// makes ranks nap late; it does not make the kernel time out.
+const record::RankRecord* cut_off(const HeldRun& run) {
+    constexpr Duration least_timeout = Duration::milliseconds(200);  ///< of TCP
+    if (run.facts.simulated != nullptr || run.facts.network == nullptr ||
+        run.facts.network->tcp_timeouts == 0 || run.ranks.empty()) {
+        return nullptr;
+    }
+    const auto most = [&](Duration record::RankSummary::* field) {
+        return std::max_element(run.ranks.begin(), run.ranks.end(),
+                                [&](const record::RankRecord& a, const record::RankRecord& b) {
+                                    return a.summary.*field < b.summary.*field;
+                                });
+    };
+    const auto silent = most(&record::RankSummary::silence_with_drain);
+    const Duration silence = silent->summary.silence_with_drain;
+    const Duration stood_still =
+        most(&record::RankSummary::poll_gap_max_with_drain)->summary.poll_gap_max_with_drain;
+    return silence >= least_timeout && silence > stood_still ? &*silent : nullptr;
+}
+
+/// "from eb01 to consumer 0 on fn01"
+std::string way_text(const HeldRun& run, const record::RankRecord& to) {
+    std::string from;
+    for (const record::RankRecord& rank : run.ranks) {
+        if (rank.summary.node.role == Role::producer) {
+            if (!from.empty() && rank.host != from) {
+                return "to " + files::node_text(to.summary.node, to.host);
+            }
+            from = rank.host;
+        }
+    }
+    return fmt::format("{}{}to {}", from.empty() ? "" : "from " + from, from.empty() ? "" : " ",
+                       files::node_text(to.summary.node, to.host));
+}
+
+/// The network was away for as long as explains the lateness.
+std::optional<NamedCause> network_gone(const HeldRun& run) {
+    const record::RankRecord* const silent = cut_off(run);
+    if (silent == nullptr) {
+        return std::nullopt;
+    }
+    const Duration silence = silent->summary.silence_with_drain;
+    const core::Instant begin = silent->summary.silence_end - silence;
+    const Duration late = run.held.worst_lateness.value_or(Duration::max());
+    const Duration at_most{silence.ns + silence.ns / 3 + run.plan.interval.ns / 5};
+    if (late > at_most || was_late_before(run, begin)) {
+        return std::nullopt;
+    }
+    return cause_of(
+        CauseKind::network_failure, fraction(silence, silent->summary.covered),
+        fmt::format(
+            "nothing came through {} from {:.1f} to {:.1f} s, though data was under way and ranks ran; "
+            "{}.",
+            way_text(run, *silent), (begin - core::Instant{}).in_seconds(),
+            (silent->summary.silence_end - core::Instant{}).in_seconds(),
+            files::counted(run.facts.network->tcp_timeouts, "TCP time-out")),
+        "look at links, switches and cables on this way");
+}
+
 std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
     const record::RankRecord* worst = nullptr;
     for (const record::RankRecord& rank : run.ranks) {
@@ -240,7 +301,7 @@ std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
         }
     }
     if (worst == nullptr || waits_elsewhere(run, *worst) || works_all_the_time(run) ||
-        interfaces_too_slow(run) ||
+        interfaces_too_slow(run) || cut_off(run) != nullptr ||
         (run.links_full() && run.held.shortfall > 0.02 &&
          stalled_share(worst->summary) < run.held.shortfall)) {
         return std::nullopt;
@@ -278,8 +339,8 @@ std::optional<NamedCause> generated_late(const HeldRun& run) {
 }  // namespace
 
 std::optional<NamedCause> find_incident(const HeldRun& run) {
-    constexpr std::array rules{consumers_lost, buffer_below_set, datagrams_lost, rank_stood_still,
-                               generated_late};
+    constexpr std::array rules{consumers_lost, buffer_below_set, datagrams_lost,
+                               network_gone,   rank_stood_still, generated_late};
     for (const auto rule : rules) {
         if (auto cause = rule(run)) {
             return cause;

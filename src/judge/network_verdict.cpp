@@ -227,6 +227,9 @@ class VerdictWriter {
         verdict_.dropping_host = found_.worst_host({Meaning::dropped});
         verdict_.marked_share = found_.share_of(Meaning::marked);
         verdict_.pausing_host = found_.worst_host({Meaning::pause_sent});
+        for (const CounterKind& kind : found_.kinds) {
+            verdict_.tcp_timeouts += kind.name == "tcp.timeouts" ? kind.sum : 0;
+        }
         return std::move(verdict_);
     }
 

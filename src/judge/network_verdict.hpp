@@ -50,6 +50,7 @@ struct NetworkVerdict {
     std::optional<double> marked_share{};  ///< of the packets that hosts received; nothing: not counted
     /// Share of its speed that the busiest link carried; nothing: that is not known.
     std::optional<double> busiest_use{};
+    std::uint64_t tcp_timeouts = 0;  ///< of all hosts
 };
 
 /// The losses that the run itself counted.

@@ -111,7 +111,17 @@ void ConsumerRecorder::end_transfer(const Observation& received) {
     begun_.erase(begun);
 }
 
+/// Only while something is under way: else nothing was sent.
+void ConsumerRecorder::end_silence(Instant at) {
+    if (state_.receiving_slots > 0 && at - last_came_at_ > current_.silence) {
+        current_.silence = at - last_came_at_;
+        current_.silence_end = at;
+    }
+    last_came_at_ = at;
+}
+
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
+    end_silence(at);
     current_.received.bytes += bytes;
     count_moved(at, bytes);
     bursts_.at(std::max(at, clock_.start()), [&](ConsumerBurst& burst) { burst.received += bytes; });

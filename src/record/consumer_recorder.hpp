@@ -40,6 +40,9 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     /// that spans several pending stores stalls the processor.
     void set_state(core::Instant now, const ConsumerState& state) {
         advance(now);
+        if (state_.receiving_slots == 0) {
+            last_came_at_ = now;
+        }
         state_ = state;
         current_.free_slots_min = std::min(current_.free_slots_min, state.free_slots);
         bursts_.at(clock_.position(), [&](ConsumerBurst& burst) {
@@ -72,6 +75,7 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     void received_since(core::Instant since);
     void slot_received_since(core::Instant since);
     void count_received(core::Instant at, core::Bytes bytes);
+    void end_silence(core::Instant at);
     void close(std::int64_t second, core::Duration covered);
 
     std::uint32_t slots_;
@@ -96,6 +100,7 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     double slot_bytes_;                          ///< of what waits in a slot
     BacklogTrend trend_;
     WaitingStretches waits_;
+    core::Instant last_came_at_;  ///< of an event that had begun to arrive; or the first has only now
     std::optional<core::Instant> on_its_way_since_;
     std::uint64_t corrupt_seen_ = 0;
     std::uint64_t duplicate_seen_ = 0;

@@ -41,6 +41,10 @@ void count_row(RankSummary& summary, const Row& row) {
             summary.poll_gap_max_with_drain = row.poll_gaps.largest;
             summary.poll_gap_second_with_drain = row.start.second;
         }
+        if (row.silence > summary.silence_with_drain) {
+            summary.silence_with_drain = row.silence;
+            summary.silence_end = row.silence_end;
+        }
     }
     if (row.start.phase != Phase::measure) {
         return;

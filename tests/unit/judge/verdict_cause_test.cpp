@@ -391,6 +391,49 @@ TEST_CASE("A producer that did not run or generate in time is its own cause") {
         "only 90 % of what was due."));
 }
 
+TEST_CASE("A network that was away is the cause, and not ranks that stood still for less") {
+    JudgedRun run;
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    run.producer(1).sets_in_time = {};
+    run.producer(1).sets_in_time.sets = 10;
+    run.producer(1).sets_in_time.late = 2;
+    run.producer(1).sets_in_time.least_slack = Duration::milliseconds(-1200);
+    // Naps of a busy host.
+    run.producer(1).stalled_with_drain = Duration::seconds(3);
+    run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(800);
+    run.producer(1).poll_gap_second_with_drain = 4;
+    run.consumer(1).silence_with_drain = Duration::milliseconds(1500);
+    run.consumer(1).silence_end = Instant{4'700'000'000};
+    NetworkVerdict network;
+    network.mechanisms = {NetworkMechanism::lossy};
+    network.tcp_timeouts = 25;
+    run.facts.network = &network;
+    Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "network-failure");
+    CHECK(contains(
+        verdict.text,
+        "Main cause: a failure of the network. Nothing came through to consumer 1 on eb11 from 3.2 to "
+        "4.7 s, though data was under way and ranks ran; 25 TCP time-outs."));
+    CHECK_FALSE(contains(verdict.advice, "faster links"));
+    CHECK_FALSE(contains(verdict.advice, "core of its own"));
+    // The same silence without time-outs: who was to send did not run.
+    network.tcp_timeouts = 0;
+    CHECK(cause_name(run.judged()) == "stalled-rank");
+    // Time-outs, and a rank that stood still for all of the silence.
+    network.tcp_timeouts = 25;
+    run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(1600);
+    CHECK(cause_name(run.judged()) == "stalled-rank");
+    // A silence after the first lateness is none of its causes.
+    run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(800);
+    run.producer(1).sets_in_time.late = 9;
+    CHECK(cause_name(run.judged()) != "network-failure");
+    // What is not late has no cause.
+    run.producer(1).sets_in_time = {};
+    run.producer(1).sets_in_time.sets = 10;
+    run.overflow(1, 0.5, no_second, 10, 0, 0);
+    CHECK(cause_name(run.judged()) == "none");
+}
+
 TEST_CASE("What is recorded after the end of a short run is no time in which producers had to generate") {
     JudgedRun run;
     run.overflow(0, 2.0, 1, 10, 0, 0);
