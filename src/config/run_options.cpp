@@ -8,8 +8,10 @@ namespace weir::config {
 
 namespace {
 
-constexpr Choice<core::Verify> verifies[] = {
-    {"none", core::Verify::none}, {"header", core::Verify::header}, {"full", core::Verify::full}};
+constexpr Choice<core::Verify> verifies[] = {{"none", core::Verify::none},
+                                             {"header", core::Verify::header},
+                                             {"sample", core::Verify::sample},
+                                             {"full", core::Verify::full}};
 
 constexpr Choice<Idle> idles[] = {
     {"auto", Idle::automatic}, {"spin", Idle::spin}, {"yield", Idle::yield}, {"nap", Idle::nap}};
@@ -99,9 +101,9 @@ constexpr Option run_rows[] = {
      .get = require_text,
      .repeatable = true},
     {.name = "verify",
-     .syntax = "none|header|full",
-     .help = "check of what arrives: headers only, or payload as well",
-     .default_value = "header",
+     .syntax = "none|header|sample|full",
+     .help = "check of what arrives: headers, 1/128 of the payload, or all of it",
+     .default_value = "sample",
      .set = [](RunRequest& r, Text text) { r.plan.verify = choose(text, verifies); },
      .get = [](const RunRequest& r) { return chosen(r.plan.verify, verifies); }},
     {.name = "seed",

@@ -49,6 +49,7 @@ struct ArrivedChunk {
     NodeId source;
     bool header_intact = true;
     bool payload_intact = true;
+    bool payload_checked = false;
     ChunkDescription chunk;
     std::uint32_t count = 1;  ///< in a simulation: so many in a row, of the length of all, from `chunk` on
 };
@@ -133,6 +134,7 @@ class Consumer {
     [[nodiscard]] bool fits(const ArrivedChunk& arrived, Bytes event_bytes) const;
     /// Of an event that can be, with the place and size that it has in it.
     [[nodiscard]] bool is_possible(const ArrivedChunk& arrived) const;
+    void count_checked(const ArrivedChunk& arrived);
     bool accept_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     bool begin_fragment(Instant now, PlaceId place, const ArrivedChunk& arrived, Actions& out);
     void notice_transfer(Instant now, PlaceId place, Instant begun_at, Actions& out) const;

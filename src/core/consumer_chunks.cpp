@@ -45,6 +45,7 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
     if (!accept_chunk(now, place, arrived, out)) {
         return;
     }
+    count_checked(arrived);
     if (!arrived.payload_intact) {
         fragment.mark_corrupt();
         out.faults.push_back({.kind = Fault::Kind::corrupt_payload,
@@ -63,6 +64,12 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
                  .elapsed = {}});
     if (fragment.whole()) {
         end_fragment(now, place, out);
+    }
+}
+
+void Consumer::count_checked(const ArrivedChunk& arrived) {
+    if (arrived.payload_checked) {
+        ledger_.payload_checked += arrived.chunk.length;
     }
 }
 
@@ -177,6 +184,7 @@ void Consumer::on_lossy_chunk(Instant now, PlaceId place, const ArrivedChunk& ar
         observe(Observation::Kind::chunk_late, arrived, out);
         return;
     }
+    count_checked(arrived);
     fragment.add(chunk.sequence);
     observe(Observation::Kind::chunk_received, arrived, out);
     if (fragment.whole()) {

@@ -72,6 +72,7 @@ struct Ledger {
     Tally incomplete;
     Tally duplicate;  ///< events only
     Tally results;
+    Bytes payload_checked;  ///< of a consumer's chunks; it stays with the rank, and is in no report
 
     Ledger& operator+=(const Ledger& other) { return combine_fields(*this, other, std::plus{}); }
     constexpr bool operator==(const Ledger&) const = default;

@@ -30,7 +30,8 @@ enum class SetPhase : std::uint8_t { same, spread, random };
 /// What happens to an event that does not fit into the producer's buffer: `count` keeps it queued and counts
 /// the overflow (as the LHCb 2021 benchmark does), `drop` loses it.
 enum class Overflow : std::uint8_t { count, drop };
-enum class Verify : std::uint8_t { none, header, full };
+/// sample: headers, and the payload of one chunk in transport::sampled_one_in.
+enum class Verify : std::uint8_t { none, header, sample, full };
 /// How a chunk gets into the consumer's slot: the producer sends a message, the producer writes
 /// (one-sided), or the consumer reads (one-sided), or the producer sends datagrams, which may get lost.
 enum class TransportKind : std::uint8_t { send, put, get, datagram };
@@ -138,7 +139,7 @@ struct Plan {
     bool outlives_consumers = false;
     Duration detection_time{};  ///< then: a consumer that is silent for so long is lost
 
-    Verify verify = Verify::header;
+    Verify verify = Verify::sample;
     std::uint64_t seed = 0;
     Duration row_interval{};  ///< ranks also write a row for each such part of a second; 0: they do not
     bool row_interval_asked_for =

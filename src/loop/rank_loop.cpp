@@ -143,6 +143,7 @@ void RankLoop::feed_chunks(core::Instant now) {
                                {.source = parts_.settings.roles.node(chunk.source.value),
                                 .header_intact = chunk.header_intact,
                                 .payload_intact = chunk.payload_intact,
+                                .payload_checked = chunk.payload_checked,
                                 .chunk = chunk.chunk},
                                actions_);
             const std::span observations = std::span(actions_.observations).subspan(observed);

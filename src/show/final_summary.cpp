@@ -346,21 +346,19 @@ void add_control(Page& page, const RunRecord& record) {
 }
 
 void add_integrity(Page& page, const RunRecord& record) {
+    const std::uint64_t violations = std::max(record.fault_count, std::uint64_t{record.faults.size()});
     if (!record.ledger_checked) {
         page.line("integrity check", "not made");
     } else if (record.ledger_differences.empty()) {
-        // It means that both sides agree, also on what is missing.
-        const record::Counts totals = totals_of(record);
-        const bool whole = totals.received.events >= totals.generated.events;
-        page.line("integrity check", "passed (count, bytes and hash of all events{})",
-                  whole ? "" : ": of those that are missing, too");
+        const std::string text =
+            fmt::format("{} ({})", violations > 0 ? "ledgers agree" : "passed", checked_text(record));
+        page.line("integrity check", "{}", files::indented(text, Page::subject_width));
     } else {
         constexpr std::size_t shown_max = 3;
         for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {
             page.line(i == 0 ? "integrity FAILED" : "", "{}", record.ledger_differences[i]);
         }
     }
-    const std::uint64_t violations = std::max(record.fault_count, std::uint64_t{record.faults.size()});
     if (violations > 0) {
         page.line("violations", "{}{}", violations,
                   record.faults.empty() ? "" : ", the first: " + fault_text(record.faults[0]));

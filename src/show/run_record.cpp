@@ -200,6 +200,24 @@ void add_ucx_paths(Json& environment, const RunRecord& record) {
     }
 }
 
+bool is_simulated(const RunRecord& record) {
+    const Json environment = files::parse_json(record.environment);
+    return environment.is_object() && environment.value("world", "") == "simulation";
+}
+
+/// Of the bytes that consumers received, in chunks whose payload was checked. Nothing: none was to be
+/// checked, or it is not known.
+std::optional<double> verified_payload_share(const RunRecord& record) {
+    const core::Ledger consumers = judge::sum_ledgers(record.ranks).consumers;
+    if (record.plan.verify < core::Verify::sample || consumers.received.bytes <= core::Bytes{0} ||
+        is_simulated(record)) {
+        return std::nullopt;
+    }
+    // Chunks of events that stayed incomplete may have been checked, too.
+    return std::min(1.0, static_cast<double>(consumers.payload_checked.count) /
+                             static_cast<double>(consumers.received.bytes.count));
+}
+
 }  // namespace
 
 Json json_of(const Failure& failure) {
@@ -302,6 +320,27 @@ record::Counts totals_of(const RunRecord& record) {
     return totals;
 }
 
+std::string checked_text(const RunRecord& record) {
+    const record::Counts totals = totals_of(record);
+    const std::string ids =
+        std::string{"counts and hashes of ids"} +
+        (totals.received.events >= totals.generated.events ? "" : ", also of events that are missing");
+    if (is_simulated(record)) {
+        return ids;
+    }
+    // A datagram's header is checked whatever the level.
+    if (record.plan.verify == core::Verify::none && !record.plan.lossy()) {
+        return ids + "; headers and payload not checked";
+    }
+    if (record.plan.verify == core::Verify::full) {
+        return fmt::format("headers, {}; all payload checked", ids);
+    }
+    const auto share = verified_payload_share(record);
+    return fmt::format(
+        "headers, {}; payload {}", ids,
+        share ? fmt::format("of {} of the bytes checked", files::percent(*share)) : "not checked");
+}
+
 std::int64_t seconds_of(const RunRecord& record) {
     std::int64_t seconds = std::numeric_limits<std::int64_t>::max();
     for (const record::RankRecord& rank : record.ranks) {
@@ -343,6 +382,8 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
         {"error_us", record.clock_error_us ? record::finite_or_null(*record.clock_error_us) : Json()}};
     json["ledger"] = {{"agrees", record.ledger_checked ? Json(record.ledger_differences.empty()) : Json()},
                       {"differences", record.ledger_differences}};
+    const auto verified = verified_payload_share(record);
+    json["ledger"]["verified_payload_share"] = verified ? Json(*verified) : Json();
     json["fault_count"] = std::max(record.fault_count, std::uint64_t{record.faults.size()});
     json["faults"] = list_of(record.faults);
     json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});

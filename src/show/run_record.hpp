@@ -111,6 +111,9 @@ struct RunRecord {
 /// The sums in `totals`: from the ledgers where all ranks have one, else from the rows that were reported.
 record::Counts totals_of(const RunRecord& record);
 
+/// What the integrity check looked at: that both sides agree holds for what is missing as well.
+std::string checked_text(const RunRecord& record);
+
 /// Judged seconds that every rank has on record; consumers do not count where the run goes on without them.
 std::int64_t seconds_of(const RunRecord& record);
 

@@ -8,8 +8,10 @@ ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId pla
                            const ChunkBounds& bounds, core::Verify verify) {
     const DecodedHeader header = decode_header(message, bounds, verify);
     const bool header_intact = header.state == HeaderState::intact;
+    const bool payload_checked =
+        header_intact && is_payload_checked(verify, header.chunk.event, header.chunk.offset);
     bool payload_intact = true;
-    if (header_intact && verify == core::Verify::full) {
+    if (payload_checked) {
         payload_intact = payload_checksum(message.subspan(header_bytes), header.chunk.event,
                                           header.chunk.offset) == header.payload_checksum;
     }
@@ -17,6 +19,7 @@ ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId pla
             .source = source,
             .header_intact = header_intact,
             .payload_intact = payload_intact,
+            .payload_checked = payload_checked,
             .chunk = header.chunk};
 }
 

@@ -46,7 +46,7 @@ enum class HeaderState : std::uint8_t {
     truncated,       ///< fewer bytes arrived than a header has
     wrong_magic,     ///< not a weir chunk, or damaged
     wrong_version,   ///< another version of weir at the other end
-    wrong_checksum,  ///< Verify::header and full only
+    wrong_checksum,  ///< not with Verify::none
     wrong_length,    ///< the length is not what arrived
     out_of_bounds,   ///< a field that no chunk of this run can have
 };
@@ -59,8 +59,8 @@ struct DecodedHeader {
     std::uint64_t payload_checksum = 0;
 };
 
-/// Writes the header of `chunk`. `payload_checksum` is 0 unless `verify` is full; the header checksum is
-/// computed unless it is none. The chunk's length must be below 2^31.
+/// Writes the header of `chunk`. `payload_checksum` is 0 unless its payload is checked; the header checksum
+/// is computed unless it is none. The chunk's length must be below 2^31.
 void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDescription& chunk,
                    std::uint64_t payload_checksum, core::Verify verify);
 

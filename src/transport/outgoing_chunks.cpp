@@ -26,7 +26,7 @@ OutgoingChunks::OutgoingChunks(const core::Plan& plan, const ChunkBuffers& buffe
       free_(chunks_.size()),
       free_count_(plan.streams, window_),
       rings_(plan.streams, BufferRing(per_stream_)) {
-    if (verify_ == core::Verify::full) {
+    if (verify_ >= core::Verify::sample) {
         sums_ = BufferSums(buffers.count(), capacity_bytes_);
     }
     std::iota(free_.begin(), free_.end(), 0U);
@@ -89,7 +89,7 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Di
     const auto memory = message(entry);
     const auto payload = memory.subspan(header_bytes);
     std::uint64_t checksum = 0;
-    if (verify_ == core::Verify::full) {
+    if (is_payload_checked(verify_, chunk.chunk.event, chunk.chunk.offset)) {
         checksum = sums_.stamp(chunks_[entry].buffer, payload, chunk.chunk.event, chunk.chunk.offset);
     }
     encode_header(memory.first<header_bytes>(), chunk.chunk, checksum, verify_);
@@ -97,7 +97,7 @@ std::size_t OutgoingChunks::begin(const core::SendChunk& chunk, std::optional<Di
         memory[event_id_at] ^= std::byte{1};
     } else if (disturbance == DisturbanceKind::corrupt_payload) {
         payload[payload.size() / 2] ^= std::byte{1};
-        if (verify_ == core::Verify::full) {
+        if (verify_ >= core::Verify::sample) {
             sums_.forget(chunks_[entry].buffer);
         }
     }

@@ -61,6 +61,11 @@ std::uint64_t sum_of_pages(std::span<const std::byte> payload, core::EventId eve
 
 }  // namespace
 
+bool is_payload_checked(core::Verify verify, core::EventId event, core::Bytes offset) {
+    return verify == core::Verify::full ||
+           (verify == core::Verify::sample && mix(event, offset.count) % sampled_one_in == 0);
+}
+
 std::uint64_t payload_seed(const core::Plan& plan, std::uint32_t producer) {
     return core::Random(plan.seed, core::random_stream(core::RandomPurpose::payload, producer)).next();
 }

@@ -1,16 +1,16 @@
 // What chunks carry: bytes that no link, switch or file system can compress, and that a receiver can check.
 //
 // Buffers are filled once with pseudo-random bytes; making new ones for every chunk would measure the
-// generator. So that old data in a reused buffer never passes as new, Verify::full stamps every 4 KiB page of
-// a chunk with a mix of event id and offset before it leaves. The checksum of a payload is made of the stamps
-// and of an XXH3 sum of the rest of each page, seeded with the same mix: a receiver reads the payload once,
-// and a sender only its stamps, because the rest of a buffer never changes and its sums are kept. Any bit
-// that differs is found, also one that changed in the sender's memory; of old data any page, but not a part
-// of a page behind its stamp if it is from the same page of the same buffer: the bytes are equal. (Rejected:
-// CRC32C, which is as fast only where the CPU has it and finds less; a checksum without stamps, which would
-// take a page left over from the same buffer's previous round for good; payloads that are windows of one
-// random block, compared with it: the receiver reads twice as much, and header and payload are no longer one
-// piece of memory.)
+// generator. So that old data in a reused buffer never passes as new, every 4 KiB page of a chunk whose
+// payload is checked is stamped with a mix of event id and offset before it leaves. The checksum of a payload
+// is made of the stamps and of an XXH3 sum of the rest of each page, seeded with the same mix: a receiver
+// reads the payload once, and a sender only its stamps, because the rest of a buffer never changes and its
+// sums are kept. Any bit that differs is found, also one that changed in the sender's memory; of old data any
+// page, but not a part of a page behind its stamp if it is from the same page of the same buffer: the bytes
+// are equal. (Rejected: CRC32C, which is as fast only where the CPU has it and finds less; a checksum without
+// stamps, which would take a page left over from the same buffer's previous round for good; payloads that are
+// windows of one random block, compared with it: the receiver reads twice as much, and header and payload are
+// no longer one piece of memory.)
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,14 @@ namespace weir::transport {
 
 /// A stamp stands at the start of every so many bytes of a chunk's payload.
 inline constexpr std::size_t stamp_distance_bytes = 4096;
+
+/// With Verify::sample payload is checked of one chunk in so many: a consumer's time for it stays below
+/// 1 %, and what damages data again and again is found soon.
+inline constexpr std::uint64_t sampled_one_in = 128;
+
+/// Whether the payload of the chunk is checked. Sender and receiver agree without a word, and no place in
+/// an event, slot or buffer is left out for good, since it follows from a hash of event and offset.
+[[nodiscard]] bool is_payload_checked(core::Verify verify, core::EventId event, core::Bytes offset);
 
 /// The seed of the payload of one producer, and of one of its chunk buffers.
 [[nodiscard]] std::uint64_t payload_seed(const core::Plan& plan, std::uint32_t producer);

@@ -49,7 +49,8 @@ struct ChunkArrived {
     core::PlaceId place;
     Rank source;
     bool header_intact = true;   ///< false: `chunk` is what the bytes contain, not to be relied on
-    bool payload_intact = true;  ///< always true when payloads are not verified
+    bool payload_intact = true;  ///< always true when it is not checked
+    bool payload_checked = false;
     core::ChunkDescription chunk;
 };
 

@@ -61,7 +61,7 @@ void read_datagram(const core::Plan& plan, std::uint64_t run, std::span<const st
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::FuzzInput input(data, size);
     core::Plan plan = fuzz::small_plan(input);
-    plan.verify = static_cast<core::Verify>(input.below(3));
+    plan.verify = static_cast<core::Verify>(input.below(4));
     const bool datagram = input.below(2) == 1;
     const auto run = input.take<std::uint64_t>();
     const auto bytes = input.take_rest();

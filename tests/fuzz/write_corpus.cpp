@@ -188,7 +188,8 @@ class World {
             to_consumer.put(described.epoch);
         }
         core::Actions arrived;
-        consumers_[chunk.to.value].on_chunk(now_, chunk.place, {from, true, true, chunk.chunk}, arrived);
+        consumers_[chunk.to.value].on_chunk(now_, chunk.place, {.source = from, .chunk = chunk.chunk},
+                                            arrived);
         carry_out(node_of(chunk.to), arrived);
         carry_out(from, left);
     }
@@ -238,12 +239,13 @@ void write_headers(const std::filesystem::path& directory, const PlanBytes& byte
     core::Plan plan = plan_of(bytes);
     const core::SendChunk chunk = some_chunk(plan);
     const std::uint64_t run = 4711;
-    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+    for (const core::Verify verify :
+         {core::Verify::none, core::Verify::header, core::Verify::sample, core::Verify::full}) {
         plan.verify = verify;
         Bytes header;
         header.put(bytes).put(verify).put(std::uint8_t{0}).put(run);
         std::array<std::byte, transport::header_bytes> encoded{};
-        transport::encode_header(encoded, chunk.chunk, verify == core::Verify::full ? 99 : 0, verify);
+        transport::encode_header(encoded, chunk.chunk, verify >= core::Verify::sample ? 99 : 0, verify);
         const std::vector<std::byte> payload(static_cast<std::size_t>(chunk.chunk.length.count));
         header.put(encoded).put(std::span<const std::byte>(payload));
         const std::string kind = std::to_string(static_cast<int>(verify));

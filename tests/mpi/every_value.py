@@ -18,7 +18,7 @@ RUNS = [
     ("round-robin", "get", "sets", "exponential:4ms", "none", "normal:64KiB,deviation=16KiB", []),
     ("random", "send", "steady", "fixed:3ms", "full", "lognormal:48KiB,deviation=32KiB", ["--busy-consumers", "0"]),
     ("none", "put", "sets", "lognormal:3ms,deviation=1ms", "full", "100kB", []),
-    ("none", "get", "saturate", "none", "header", "256KiB", ["--buffer", "1MiB"]),
+    ("none", "get", "saturate", "none", "sample", "256KiB", ["--buffer", "1MiB"]),
     ("balanced", "send", "saturate", "pareto:1ms,shape=2.5", "full", "128KiB", ["--buffer", "1MiB", "--busy-cpu", "burn"]),
     ("token", "get", "sets", "trace:busy.txt", "header", "trace:sizes.txt", ["--slots", "1", "--streams", "1", "--result-size", "20kB"]),
     ("balanced", "put", "sets", "fixed:200ms", "full", "64KiB", ["--overflow", "drop", "--drain", "500ms", "--slots", "1"]),

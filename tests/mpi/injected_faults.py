@@ -43,6 +43,20 @@ def lose(*options):
     check(not run.json["ledger"]["agrees"], "the ledgers agree although an event did not arrive")
 
 
+def sampled():
+    """By default one chunk in 128 is looked at, by a hash of event and offset: of event 2 and chunks of 4 KiB that one which is number 36."""
+    options = ["4KiB" if word == "64KiB" else word for word in OPTIONS]
+    run = weir(4, *options, "--inject", "corrupt-payload:producer=0,event=2,chunk=36", directory="checked")
+    check_status(run, 1)
+    check("corrupt_payload" in run.json["failure"]["what"], f"{run.json['failure']}")
+    check("ledgers agree (headers, counts and hashes of ids; payload of " in run.stdout and "passed" not in run.stdout, run.stdout)
+    run = weir(4, *options, "--inject", "corrupt-payload:producer=0,event=2,chunk=35", directory="not-checked")
+    check(run.status == 0, f"exit status {run.status}: {run.stderr}")
+    share = run.json["ledger"]["verified_payload_share"]
+    check(0.004 < share < 0.013, f"{share}")
+    check(f"payload of {100 * share:.1f} % of the bytes checked" in run.stdout, run.stdout)
+
+
 def unverified_corruption_passes():
     """What --verify none promises: nothing. The test shows that the other levels do the finding."""
     run = weir(4, *OPTIONS, "--verify", "none", "--inject", "corrupt-payload:producer=0,event=3,chunk=2")
@@ -65,11 +79,11 @@ def lose_get():
     lose("--transport", "get")
 
 
-def datagram(kind, verify, **expected):
+def datagram(kind, verify, place="event=3,chunk=2", **expected):
     """Damaged, doubled and lost datagrams are counted, by pair, and are no faults: that is what datagrams are."""
     options = ["8KiB" if word == "64KiB" else word for word in OPTIONS]
     run = weir(4, *options, "--transport", "datagram", "--socket-buffer", "4MiB", "--verify", verify,
-               "--inject", f"{kind}:producer=0,event=3,chunk=2")
+               "--inject", f"{kind}:producer=0,{place}", directory=f"datagrams-{place}")
     check(run.status == 0, f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
     check(run.json["status"] == "complete" and run.json["ledger"]["agrees"], f"{run.json['failure']}, {run.json['ledger']}")
     account = run.json["datagrams"]
@@ -103,5 +117,12 @@ def corrupt_payload_of_datagram():
     datagram("corrupt-payload", "full", corrupt=1)
 
 
-main(corrupt_payload, corrupt_header, duplicate, lose, unverified_corruption_passes, corrupt_payload_put, duplicate_get,
-     lose_put, lose_get, lose_datagram, duplicate_datagram, corrupt_header_of_datagram, corrupt_payload_of_datagram)
+def sampled_datagrams():
+    """Of event 1 and chunks of 8 KiB that one which is number 18."""
+    datagram("corrupt-payload", "sample", place="event=1,chunk=18", corrupt=1)
+    datagram("corrupt-payload", "sample")
+
+
+main(corrupt_payload, corrupt_header, duplicate, lose, sampled, unverified_corruption_passes, corrupt_payload_put, duplicate_get,
+     lose_put, lose_get, lose_datagram, duplicate_datagram, corrupt_header_of_datagram, corrupt_payload_of_datagram,
+     sampled_datagrams)

@@ -70,8 +70,9 @@ std::size_t DatagramForm::size_of(core::Bytes length) {
 
 std::uint32_t DatagramForm::checksum(std::uint64_t header_sum, std::span<const std::byte> payload,
                                      core::EventId event, core::Bytes offset) const {
-    return folded(verify_ == core::Verify::full ? header_sum ^ payload_checksum(payload, event, offset)
-                                                : header_sum);
+    return folded(is_payload_checked(verify_, event, offset)
+                      ? header_sum ^ payload_checksum(payload, event, offset)
+                      : header_sum);
 }
 
 std::uint64_t DatagramForm::seed_of_filled_up(std::uint16_t length) const {
@@ -91,7 +92,7 @@ void DatagramForm::write(std::span<std::byte> datagram, const core::SendChunk& c
         store_little_endian(payload.data(), length);
         header.who |= folded(header.sum(seed_of_filled_up(length)));
     } else {
-        if (verify_ == core::Verify::full) {
+        if (is_payload_checked(verify_, event, chunk.chunk.offset)) {
             stamp_payload(payload, event, chunk.chunk.offset);
         }
         header.who |= checksum(header.sum(run_), payload, event, chunk.chunk.offset);
@@ -117,6 +118,7 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
     }
     const auto payload = datagram.subspan(datagram_header_bytes);
     core::Bytes length{static_cast<std::int64_t>(datagram.size())};
+    bool payload_checked = is_payload_checked(verify_, event, offset);
     if (header.checksum() != checksum(header.sum(run_), payload, event, offset)) {
         const auto told = load_little_endian<std::uint16_t>(payload.data());
         length = {told};
@@ -124,6 +126,7 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
             header.checksum() != folded(header.sum(seed_of_filled_up(told)))) {
             return std::nullopt;
         }
+        payload_checked = false;
     }
     return DatagramContent{.place = {place},
                            .chunk = {.event = event,
@@ -131,7 +134,8 @@ std::optional<DatagramContent> DatagramForm::read(std::span<const std::byte> dat
                                      .offset = offset,
                                      .length = length,
                                      .sequence = sequence,
-                                     .generated_at = {}}};
+                                     .generated_at = {}},
+                           .payload_checked = payload_checked};
 }
 
 void DatagramForm::write_hello(std::span<std::byte> datagram, core::ProducerId producer,

@@ -11,10 +11,10 @@
 //        4      2  producer                                    8      5  number of the event
 //                                                             13      3  sequence of the chunk
 //
-// The checksum is always there, over the header and with Verify::full over the rest as well. It is seeded by
-// a number that is another one in every run, so a datagram that strays in from elsewhere cannot pass.
-// (Rejected: a checksum each for header and payload, and a run's number as a field: there is no room for
-// them.)
+// The checksum is always there, over the header and where payload is checked over the rest as well. It is
+// seeded by a number that is another one in every run, so a datagram that strays in from elsewhere cannot
+// pass. (Rejected: a checksum each for header and payload, and a run's number as a field: there is no room
+// for them.)
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ inline constexpr std::uint32_t datagram_chunks_limit = std::uint32_t{1} << 24;
 struct DatagramContent {
     core::PlaceId place;
     core::ChunkDescription chunk;  ///< without event_bytes and generated_at
+    bool payload_checked = false;
 };
 
 /// Writes and reads the datagrams of one run.

@@ -212,6 +212,7 @@ bool DatagramTransport::receive_datagrams(Polled& found) {
         ChunkArrived& arrival = found.chunks.emplace_back();
         arrival.place = content->place;
         arrival.source = {roles_.rank(core::node_of(content->chunk.event.producer()))};
+        arrival.payload_checked = content->payload_checked;
         arrival.chunk = content->chunk;
     }
     return arrived.size() == static_cast<std::size_t>(core::datagrams_at_a_time);

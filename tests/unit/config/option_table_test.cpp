@@ -67,7 +67,7 @@ TEST_CASE("words are refused with the known ones") {
     CHECK(contains(refusal("policy", "fair"), "balanced, token, round-robin, random, none"));
     CHECK(contains(refusal("transport", "pigeon"), "send, put, get"));
     CHECK(contains(refusal("generation", "burst"), "sets, steady, saturate"));
-    CHECK(contains(refusal("verify", "yes"), "none, header, full"));
+    CHECK(contains(refusal("verify", "yes"), "none, header, sample, full"));
     CHECK(contains(refusal("overflow", "x"), "count, drop"));
     CHECK(contains(refusal("idle", "x"), "auto, spin, yield, nap"));
     CHECK(contains(refusal("output", "x"), "text, json, quiet"));

@@ -52,7 +52,7 @@ TEST_CASE("no options at all make a small useful run") {
     CHECK(plan.streams == 4);
     CHECK(plan.buffer == plan.set_bytes());
     CHECK(plan.slot_size.count == 16777216);
-    CHECK(plan.verify == weir::core::Verify::header);
+    CHECK(plan.verify == weir::core::Verify::sample);
     CHECK(plan.seed == 1);
     CHECK(request.out.empty());
     CHECK(request.notes.empty());

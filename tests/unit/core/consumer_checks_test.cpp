@@ -149,6 +149,7 @@ TEST_CASE("An event with a corrupt payload is received and counted as corrupt") 
     consumer.arrive(at_ms(1), 0, chunk(event_a, 100, 0));
     ArrivedChunk corrupt = chunk(event_a, 100, 1);
     corrupt.payload_intact = false;
+    corrupt.payload_checked = true;
     const Actions out = consumer.arrive(at_ms(1), 0, corrupt);
     check_fault(out, Fault::Kind::corrupt_payload, corrupt);
     CHECK(out.open_places.empty());
@@ -157,6 +158,7 @@ TEST_CASE("An event with a corrupt payload is received and counted as corrupt") 
     one.add(event_a, {100});
     CHECK(consumer->ledger().received == one);
     CHECK(consumer->ledger().corrupt == one);
+    CHECK(consumer->ledger().payload_checked == corrupt.chunk.length);
 
     // The next event in the same slot is not affected.
     consumer.whole_event(at_ms(2), 0, event_b);

@@ -9,7 +9,7 @@ namespace {
 
 Ledger different_entries() {
     const auto tally = [](std::uint64_t n) { return Tally{n, {static_cast<std::int64_t>(10 * n)}, ~n}; };
-    return {tally(1), tally(2), tally(3), tally(4), tally(5), tally(6), tally(7), tally(8)};
+    return {tally(1), tally(2), tally(3), tally(4), tally(5), tally(6), tally(7), tally(8), {}};
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ latency in ms                p50        p90        p99      p99.9        max    
   transfer                 0.010      0.020      0.300      4.000       50.0         500
 events               generated 60, sent 60, received 60; lost 0, corrupt 0, duplicate 0
 data                 generated 60.00 MB, sent 60.00 MB, received 60.00 MB
-integrity check      passed (count, bytes and hash of all events)
+integrity check      passed (headers, counts and hashes of ids; payload of 0 % of the bytes checked)
 clock error          1.5 us
 words                `weir help WORD` explains one: set, slack, occupancy, slot, blocked, ...
 run directory        /data/run-1
@@ -94,7 +94,34 @@ TEST_CASE("Lost events are counted and shown as a share") {
     const std::string text = final_summary_text(record_of(ranks), false);
     CHECK(contains(text, "; lost 1 (1.6 %), corrupt 0"));
     // Both sides agree on what was lost; that is no assurance that all has come.
-    CHECK(contains(text, "passed (count, bytes and hash of all events: of those that are missing, too)"));
+    CHECK(contains(text,
+                   "passed (headers, counts and hashes of ids, also of events that are missing; payload"));
+}
+
+TEST_CASE("The integrity check says what it looked at, and passes no run with violations") {
+    RunRecord record = record_of(test::good_ranks(test::small_plan()));
+    record.ranks[3].summary.ledger.payload_checked = {480'000};  // of 60 MB
+    const auto line = [&] {
+        const std::string text = final_summary_text(record, false);
+        const std::size_t begin = text.find("integrity check      ") + 21;
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    CHECK(line() == "passed (headers, counts and hashes of ids; payload of 0.8 % of the bytes checked)");
+    CHECK(to_json(record)["ledger"]["verified_payload_share"] == 0.008);
+    record.plan.verify = Verify::full;
+    CHECK(line() == "passed (headers, counts and hashes of ids; all payload checked)");
+    record.fault_count = 1;
+    CHECK(line() == "ledgers agree (headers, counts and hashes of ids; all payload checked)");
+    record.plan.verify = Verify::header;
+    record.fault_count = 0;
+    CHECK(line() == "passed (headers, counts and hashes of ids; payload not checked)");
+    CHECK(to_json(record)["ledger"]["verified_payload_share"].is_null());
+    record.plan.verify = Verify::none;
+    CHECK(line() == "passed (counts and hashes of ids; headers and payload not checked)");
+    record.plan.verify = Verify::sample;
+    record.environment = R"({"world": "simulation"})";
+    CHECK(line() == "passed (counts and hashes of ids)");
+    CHECK(to_json(record)["ledger"]["verified_payload_share"].is_null());
 }
 
 TEST_CASE("Events are built per second of the time that was measured") {

@@ -40,7 +40,7 @@ HeaderState state_of(const core::ChunkDescription& chunk, Verify verify = Verify
 }  // namespace
 
 TEST_CASE("a header has what was written, at every verify level") {
-    for (const Verify verify : {Verify::none, Verify::header, Verify::full}) {
+    for (const Verify verify : {Verify::none, Verify::header, Verify::sample, Verify::full}) {
         const auto message = message_of(example_chunk(), 0xfedcba9876543210, verify);
         const auto decoded = transport::decode_header(message, bounds, verify);
         CHECK(decoded.state == HeaderState::intact);
@@ -68,7 +68,7 @@ TEST_CASE("a header is little endian and has the layout of the format") {
 }
 
 TEST_CASE("every single flipped bit in a header is found by its checksum") {
-    for (const Verify verify : {Verify::header, Verify::full}) {
+    for (const Verify verify : {Verify::header, Verify::sample, Verify::full}) {
         auto message = message_of(example_chunk(), 42, verify);
         for (std::size_t bit = 0; bit < transport::header_bytes * 8; ++bit) {
             message[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -83,7 +83,7 @@ TEST_CASE("every single flipped bit in a header is found by its checksum") {
 }
 
 TEST_CASE("a header is not read beyond the bytes that arrived") {
-    for (const Verify verify : {Verify::none, Verify::header, Verify::full}) {
+    for (const Verify verify : {Verify::none, Verify::header, Verify::sample, Verify::full}) {
         const auto message = message_of(example_chunk(), 42, verify);
         for (std::size_t size = 0; size < message.size(); ++size) {
             // A block of exactly this size, so that the address sanitizer finds a read beyond it.

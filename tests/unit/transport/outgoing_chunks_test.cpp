@@ -62,7 +62,8 @@ struct Rig {
 }  // namespace
 
 TEST_CASE("a chunk that leaves is found intact and as it was described, at every verify level") {
-    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+    for (const core::Verify verify :
+         {core::Verify::none, core::Verify::header, core::Verify::sample, core::Verify::full}) {
         Rig rig(verify);
         const std::size_t entry = rig.chunks.begin(chunk_of(0, 2), std::nullopt);
         CHECK(rig.chunks.message(entry).size() == 564);
@@ -76,7 +77,8 @@ TEST_CASE("a chunk that leaves is found intact and as it was described, at every
 }
 
 TEST_CASE("damage done on purpose is found at the level that promises it, and at no lower one") {
-    for (const core::Verify verify : {core::Verify::none, core::Verify::header, core::Verify::full}) {
+    for (const core::Verify verify :
+         {core::Verify::none, core::Verify::header, core::Verify::sample, core::Verify::full}) {
         Rig rig(verify);
         const transport::ChunkArrived header =
             rig.arrived(rig.chunks.begin(chunk_of(0, 0), DisturbanceKind::corrupt_header));
@@ -85,9 +87,33 @@ TEST_CASE("damage done on purpose is found at the level that promises it, and at
         const transport::ChunkArrived payload =
             rig.arrived(rig.chunks.begin(chunk_of(0, 1), DisturbanceKind::corrupt_payload));
         CHECK(payload.header_intact);
-        CHECK(payload.payload_intact == (verify != core::Verify::full));
+        const bool checked =
+            transport::is_payload_checked(verify, chunk_of(0, 1).chunk.event, chunk_of(0, 1).chunk.offset);
+        CHECK(payload.payload_checked == checked);
+        CHECK(payload.payload_intact != checked);
         CHECK(rig.arrived(rig.chunks.begin(chunk_of(0, 2), std::nullopt)).payload_intact);
     }
+}
+
+TEST_CASE("a sample finds damage in the chunks that it checks, and in these alone") {
+    Rig rig(core::Verify::sample);
+    std::size_t checked = 0;
+    for (std::uint64_t number = 0; number < 1280; ++number) {
+        core::SendChunk chunk = chunk_of(0, 0);
+        chunk.chunk.event = core::EventId::of(core::ProducerId{2}, number);
+        const std::size_t damaged = rig.chunks.begin(chunk, DisturbanceKind::corrupt_payload);
+        const transport::ChunkArrived arrived = rig.arrived(damaged);
+        CHECK(arrived.payload_intact != arrived.payload_checked);
+        checked += arrived.payload_checked ? 1 : 0;
+        CHECK(rig.chunks.end_copy(damaged));
+        // The damage stays in the buffer, and the next chunk out of it is intact all the same.
+        const std::size_t next = rig.chunks.begin(chunk, std::nullopt);
+        CHECK(rig.arrived(next).payload_intact);
+        CHECK(rig.chunks.end_copy(next));
+    }
+    // Ten are expected, with a deviation of 3.1.
+    CHECK(checked >= 1);
+    CHECK(checked <= 22);
 }
 
 TEST_CASE("no more chunks of a stream can be under way than its event has") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -113,5 +114,23 @@ TEST_CASE("a payload checksum depends on every bit, the event and the offset") {
             FAIL("bit " << bit << " flipped and not found");
         }
         buffer[bit / 8] ^= std::byte{1} << (bit % 8);
+    }
+}
+
+TEST_CASE("a sample takes one chunk in 128, and leaves out no place of an event for good") {
+    using core::Verify;
+    std::array<int, 8> checked{};
+    constexpr int events = 64000;
+    for (int number = 0; number < events; ++number) {
+        const core::EventId one = core::EventId::of(core::ProducerId{3}, static_cast<std::uint64_t>(number));
+        for (std::size_t place = 0; place < checked.size(); ++place) {
+            const core::Bytes offset{static_cast<std::int64_t>(place) << 20U};
+            checked.at(place) += transport::is_payload_checked(Verify::sample, one, offset) ? 1 : 0;
+            CHECK_FALSE(transport::is_payload_checked(Verify::header, one, offset));
+            CHECK(transport::is_payload_checked(Verify::full, one, offset));
+        }
+    }
+    for (const int of_place : checked) {
+        CHECK(std::abs(of_place - events / 128) < 6 * 22.3);  // the deviation of 500
     }
 }
