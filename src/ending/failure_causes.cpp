@@ -40,6 +40,15 @@ std::string others_text(const job::RunSettings& settings, const std::vector<int>
                                       : fmt::format(" and {} other hosts", unnamed));
 }
 
+/// Small messages, such as heartbeats, get through where an MTU on the way is too small, and large ones
+/// vanish.
+std::string mtu_hint(const std::string& host) {
+    return fmt::format(
+        "; if small messages come through and large ones do not, an MTU on the way is too small "
+        "(`ping -M do -s 8972 {}` with jumbo frames, -s 1472 without)",
+        host);
+}
+
 }  // namespace
 
 std::string process_gone_text(const job::RunSettings& settings, int rank) {
@@ -64,9 +73,10 @@ show::Failure FailureDetector::cause_of(const Evidence& evidence) const {
     const auto of = [&](const std::string& what) { return failure_of(settings_, evidence.rank, what); };
     switch (evidence.kind) {
         case Evidence::Kind::process_gone:
-            return of(evidence.text.empty() ? process_gone_text(settings_, evidence.rank)
-                                            : fmt::format("{} is gone: its connection has failed: {}",
-                                                          name_of(evidence.rank), evidence.text));
+            return of((evidence.text.empty() ? process_gone_text(settings_, evidence.rank)
+                                             : fmt::format("{} is gone: its connection has failed: {}",
+                                                           name_of(evidence.rank), evidence.text)) +
+                      (evidence.hint.empty() ? "" : "; ") + evidence.hint);
         case Evidence::Kind::silence:
             return leads() ? cause_of_silence(evidence.rank) : of(silence_text(evidence.rank));
         case Evidence::Kind::failure_reported:
@@ -144,9 +154,13 @@ show::Failure FailureDetector::cause_of_timeout(const std::vector<int>& missing,
         return failure_of(settings_, self_,
                           fmt::format("{} reaches no other rank any more; it {}", name_of(self_), why));
     }
-    return failure_of(settings_, missing.front(),
-                      fmt::format("{} {} not answer; {} {}", ranks_text(settings_, missing),
-                                  missing.size() == 1 ? "does" : "do", name_of(self_), why));
+    const auto elsewhere = std::find_if(missing.begin(), missing.end(),
+                                        [&](int rank) { return host_of(rank) != host_of(self_); });
+    return failure_of(
+        settings_, missing.front(),
+        fmt::format("{} {} not answer; {} {}{}", ranks_text(settings_, missing),
+                    missing.size() == 1 ? "does" : "do", name_of(self_), why,
+                    elsewhere == missing.end() ? std::string{} : mtu_hint(host_of(*elsewhere))));
 }
 
 show::Failure FailureDetector::cause_of_no_answer() const {

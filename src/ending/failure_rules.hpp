@@ -40,6 +40,7 @@ struct Evidence {
     int signal = 0;
     std::string text = {};          ///< why, where the evidence came with a text
     std::vector<int> missing = {};  ///< not this rank
+    std::string hint = {};          ///< process_gone: what else is known about why
 };
 
 /// What a rank does about it.

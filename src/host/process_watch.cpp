@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +42,27 @@ bool ProcessWatch::exists(pid_t pid) {
     const auto end_of_name = line.rfind(')');
     return end_of_name == std::string_view::npos || end_of_name + 2 >= line.size() ||
            (line[end_of_name + 2] != 'Z' && line[end_of_name + 2] != 'X');
+}
+
+std::uint64_t ProcessWatch::memory_kills(const std::string& file) {
+    std::ifstream lines(file);
+    std::string name;
+    std::uint64_t count = 0;
+    while (lines >> name >> count) {
+        if (name == "oom_kill") {
+            return count;
+        }
+    }
+    return 0;
+}
+
+std::string ProcessWatch::why_gone() const {
+    const std::uint64_t kills = memory_kills() - memory_kills_;
+    return kills == 0 ? std::string{}
+                      : fmt::format(
+                            "since the start the kernel has killed {} {} of this host (signal 9) for "
+                            "want of memory, or at the memory limit of a job or container",
+                            kills, kills == 1 ? "process" : "processes");
 }
 
 ProcessWatch::ProcessWatch(const std::vector<RankLocation>& locations, int self) {

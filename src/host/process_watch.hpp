@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/host_facts.hpp"
@@ -25,6 +26,9 @@ class ProcessWatch {
     /// The same, but looks at one rank only: every call costs one system call, whatever the number of ranks.
     [[nodiscard]] std::optional<int> next_gone();
 
+    /// What the kernel says of processes of this host that have ended since this was made; empty: nothing.
+    [[nodiscard]] std::string why_gone() const;
+
     /// The process of this rank is not watched any more.
     void forget(int rank);
     /// Another process of this host is.
@@ -32,6 +36,9 @@ class ProcessWatch {
 
     /// Whether the kernel may still have it.
     [[nodiscard]] static bool exists(pid_t pid);
+    /// Processes of this host that the kernel has killed since its start because they, their control group or
+    /// the host had too little memory; by a text like /proc/vmstat's.
+    [[nodiscard]] static std::uint64_t memory_kills(const std::string& file = "/proc/vmstat");
 
   private:
     struct Process {
@@ -41,6 +48,7 @@ class ProcessWatch {
 
     std::vector<Process> processes_;
     std::size_t next_ = 0;
+    std::uint64_t memory_kills_ = memory_kills();
 };
 
 }  // namespace weir::host

@@ -19,7 +19,9 @@ void RankLoop::watch_for_failures() {
     const bool at_once = detector.signal() != 0 || gone_seen_;
     const auto gone = at_once ? parts_.processes.gone() : parts_.processes.next_gone();
     if (gone && at_once) {
-        judge({.kind = ending::Evidence::Kind::process_gone, .rank = *gone});
+        judge({.kind = ending::Evidence::Kind::process_gone,
+               .rank = *gone,
+               .hint = parts_.processes.why_gone()});
     }
     gone_seen_ = gone.has_value();
     apply(detector.look(clock_now()));
@@ -42,7 +44,9 @@ void RankLoop::look_for_dead_process(int has_spoken) {
     }
     // Another rank than the leader reports what it has seen itself, unless it can no longer report.
     if (gone && (is_leader() || *gone == parts_.settings.leader_rank())) {
-        judge({.kind = ending::Evidence::Kind::process_gone, .rank = *gone});
+        judge({.kind = ending::Evidence::Kind::process_gone,
+               .rank = *gone,
+               .hint = parts_.processes.why_gone()});
     }
 }
 

@@ -41,7 +41,9 @@ int RankRun::run() {
                               .text = error.what(),
                               .missing = error.ranks()});
     } catch (const job::RankGone& error) {
-        ending_.end_exchange({.kind = ending::Evidence::Kind::process_gone, .rank = error.rank()});
+        ending_.end_exchange({.kind = ending::Evidence::Kind::process_gone,
+                              .rank = error.rank(),
+                              .hint = processes_.why_gone()});
     } catch (const job::RankFailed& error) {
         ending_.end_exchange(
             {.kind = ending::Evidence::Kind::cannot_continue, .rank = error.rank(), .text = error.what()});

@@ -296,6 +296,15 @@ TEST_CASE("A transfer that fails is the peer's failure while other hosts are not
     }
 }
 
+TEST_CASE("What the kernel says of a process that is gone is in the cause") {
+    Rank rank(own_hosts, 2);
+    const Decision decision =
+        rank.judge({.kind = Found::process_gone, .rank = 3, .hint = "the kernel killed it"});
+    REQUIRE(decision.report);
+    CHECK(text_of(*decision.report) ==
+          "rank 3 (consumer 1 on fn02) is gone: its process does not exist any more; the kernel killed it");
+}
+
 TEST_CASE("A rank reports one failure, and waits for the leader's order") {
     Rank rank(own_hosts, 2);
     const Decision decision = rank.judge({.kind = Found::process_gone, .rank = 3});
@@ -346,21 +355,31 @@ TEST_CASE("Ranks that do not answer the roll call are named") {
                 {.kind = Found::exchange_timeout, .rank = about, .text = "waited", .missing = missing}),
             about == leader_rank ? End::leader_lost : End::failed);
     };
-    CHECK(named(leader_rank, -1, {2}).what ==
-          "rank 2 (consumer 0 on fn01) does not answer; rank 0 (scheduler on ctl01) waited");
+    CHECK(
+        named(leader_rank, -1, {2}).what ==
+        "rank 2 (consumer 0 on fn01) does not answer; rank 0 (scheduler on ctl01) waited; if small messages "
+        "come through and large ones do not, an MTU on the way is too small (`ping -M do -s 8972 fn01` with "
+        "jumbo frames, -s 1472 without)");
     const auto many = named(leader_rank, -1, {2, 3, 4, 5, 6});
     CHECK(many.rank == 2);
-    CHECK(many.what ==
-          "rank 2 (consumer 0 on fn01), rank 3 (consumer 1 on fn02), rank 4 (consumer 2 on fn03), rank 5 "
-          "(consumer 3 on fn04) and 1 more do not answer; rank 0 (scheduler on ctl01) waited");
+    CHECK(many.what.starts_with(
+        "rank 2 (consumer 0 on fn01), rank 3 (consumer 1 on fn02), rank 4 (consumer 2 on fn03), rank 5 "
+        "(consumer 3 on fn04) and 1 more do not answer; rank 0 (scheduler on ctl01) waited; if small "));
     const auto all = named(leader_rank, -1, {1, 2, 3, 4, 5, 6});
     CHECK(all.rank == leader_rank);
     CHECK(all.what == "rank 0 (scheduler on ctl01) reaches no other rank any more; it waited");
     const auto none = named(leader_rank, -1, {});
     CHECK(none.rank == leader_rank);
     CHECK(none.what.starts_with("rank 0 (scheduler on ctl01) waited, although all ranks answer now"));
-    CHECK(named(2, leader_rank, {leader_rank}).what ==
-          "rank 0 (scheduler on ctl01) does not answer; rank 2 (consumer 0 on fn01) waited");
+    CHECK(named(2, leader_rank, {leader_rank})
+              .what.starts_with("rank 0 (scheduler on ctl01) does not answer; rank 2 (consumer 0 on fn01) "
+                                "waited; if small "));
+    const RunSettings here = settings_of_hosts({"a", "a", "a"});
+    FailureDetector detector(here, leader_rank, {});
+    CHECK(failure_of_end(
+              detector.judge({.kind = Found::exchange_timeout, .rank = -1, .text = "waited", .missing = {2}}),
+              End::failed)
+              .what == "rank 2 (consumer 0 on a) does not answer; rank 0 (scheduler on a) waited");
 }
 
 TEST_CASE("Whatever is found out in an exchange ends the run, on every rank") {

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "catch.hpp"
 #include "host/common_clock.hpp"
@@ -151,4 +154,15 @@ TEST_CASE("A process is not gone because no descriptor is left to look at it") {
 TEST_CASE("A number that no process can have is not watched") {
     ProcessWatch watch({{"here", getpid(), {}, 0}, {"here", 4294967297, {}, 0}, {"here", -1, {}, 0}}, 0);
     CHECK(watch.ranks().empty());
+}
+
+TEST_CASE("Kills for want of memory are counted by the kernel, and nothing is said without one") {
+    const std::string path = "process_watch_test_vmstat";
+    std::ofstream(path) << "nr_free_pages 1000\noom_kill 3\nnuma_hit 7\n";
+    CHECK(ProcessWatch::memory_kills(path) == 3);
+    std::ofstream(path) << "nr_free_pages 1000\n";
+    CHECK(ProcessWatch::memory_kills(path) == 0);
+    std::remove(path.c_str());
+    CHECK(ProcessWatch::memory_kills(path) == 0);
+    CHECK(ProcessWatch({RankLocation{}}, 0).why_gone().empty());
 }
