@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "cli/forecast.hpp"
@@ -57,6 +58,13 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
             "--explain full",
             seconds_text(each));
         return std::nullopt;
+    }
+    // The verdict comes first for someone who looks on.
+    if (progress_.on_terminal() && each * static_cast<double>(budget.simulations) > 1) {
+        const std::string& text = record.verdict.text;
+        progress_.clear();
+        fmt::print("{}\n\n", text.substr(0, text.find(" Main cause:")));
+        std::fflush(stdout);
     }
     const Clock::time_point begin = Clock::now();
     simulation::ProvedCauses proved = simulation::prove_causes(

@@ -21,8 +21,8 @@ simulation::Explain parse_explain(const std::string& text, config::OutputForm ou
 /// Explains one run. Stops when a signal was caught.
 class Explanation {
   public:
-    /// `run` must outlive this. `jobs`: simulations at a time, fewer where memory is short. `shows`: progress
-    /// on a terminal.
+    /// `run` must outlive this. `jobs`: simulations at a time, fewer where memory is short. `shows`: the
+    /// verdict before a long search, and progress on a terminal.
     Explanation(const simulation::SimulatedRun& run, simulation::Explain explain, std::uint32_t jobs,
                 bool shows)
         : run_(run), explain_(explain), jobs_(jobs), progress_(shows) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -46,14 +47,15 @@ class CauseSearch {
             find_pair();
         }
         refine();
-        if (stopped_) {
+        if (stopped_ && !out_of_time()) {
             return {.causes = {}, .simulations = done_, .interrupted = true};
         }
         ProvedCauses proved{.causes = named_causes(record_, found_, tried_), .simulations = done_};
         if (proved.causes.empty()) {
             proved.causes.push_back(cause_not_told(record_, tried_, nearest_));
         }
-        proved.was_cut_short = !one_suffices() && (tried_.singles < table_.size() || !tried_.pairs);
+        proved.was_cut_short =
+            stopped_ || (!one_suffices() && (tried_.singles < table_.size() || !tried_.pairs));
         return proved;
     }
 
@@ -103,7 +105,7 @@ class CauseSearch {
         const double bearable = bears == Bears::nothing ? 0 : badness_.bearable_lateness(most_share);
         const SimulationResult result =
             simulate(changed, {.second = {},
-                               .interruption = [&](core::Instant) { return interrupted() ? SIGINT : 0; },
+                               .interruption = [&](core::Instant) { return must_stop() ? SIGINT : 0; },
                                .worth_going_on =
                                    [&](const Simulator& simulator) {
                                        return lateness_so_far(changed.run.plan, simulator) <= bearable;
@@ -124,6 +126,11 @@ class CauseSearch {
     }
 
     [[nodiscard]] bool interrupted() const { return watchers_.interrupted && watchers_.interrupted(); }
+    [[nodiscard]] bool out_of_time() const {
+        return budget_.processor_s > 0 &&
+               static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC > budget_.processor_s;
+    }
+    [[nodiscard]] bool must_stop() const { return interrupted() || out_of_time(); }
 
     /// All of them, several at a time, as far as the budget goes; the outcomes are in the order of the
     /// changes.
@@ -137,10 +144,13 @@ class CauseSearch {
         const auto work = [&] {
             for (;;) {
                 const std::size_t index = next.fetch_add(1);
-                if (index >= count || interrupted()) {
+                if (index >= count || must_stop()) {
                     return;
                 }
                 outcomes[index] = outcome_of(all[index], bears[index]);
+                if (must_stop() && !outcomes[index].complete) {
+                    return;
+                }
                 const std::lock_guard lock(reporting);
                 ++done_;
                 if (watchers_.progress) {
@@ -149,7 +159,7 @@ class CauseSearch {
             }
         };
         work_on_threads(std::max<std::size_t>(std::min<std::size_t>(jobs_, count), 1) - 1, work, work);
-        stopped_ = stopped_ || interrupted() || done_ < before + count;
+        stopped_ = stopped_ || must_stop() || done_ < before + count;
         return outcomes;
     }
 
@@ -171,7 +181,7 @@ class CauseSearch {
             bears.push_back(relaxation.where ? Bears::little : Bears::nothing);
         }
         const std::vector<SimulatedOutcome> outcomes = try_all(all, bears);
-        tried_.singles = outcomes.size();
+        tried_.singles = std::min(outcomes.size(), done_);
         keep_causes(all, outcomes);
         if (!found_.empty() || badness_.value() <= 0) {
             return;
@@ -429,6 +439,7 @@ class CauseSearch {
     const SimulatedRun& run_;
     const RunRecord& record_;
     ExplainBudget budget_;
+    std::clock_t begin_ = std::clock();
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
     std::span<const RunChange> conditions_;

@@ -25,6 +25,8 @@ double simulation_seconds(const SimulatedRun& run, const show::RunRecord& record
 ExplainBudget explain_budget(Explain explain, double simulation_seconds) {
     constexpr double dear_seconds = 1.5;
     constexpr double cheap_seconds = 0.02;
+    constexpr double fast_processor_s = 40;
+    constexpr double full_processor_s = 3600;
     switch (explain) {
         case Explain::off:
             return {};
@@ -34,9 +36,10 @@ ExplainBudget explain_budget(Explain explain, double simulation_seconds) {
             }
             return {.simulations = static_cast<std::size_t>(
                         std::clamp(1 / std::max(simulation_seconds, 1e-6), 20.0, 150.0)),
-                    .refines_all = simulation_seconds < cheap_seconds};
+                    .refines_all = simulation_seconds < cheap_seconds,
+                    .processor_s = fast_processor_s};
         case Explain::full:
-            return {.simulations = 400, .refines_all = true};
+            return {.simulations = 400, .refines_all = true, .processor_s = full_processor_s};
     }
     return {};
 }

@@ -16,6 +16,9 @@ enum class Explain : std::uint8_t { off, fast, full };
 struct ExplainBudget {
     std::size_t simulations = 0;  ///< 0: too dear, there is no search
     bool refines_all = false;     ///< the least sufficient step of every cause, and not of the first only
+    /// Of the process, after which the search ends with what it has found: estimates of simulations can be
+    /// wrong. 0: no such end.
+    double processor_s = 0;
 };
 
 /// Estimate of the time of one core for this run, from its record: for budgets and for messages, not exact.
