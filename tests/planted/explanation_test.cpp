@@ -301,7 +301,8 @@ TEST_CASE("Where three limits hold a run up, none is called the cause") {
 TEST_CASE("What is not enough is called so") {
     const Explained explained = explain(
         "--producers 4 --consumers 4 --duration 10s --warmup 1s --rate 2Gb/s --event-size 1MB --fault "
-        "pause:producer=1,at=8s,for=1050ms --fault slow:scheduler,at=2s,for=1s,factor=3000 --fault "
+        "degrade:producer=1,at=8s,for=1050ms,factor=0.001 --fault slow:scheduler,at=2s,for=1s,factor=3000 "
+        "--fault "
         "pause:consumer=2,at=5s,for=1500ms");
     const NamedCause& first = explained.causes.front();
     CHECK(first.what == CauseKind::stalled_rank);

@@ -270,8 +270,8 @@ class World {
                     granted_[place] = false;
                 }
                 perform(event.to, [&](Actions& out) {
-                    consumers_[event.to.index].on_chunk(now_, event.chunk.place,
-                                                        {event.from, true, true, event.chunk.chunk}, out);
+                    consumers_[event.to.index].on_chunk(
+                        now_, event.chunk.place, {.source = event.from, .chunk = event.chunk.chunk}, out);
                 });
                 return;
             }
