@@ -102,7 +102,7 @@ constexpr Option run_rows[] = {
      .repeatable = true},
     {.name = "verify",
      .syntax = "none|header|sample|full",
-     .help = "check of what arrives: headers, 1/128 of the payload, or all of it",
+     .help = "check of what arrives: headers, 1/128 of payload, or all",
      .default_value = "sample",
      .set = [](RunRequest& r, Text text) { r.plan.verify = choose(text, verifies); },
      .get = [](const RunRequest& r) { return chosen(r.plan.verify, verifies); }},

@@ -315,14 +315,14 @@ class Causes(SimulateTest):
     PROVED = (*SLOW_LINKS, "--explain", "fast")  # quiet runs are not explained unless asked
 
     def test_a_cause_is_proved_and_its_remedy_holds(self):
-        """The remedy in words, given as an option, puts every set on time; a twentieth less does not."""
+        """The remedy in words, given as an option, puts every set on time; a fifth less does not."""
         verdict = self.simulate(*self.PROVED)["verdict"]
         self.assertEqual([cause["what"] for cause in verdict["causes"]], ["consumer-links"])
         cause = verdict["causes"][0]
         self.assertEqual((verdict["cause"], cause["evidence"], cause["where"], cause["share"]), ("consumer-links", "counterfactual", None, 1))
-        self.assertIn("Main cause: links of consumers. With consumers' links of 4.200 Gb/s instead of 3.500 Gb/s, every set", verdict["text"])
-        self.assertEqual(verdict["advice"], "Consumers' links of 4.200 Gb/s (--consumer-link)")
-        for link, on_time in (("4.2Gb/s", True), ("3.9Gb/s", False)):
+        self.assertIn("Main cause: links of consumers. With consumers' links of 4.800 Gb/s instead of 3.500 Gb/s, every set", verdict["text"])
+        self.assertEqual(verdict["advice"], "Consumers' links of 4.800 Gb/s (--consumer-link)")
+        for link, on_time in (("4.8Gb/s", True), ("3.9Gb/s", False)):
             verdict = self.simulate(*self.SLOW_LINKS[:-1], link, out=link.replace("/", ""))["verdict"]
             self.assertEqual(verdict["on_time"], on_time, link)
 
