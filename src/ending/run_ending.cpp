@@ -24,6 +24,8 @@ constexpr auto deputy_wait = core::Duration::milliseconds(700);
 constexpr auto end_limit = core::Duration::seconds(20);
 /// What answers to the roll call, and to a report in an exchange, may take.
 constexpr auto answer_limit = core::Duration::seconds(3);
+constexpr auto own_silence =
+    "this rank stood still, or nothing of it reached the others; how they ended the run stands in run.json";
 
 }  // namespace
 
@@ -95,11 +97,16 @@ void RunEnding::announce(const RunEnd& end, const EndRule& rule) {
     bool prints = rule.prints_cause;
     const std::string path = parts_.settings.directory + "/run.json";
     if (writes && end.kind == RunEnd::Kind::failed) {
-        // On a busy machine the deputy may have been sooner. What it has printed of the same rank stands.
+        // Who wrote first has seen it happen: this rank may have stood still meanwhile, and blames then who
+        // left because of that.
         const auto written = show::how_it_ended(path);
-        if (written && cause.rank && written->rank == cause.rank) {
+        if (written && !written->what.empty()) {
+            if (written->rank == cause.rank) {
+                prints = false;
+            } else if (written->rank == parts_.job.rank()) {
+                fmt::print(stderr, "{}: {}\n", parts_.settings.command, own_silence);
+            }
             cause = *written;
-            prints = false;
         }
     }
     if (rule.record == EndRule::Record::if_leader_did_not) {

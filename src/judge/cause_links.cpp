@@ -231,9 +231,10 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
 /// Links that are hardly used are not the limit, though nothing goes through them faster. Neither are those
 /// of event builders that are idle for much of the time, while no stream is left for a free slot.
 bool have_room(const LinkUse& use, const HeldRun& run) {
-    constexpr double hardly = 0.25;
+    constexpr double hardly = 0.1;
     constexpr double mostly = 0.5;
-    const bool no_stream = run.plan.builds() && run.held.all_streams_share >= mostly &&
+    // With one slot a second stream would find none free.
+    const bool no_stream = run.plan.builds() && run.plan.slots > 1 && run.held.all_streams_share >= mostly &&
                            run.held.slot_share < mostly && run.held.blocked_share < mostly;
     return !use.queue.stands() && use.fullness < (no_stream ? full_consumers : hardly);
 }

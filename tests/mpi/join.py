@@ -107,6 +107,22 @@ def stopped_consumer():
     disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
 
 
+def scheduler_that_comes_back():
+    """It finds that the others have gone. What they wrote stands: it was itself that stood still."""
+    run = Joined(4, *LOAD, "--duration", "60s", "--silence-timeout", "2s")
+    run.wait_for_seconds(1)
+    scheduler = run.processes[0]
+    scheduler.send_signal(signal.SIGSTOP)
+    for process in run.processes[1:]:
+        process.wait(ENDS_WITHIN_S)
+    before = run.record()["failure"]
+    scheduler.send_signal(signal.SIGCONT)
+    check(scheduler.wait(ENDS_WITHIN_S) == 1, run.said())
+    check(before["rank"] == 0 and "has not responded for 2.0 s" in before["what"], f"{before}")
+    check(run.record()["failure"] == before, f"{run.record()['failure']} instead of {before}")
+    check("this rank stood still" in run.said() and "is gone" not in run.said(), run.said())
+
+
 def stopped_before_the_introduction():
     """One of the processes that wait for the last one, which comes later than the silence time-out."""
     run = Joined(6, *LOAD, "--producers", "2", "--duration", "1s", "--silence-timeout", "1s", missing=1)
@@ -185,4 +201,4 @@ def interrupted():
 atexit.register(kill_all)
 skip_without_ucx()
 main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
-     stopped_before_the_introduction, late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted)
+     scheduler_that_comes_back, stopped_before_the_introduction, late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted)
