@@ -25,7 +25,7 @@ double simulation_seconds(const SimulatedRun& run, const show::RunRecord& record
 ExplainBudget explain_budget(Explain explain, double simulation_seconds) {
     constexpr double dear_seconds = 1.5;
     constexpr double cheap_seconds = 0.02;
-    constexpr double fast_processor_s = 40;
+    constexpr double fast_processor_s = 120;
     constexpr double full_processor_s = 3600;
     switch (explain) {
         case Explain::off:
