@@ -12,10 +12,11 @@
 // A relaxation with which every set is on time, nothing is lost and the run is sustained suffices. Where the
 // first one takes away nine tenths of what was late and lost and does not suffice, a second one is looked for
 // that does together with it; where there is none either, pairs are tried. A remedy is offered only as it was
-// simulated: of a cause that suffices, the smallest step that does is looked for.
+// simulated: of a cause that suffices, the smallest step that does is looked for. It must suffice under each
+// of the conditions too (margin.hpp), since what holds by a hair helps nobody.
 //
 // Deterministic: which simulations are made depends on the plan and its record alone, and not on the time
-// that they take or on the number of cores.
+// that they take or on the number of cores, unless the search takes longer than its budget of processor time.
 #pragma once
 
 #include <cstddef>

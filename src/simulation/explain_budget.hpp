@@ -1,5 +1,6 @@
 // What it may cost to find out why a simulated run was late, in simulations: decided by the run and not by a
-// clock, so that the same run has the same causes everywhere.
+// clock, so that the same run has the same causes everywhere; only a search that takes far longer than
+// estimated is ended by the time of processors that it took.
 #pragma once
 
 #include <cstddef>
