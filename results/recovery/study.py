@@ -18,7 +18,7 @@ import time
 import studies
 
 HOSTS = ("ctl01", "eb01", "eb02", "fn01", "fn02", "fn03")
-ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "recovery", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "a token for recovery", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 OPTIONS = ("--producers", "2", "--rate", "30Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--buffer", "16MiB", "--warmup", "2s",
            "--drain", "5s", "--streams", "2", "--idle", "nap", "--on-failure", "continue", "--silence-timeout", "2s")
 ROLES = {"scheduler": "ctl01", "producer": "eb02", "consumer": "fn02"}

@@ -322,7 +322,7 @@ record::Counts totals_of(const RunRecord& record) {
 
 std::string checked_text(const RunRecord& record) {
     const record::Counts totals = totals_of(record);
-    const std::string ids =
+    std::string ids =
         std::string{"counts and hashes of ids"} +
         (totals.received.events >= totals.generated.events ? "" : ", also of events that are missing");
     if (is_simulated(record)) {

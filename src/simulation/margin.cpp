@@ -48,6 +48,7 @@ void make_harder(SimulatedRun& run, std::uint32_t seed) {
 
 std::vector<RunChange> margin_conditions() {
     std::vector<RunChange> conditions;
+    conditions.reserve(margin_seeds);
     for (std::uint32_t seed = 0; seed < margin_seeds; ++seed) {
         conditions.emplace_back([seed](SimulatedRun& changed) { make_harder(changed, seed); });
     }

@@ -440,7 +440,7 @@ class ScenarioDraw {
     /// What is said of the run, and options that a simulation takes and has no use for.
     void judgement() {
         if (draw_.one_in(4)) {
-            draw_.add("verify", "{}", draw_.one_of({"none", "header", "full"}));
+            draw_.add("verify", "{}", draw_.one_of({"none", "header", "sample", "full"}));
         }
         const bool can_be_sustained = generation_ == "steady" || (generation_ == "sets" && full_sets_fit_);
         if (draw_.one_in(4)) {
