@@ -15,6 +15,7 @@
 #include "cli/twin_options.hpp"
 #include "cli/twin_search.hpp"
 #include "config/input_file.hpp"
+#include "config/link_speeds.hpp"
 #include "config/usage_error.hpp"
 #include "files/json_text.hpp"
 #include "files/whole_file.hpp"
@@ -33,6 +34,27 @@ constexpr std::size_t most_record_bytes = std::size_t{256} << 20U;
 constexpr std::size_t most_rows_bytes = std::size_t{64} << 20U;
 constexpr double most_rate = 8;  ///< times that of the run: higher rates are not tried
 
+/// A simulated interface has the speed that was given for it, whatever a disturbance makes of its link.
+void read_simulated_interfaces(twin::ShownRun& run) {
+    for (const auto& [option, value] : run.plan) {
+        if (option != "producer-link" && option != "consumer-link") {
+            continue;
+        }
+        const bool sends = option == "producer-link";
+        const core::Role role = sends ? core::Role::producer : core::Role::consumer;
+        core::BitRate usual;
+        std::vector<core::OwnLinks> own;
+        config::parse_link_speeds(value, usual, own);
+        const auto rates = core::link_rates(sends ? run.producers : run.consumers, usual, own);
+        for (twin::ShownRank& rank : run.ranks) {
+            if (rank.node.role == role) {
+                rank.interface_bits_per_second =
+                    static_cast<double>(rates.at(rank.node.index).bits_per_second);
+            }
+        }
+    }
+}
+
 twin::ShownRun read_run(const std::string& directory) {
     const std::string name = directory + "/run.json";
     const std::string text =
@@ -43,6 +65,9 @@ twin::ShownRun read_run(const std::string& directory) {
     }
     try {
         twin::ShownRun run = twin::read_record(json);
+        if (run.simulated) {
+            read_simulated_interfaces(run);
+        }
         for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
             const std::filesystem::path file = run.ranks[rank].file;
             if (file.is_absolute() || file.string().find("..") != std::string::npos) {

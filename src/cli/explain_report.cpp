@@ -149,6 +149,12 @@ std::string headline(const ExplainReport& report) {
                "tolerances.\n";
     }
     const Figure& worst = comparison.worst();
+    if (worst.name == twin::producer_links_name || worst.name == twin::consumer_links_name) {
+        return fmt::format(
+            "Not reproduced: with {} of {} a simulation would be like the run, and their interfaces have {}. "
+            "So something else held data up, which a twin does not have, and nothing is concluded.\n",
+            worst.name, value_text(worst, worst.twin), value_text(worst, worst.run));
+    }
     return fmt::format(
         "Not reproduced: a simulation with what this run showed differs from it, so nothing is concluded.\n"
         "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",

@@ -82,6 +82,7 @@ Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
         }
     }
     twin.simulations = simulations;
+    twin::add_slow_links(twin.comparison, run, twin.assumptions);
     return twin;
 }
 
@@ -89,6 +90,7 @@ Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions) 
     std::optional<twin::ShownRun> shown;
     Twin twin = simulated_twin(run, assumptions, shown);
     twin.simulations = 1;
+    twin::add_slow_links(twin.comparison, run, assumptions);
     return twin;
 }
 

@@ -18,6 +18,7 @@ constexpr double worst_tolerance = 0.25;  ///< of the lateness
 constexpr double time_tolerance = 0.5;    ///< of a latency
 constexpr double small_time = 0.02;       ///< of an interval: latencies that differ by less are alike
 constexpr double stalled_tolerance = 5;
+constexpr double links_tolerance = 0.25;    ///< headers and control messages take a part of an interface
 constexpr double traffic_tolerance = 0.20;  ///< headers, control messages and acknowledgements included
 
 Figure absolute(std::string name, std::string unit, double run, double twin, double tolerance) {
@@ -151,6 +152,30 @@ TwinComparison compare(const ShownRun& run, const ShownRun& twin) {
     add_traffic(comparison, run);
     add_stalls(comparison, run);
     return comparison;
+}
+
+void add_slow_links(TwinComparison& comparison, const ShownRun& run, const Assumptions& assumptions) {
+    for (const core::Role role : {core::Role::producer, core::Role::consumer}) {
+        const bool sends = role == core::Role::producer;
+        if (!(sends ? assumptions.limits.producer_links : assumptions.limits.consumer_links)) {
+            continue;
+        }
+        const std::vector<double>& links = sends ? assumptions.producer_links : assumptions.consumer_links;
+        std::vector<Figure> figures;
+        for (const ShownRank& rank : run.ranks) {
+            if (rank.node.role == role && rank.interface_bits_per_second > 0 && rank.events > 0) {
+                figures.push_back(relative(sends ? producer_links_name : consumer_links_name, "b/s",
+                                           rank.interface_bits_per_second, links.at(rank.node.index),
+                                           links_tolerance));
+            }
+        }
+        const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);
+        std::nth_element(figures.begin(), middle, figures.end(),
+                         [](const Figure& a, const Figure& b) { return a.deviation < b.deviation; });
+        if (middle != figures.end() && middle->deviation < -links_tolerance) {
+            comparison.figures.push_back(*middle);
+        }
+    }
 }
 
 }  // namespace weir::twin

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "twin/assumptions.hpp"
 #include "twin/shown_run.hpp"
 
 namespace weir::twin {
@@ -35,6 +36,15 @@ inline constexpr const char* interface_bytes_name = "bytes of the busiest interf
 /// The figure that shows whether others used the processors.
 inline constexpr const char* stalls_name = "half of the ranks stood still";
 
+/// The figures that show whether links that are assumed can be, by role.
+inline constexpr const char* producer_links_name = "links of producers";
+inline constexpr const char* consumer_links_name = "links of consumers";
+
 TwinComparison compare(const ShownRun& run, const ShownRun& twin);
+
+/// Adds a role whose links are assumed to hold data up although most of them carry far less than their
+/// interfaces have: then something else did. One that is slower than the others can be a bad port.
+/// `figure.run`: the speed of the middle interface.
+void add_slow_links(TwinComparison& comparison, const ShownRun& run, const Assumptions& assumptions);
 
 }  // namespace weir::twin

@@ -148,6 +148,32 @@ ShownRank read_rank(const RecordValue& from) {
     return rank;
 }
 
+/// What a device that is none says of its speed means nothing: a virtual cable between namespaces has 10
+/// Gb/s.
+double nominal_speed(const Json& host, std::string_view source) {
+    const auto settings = host.find("settings");
+    if (settings == host.end() || !settings->is_object()) {
+        return 0;
+    }
+    for (const auto& [list, name] : {std::pair("interfaces", "name"), std::pair("rdma_ports", "device")}) {
+        const auto devices = settings->find(list);
+        if (devices == settings->end() || !devices->is_array()) {
+            continue;
+        }
+        for (const Json& one : *devices) {
+            const auto is_text = [&one = one](const char* key) {
+                return one.is_object() && one.contains(key) && one[key].is_string();
+            };
+            if (is_text(name) && one[name].get<std::string>() == source && is_text("driver") &&
+                !one["driver"].get<std::string>().empty() && one.contains("speed_bits_per_second") &&
+                one["speed_bits_per_second"].is_number()) {
+                return std::max(0.0, one["speed_bits_per_second"].get<double>());
+            }
+        }
+    }
+    return 0;
+}
+
 /// By host, the interface or RDMA port that moved most: bonds and bridges count bytes again.
 std::vector<ShownHost> read_hosts(const RecordValue& run) {
     std::vector<ShownHost> hosts;
@@ -168,12 +194,29 @@ std::vector<ShownHost> read_hosts(const RecordValue& run) {
             double* const bytes = is(".rx_bytes", ".port_rcv_bytes")    ? &host.received_bytes
                                   : is(".tx_bytes", ".port_xmit_bytes") ? &host.sent_bytes
                                                                         : nullptr;
-            if (bytes != nullptr && value.is_number()) {
-                *bytes = std::max(*bytes, value.get<double>());
+            if (bytes != nullptr && value.is_number() && value.get<double>() > *bytes) {
+                *bytes = value.get<double>();
+                host.bits_per_second =
+                    nominal_speed(from.at(i).json(), std::string_view(name).substr(0, name.rfind('.')));
             }
         }
     }
     return hosts;
+}
+
+/// Ranks of a role that share a host share its interface.
+void share_interfaces(ShownRun& run) {
+    for (ShownRank& rank : run.ranks) {
+        const auto host = std::find_if(run.hosts.begin(), run.hosts.end(),
+                                       [&](const ShownHost& one) { return one.name == rank.host; });
+        if (rank.host.empty() || host == run.hosts.end()) {
+            continue;
+        }
+        const auto sharing = std::count_if(run.ranks.begin(), run.ranks.end(), [&](const ShownRank& other) {
+            return other.host == rank.host && other.node.role == rank.node.role;
+        });
+        rank.interface_bits_per_second = host->bits_per_second / static_cast<double>(sharing);
+    }
 }
 
 void read_losses(const RecordValue& recovery, ShownRun& run) {
@@ -323,6 +366,7 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
         std::any_of(run.ranks.begin(), run.ranks.end(), beyond)) {
         throw Unreadable("run.json: 'ranks' is not one scheduler, and producers and consumers from 0 on");
     }
+    share_interfaces(run);
     return run;
 }
 

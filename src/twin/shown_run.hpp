@@ -35,6 +35,7 @@ struct ShownHost {
     std::string name;
     double received_bytes = 0;
     double sent_bytes = 0;
+    double bits_per_second = 0;  ///< its nominal speed; 0: not known, or it is no device and has any speed
 };
 
 /// A rank's loop that did not turn for some time.
@@ -57,8 +58,10 @@ struct ShownRank {
     std::string file;  ///< its rows
     double measured_s = 0;
     double bits_per_second = 0;  ///< sent or received, mean of the measured time
-    double moving_s = 0;         ///< with a transfer under way
-    double stalled_s = 0;        ///< in stalls of 10 ms and more
+    /// Its part of the nominal speed of its host's interface; 0: not known.
+    double interface_bits_per_second = 0;
+    double moving_s = 0;   ///< with a transfer under way
+    double stalled_s = 0;  ///< in stalls of 10 ms and more
     // Shares of the measured time; the first four of a producer, the rest of a consumer.
     double transferring = 0;
     double waiting_for_slot = 0;

@@ -85,6 +85,14 @@ class ExplainTest(CommandTest):
                     self.assertTrue(found["near"], found["text"])
                     self.assertEqual("Every set was on time" in found["text"], status == 0, found["text"])
 
+    def test_links_that_would_have_to_be_slower_than_their_interfaces_are_no_cause(self):
+        self.simulate({**SHORT, "network": "packet", "producers": 4, "consumers": 3, "duration": "240ms", "warmup": "40ms", "interval": "20ms",
+                       "event-size": "500kB", "rate": "2Gb/s", "consumer-link": "8Gb/s", "producer-link": "8Gb/s", "window": 1, "streams": 1,
+                       "chunk-size": "64kB", "latency": "250us"}, "window", status=3)
+        found = self.explain("window", status=3)
+        self.assertEqual((found["near"], found["causes"], found["remedy"]), (False, [], None), found["text"])
+        self.assertRegex(found["text"], "^Not reproduced: with links of .* interfaces have 8.000 Gb/s")
+
     def test_what_is_not_reproduced_names_what_the_run_had(self):
         self.simulate({**SHORT, "network": "packet", "transport": "datagram", "rate": "500Mb/s"}, "datagrams")
         self.refused(["explain", str(self.directory / "datagrams")], "no twin of a run with --transport datagram", command="weir explain")

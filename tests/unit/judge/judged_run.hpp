@@ -25,7 +25,7 @@ struct JudgedRun {
         summary.max_occupancy = occupancy;
         summary.max_occupancy_second = 9;
         summary.first_overflow_second = second;
-        summary.overflow_seconds = 10 - second;
+        summary.overflow_seconds = second == record::no_second ? 0 : 10 - second;
         summary.time = {};
         summary.time.transferring = core::Duration::seconds(transferring);
         summary.time.waiting_for_slot = core::Duration::seconds(slot);

@@ -180,3 +180,34 @@ TEST_CASE("Interfaces tell of others only where there can be some, and the paylo
     run.ranks[2].host = "consumer-0";
     CHECK(twin::compare(run, twin).worst().name == twin::interface_bytes_name);
 }
+
+TEST_CASE("Links that are assumed to be far slower than their interfaces held nothing up") {
+    Json measured = run_json();
+    measured["environment"]["world"] = "hosts";
+    for (const std::size_t rank : {1U, 2U}) {
+        measured["ranks"][rank]["host"] = "eb01";
+    }
+    measured["hosts"] = {
+        {{"name", "eb01"},
+         {"totals", {{"eth0.rx_bytes", 9000000}, {"bond.rx_bytes", 10}}},
+         {"settings",
+          {{"interfaces",
+            {{{"name", "bond"}, {"driver", "bonding"}, {"speed_bits_per_second", 7}},
+             {{"name", "eth0"}, {"driver", "mlx5_core"}, {"speed_bits_per_second", 40e6}}}}}}}};
+    const ShownRun run = twin::read_record(measured);
+    CHECK(run.ranks[1].interface_bits_per_second == 40e6);
+    const auto slow = [&](const ShownRun& of, double link) {
+        twin::Assumptions assumptions;
+        assumptions.limits = {.producer_links = true, .consumer_links = false};
+        assumptions.producer_links = assumptions.consumer_links = {link};
+        twin::TwinComparison comparison = twin::compare(run, run);
+        twin::add_slow_links(comparison, of, assumptions);
+        return comparison.worst().name == twin::producer_links_name;
+    };
+    CHECK(slow(run, 29e6));
+    CHECK_FALSE(slow(run, 31e6));
+    CHECK_FALSE(slow(run, 80e6));
+    // A virtual cable has no driver, and says 10 Gb/s whatever it carries.
+    measured["hosts"][0]["settings"]["interfaces"][1]["driver"] = "";
+    CHECK_FALSE(slow(twin::read_record(measured), 29e6));
+}
