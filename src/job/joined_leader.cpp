@@ -292,7 +292,8 @@ bool JoinLeader::has_ended(int rank) {
         return false;
     }
     if (outlived_.empty() || !outlived_[static_cast<std::size_t>(rank)]) {
-        throw RankGone(rank, gone_text(rank, member->reason()));
+        const std::string last_words = last_words_of(rank);
+        throw RankGone(rank, gone_text(rank, last_words.empty() ? member->reason() : last_words));
     }
     member.reset();
     return true;

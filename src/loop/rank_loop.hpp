@@ -30,6 +30,10 @@
 
 namespace weir::loop {
 
+/// What is known of the end of the process of `rank`, for people; empty: nothing. `news`: nullptr if there is
+/// none.
+std::string why_gone(const job::JobNews* news, const host::ProcessWatch& processes, int rank);
+
 class RankLoop {
   public:
     struct Parts {

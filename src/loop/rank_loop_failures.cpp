@@ -6,6 +6,11 @@
 
 namespace weir::loop {
 
+std::string why_gone(const job::JobNews* news, const host::ProcessWatch& processes, int rank) {
+    const std::string said = news != nullptr ? news->last_words_of(rank) : "";
+    return said.empty() ? processes.why_gone() : said;
+}
+
 void RankLoop::watch_for_failures() {
     if (parts_.output.error()) {
         cannot_continue(parts_.output.error()->message());
@@ -21,7 +26,7 @@ void RankLoop::watch_for_failures() {
     if (gone && at_once) {
         judge({.kind = ending::Evidence::Kind::process_gone,
                .rank = *gone,
-               .hint = parts_.processes.why_gone()});
+               .hint = why_gone(parts_.news, parts_.processes, *gone)});
     }
     gone_seen_ = gone.has_value();
     apply(detector.look(clock_now()));
@@ -46,7 +51,7 @@ void RankLoop::look_for_dead_process(int has_spoken) {
     if (gone && (is_leader() || *gone == parts_.settings.leader_rank())) {
         judge({.kind = ending::Evidence::Kind::process_gone,
                .rank = *gone,
-               .hint = parts_.processes.why_gone()});
+               .hint = why_gone(parts_.news, parts_.processes, *gone)});
     }
 }
 

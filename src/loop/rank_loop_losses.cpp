@@ -15,7 +15,10 @@ void RankLoop::follow_news() {
 void RankLoop::follow(const job::JobEvent& event) {
     switch (event.kind) {
         case job::JobEvent::Kind::gone:
-            judge({.kind = ending::Evidence::Kind::process_gone, .rank = event.rank, .text = event.why});
+            judge({.kind = ending::Evidence::Kind::process_gone,
+                   .rank = event.rank,
+                   .text = event.why,
+                   .hint = why_gone(parts_.news, parts_.processes, event.rank)});
             return;
         case job::JobEvent::Kind::taken_out:
             if (!end_) {

@@ -43,7 +43,7 @@ int RankRun::run() {
     } catch (const job::RankGone& error) {
         ending_.end_exchange({.kind = ending::Evidence::Kind::process_gone,
                               .rank = error.rank(),
-                              .hint = processes_.why_gone()});
+                              .hint = why_gone(job_.news(), processes_, error.rank())});
     } catch (const job::RankFailed& error) {
         ending_.end_exchange(
             {.kind = ending::Evidence::Kind::cannot_continue, .rank = error.rank(), .text = error.what()});

@@ -103,6 +103,10 @@ def killed_scheduler():
     disturbed(0, signal.SIGKILL, ["rank 0 (scheduler on ", "gone"])
 
 
+def aborted_consumer():
+    disturbed(4, signal.SIGABRT, ["rank 4 (consumer 1 on ", "ended by UCX (abort)"])
+
+
 def stopped_consumer():
     disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
 
@@ -200,5 +204,5 @@ def interrupted():
 
 atexit.register(kill_all)
 skip_without_ucx()
-main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, stopped_consumer,
+main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, aborted_consumer, stopped_consumer,
      scheduler_that_comes_back, stopped_before_the_introduction, late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted)

@@ -23,9 +23,11 @@ class FakeNews final : public JobNews {
         taken_out.push_back(rank);
         return static_cast<std::uint32_t>(taken_out.size());
     }
+    [[nodiscard]] std::string last_words_of(int /*rank*/) const override { return last_words; }
     void know(int rank) override { known.push_back(rank); }
 
     std::vector<JobEvent> events;
+    std::string last_words;
     std::vector<int> taken_out;
     std::vector<int> known;
 };
@@ -57,6 +59,17 @@ TEST_CASE("A consumer whose process ends is given up, and the run goes on") {
     REQUIRE(rig.losses.size() == 1);
     CHECK(contains(rig.losses[0], "rank 2 (consumer 0 on eb02)"));
     CHECK(contains(rig.losses[0], "the run goes on without it"));
+}
+
+TEST_CASE("What a process said of its own end is told") {
+    FakeNews news;
+    Rig rig(scheduler_rank, outliving(), &news);
+    news.events.push_back({.kind = JobEvent::Kind::gone, .rank = consumer_rank, .why = ""});
+    news.last_words = "it was ended by UCX (abort)";
+    rig.each_poll = [&] { rig.node.over = rig.polls > 20; };
+    CHECK(rig.loop.run().kind == Kind::complete);
+    REQUIRE(rig.losses.size() == 1);
+    CHECK(contains(rig.losses[0], "it was ended by UCX (abort)"));
 }
 
 TEST_CASE("A consumer that is silent is given up once") {
