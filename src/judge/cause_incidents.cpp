@@ -231,8 +231,8 @@ bool works_all_the_time(const HeldRun& run) {
     return run.held.processing_share >= all && run.held.owners.processing >= run.enough();
 }
 
-/// The consumer to which nothing came for the longest time, while the kernel waited for acknowledgements in
-/// vain; nullptr: no kernel did, or no consumer waited for longer than ranks stood still. A host that is busy
+/// The rank to which nothing came for the longest time, while the kernel waited for acknowledgements in
+/// vain; nullptr: no kernel did, or none waited for longer than ranks stood still. A host that is busy
 /// makes ranks nap late; it does not make the kernel time out.
 const record::RankRecord* cut_off(const HeldRun& run) {
     constexpr Duration least_timeout = Duration::milliseconds(200);  ///< of TCP
@@ -253,12 +253,12 @@ const record::RankRecord* cut_off(const HeldRun& run) {
     return silence >= least_timeout && silence > stood_still ? &*silent : nullptr;
 }
 
-/// "from eb01 to consumer 0 on fn01"
+/// "from eb01 to consumer 0 on fn01", or "to consumer 0 on fn01" where data come from several hosts
 std::string way_text(const HeldRun& run, const record::RankRecord& to) {
     std::string from;
     for (const record::RankRecord& rank : run.ranks) {
         if (rank.summary.node.role == Role::producer) {
-            if (!from.empty() && rank.host != from) {
+            if (to.summary.node.role == Role::producer || (!from.empty() && rank.host != from)) {
                 return "to " + files::node_text(to.summary.node, to.host);
             }
             from = rank.host;

@@ -111,13 +111,24 @@ void ConsumerRecorder::end_transfer(const Observation& received) {
     begun_.erase(begun);
 }
 
-/// Only while something is under way: else nothing was sent.
+void ConsumerRecorder::take_silence(const Gap& gap) {
+    if (gap.end - gap.begin > current_.silence) {
+        current_.silence = gap.end - gap.begin;
+        current_.silence_end = gap.end;
+    }
+}
+
+/// Only while something is under way: else nothing was sent, or it is not known yet, until a heartbeat comes
+/// that was as long on its way.
 void ConsumerRecorder::end_silence(Instant at) {
-    if (state_.receiving_slots > 0 && at - last_came_at_ > current_.silence) {
-        current_.silence = at - last_came_at_;
-        current_.silence_end = at;
+    if (state_.receiving_slots > 0) {
+        take_silence({last_came_at_, at});
     }
     last_came_at_ = at;
+    if (at - last_data_at_ > longest_gap_.end - longest_gap_.begin) {
+        longest_gap_ = {last_data_at_, at};
+    }
+    last_data_at_ = at;
 }
 
 void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
@@ -223,6 +234,14 @@ void ConsumerRecorder::socket(Instant now, const core::SocketState& state) {
 void ConsumerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
     advance(now);
     current_.load.heartbeats += delays;
+    if (finished_) {
+        return;
+    }
+    const Instant left = now - delays.from_leader.longest();
+    for (const Gap& gap : {longest_gap_, Gap{last_data_at_, now}}) {
+        take_silence({std::max(gap.begin, left), gap.end});
+    }
+    longest_gap_ = {};
 }
 
 void ConsumerRecorder::finish(Instant now) {

@@ -76,6 +76,12 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     void slot_received_since(core::Instant since);
     void count_received(core::Instant at, core::Bytes bytes);
     void end_silence(core::Instant at);
+    struct Gap {
+        core::Instant begin;
+        core::Instant end;
+    };
+    /// Of the gap, what is longer than all silences before is one.
+    void take_silence(const Gap& gap);
     void close(std::int64_t second, core::Duration covered);
 
     std::uint32_t slots_;
@@ -101,6 +107,8 @@ class ConsumerRecorder final : public DataRecorder<ConsumerRecorder, ConsumerRow
     BacklogTrend trend_;
     WaitingStretches waits_;
     core::Instant last_came_at_;  ///< of an event that had begun to arrive; or the first has only now
+    core::Instant last_data_at_;
+    Gap longest_gap_;  ///< between data, since the last heartbeat
     std::optional<core::Instant> on_its_way_since_;
     std::uint64_t corrupt_seen_ = 0;
     std::uint64_t duplicate_seen_ = 0;

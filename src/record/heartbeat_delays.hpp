@@ -21,11 +21,13 @@ class DelayCounts {
     constexpr void add(core::Duration delay) {
         const auto us = static_cast<std::uint64_t>(std::max<std::int64_t>(0, delay.ns / 1000));
         ++counts_[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(us)), buckets - 1)];
+        longest_ = std::max(longest_, delay);
     }
     constexpr DelayCounts& operator+=(const DelayCounts& other) {
         for (std::size_t i = 0; i < buckets; ++i) {
             counts_[i] += other.counts_[i];
         }
+        longest_ = std::max(longest_, other.longest_);
         return *this;
     }
     [[nodiscard]] constexpr bool any() const {
@@ -34,6 +36,7 @@ class DelayCounts {
     /// What half of them took at most, and three of four, to a part of a factor of two; 0 of none.
     [[nodiscard]] constexpr core::Duration median() const { return quantile(0.5); }
     [[nodiscard]] constexpr core::Duration upper_quartile() const { return quantile(0.75); }
+    [[nodiscard]] constexpr core::Duration longest() const { return longest_; }
     constexpr bool operator==(const DelayCounts&) const = default;
 
   private:
@@ -56,6 +59,7 @@ class DelayCounts {
     }
     static constexpr std::size_t buckets = 24;  ///< the last one: 4 s and more
     std::array<std::uint32_t, buckets> counts_{};
+    core::Duration longest_;
 };
 
 struct HeartbeatDelays {

@@ -202,6 +202,10 @@ void ProducerRecorder::heartbeats(Instant now, const HeartbeatDelays& delays) {
     if (state_.waiting_for_data < streams_) {
         current_.load.heartbeats += delays;
     }
+    if (const Duration delay = delays.from_leader.longest(); delay > current_.silence) {
+        current_.silence = delay;
+        current_.silence_end = now;
+    }
 }
 
 void ProducerRecorder::finish(Instant now) {

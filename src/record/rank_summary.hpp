@@ -75,7 +75,7 @@ struct RankSummary : RankSums {
     core::Duration stalled_with_drain;
     core::Duration poll_gap_max_with_drain;
     std::int64_t poll_gap_second_with_drain = no_second;
-    core::Duration silence_with_drain;  ///< consumer: the longest (Row::silence), from second 0 on
+    core::Duration silence_with_drain;  ///< the longest (Row::silence), from second 0 on
     core::Instant silence_end;
     /// How much faster this rank's clock goes than the scheduler's, in parts per million, and how far from
     /// the truth that may be; nothing where both are one clock or before the end.

@@ -272,8 +272,9 @@ struct Row : Counts, LiveState {
     bool overflowed_in_measure = false;  ///< at an instant in [0, duration)
     // Consumer.
     std::uint32_t free_slots_min = 0;
-    core::Duration silence;     ///< the longest in which nothing came of events that had begun to arrive
-    core::Instant silence_end;  ///< means nothing without one
+    core::Duration silence;  ///< the longest in which nothing came although something was on its way, data or
+                             ///< a heartbeat
+    core::Instant silence_end;                 ///< means nothing without one
     std::int64_t socket_buffer_max_bytes = 0;  ///< most in its receive buffer
 };
 

@@ -81,12 +81,15 @@ class CauseSearch {
 
     [[nodiscard]] SimulatedOutcome outcome_of(const Changes& changes, Bears bears) const {
         SimulatedOutcome outcome = outcome_under({}, changes, bears);
-        for (const RunChange& condition : conditions_) {
-            if (!outcome.suffices) {
-                break;
-            }
-            const SimulatedOutcome harder = outcome_under(condition, changes, bears);
-            outcome = harder.suffices ? outcome : harder;
+        const bool has_amount = !std::all_of(changes.begin(), changes.end(), [](const Change& change) {
+            return change.relaxation->ends_fault;
+        });
+        if (outcome.suffices && has_amount) {
+            outcome.suffices =
+                std::all_of(conditions_.begin(), conditions_.end(), [&](const RunChange& condition) {
+                    return outcome_under(condition, changes, bears).suffices;
+                });
+            outcome.only_just = !outcome.suffices;
         }
         return outcome;
     }

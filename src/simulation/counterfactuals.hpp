@@ -13,7 +13,8 @@
 // first one takes away nine tenths of what was late and lost and does not suffice, a second one is looked for
 // that does together with it; where there is none either, pairs are tried. A remedy is offered only as it was
 // simulated: of a cause that suffices, the smallest step that does is looked for. It must suffice under each
-// of the conditions too (margin.hpp), since what holds by a hair helps nobody.
+// of the conditions too (margin.hpp), since what holds by a hair helps nobody; what does so only without them
+// is a cause without a remedy. What ends a fault needs no margin.
 //
 // Deterministic: which simulations are made depends on the plan and its record alone, and not on the time
 // that they take or on the number of cores, unless the search takes longer than its budget of processor time.

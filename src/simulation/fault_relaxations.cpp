@@ -177,7 +177,8 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         const bool of_node = disturbance.kind != Disturbance::Kind::delay && !is_of_network(disturbance.kind);
         table.push_back({.what = cause_of(disturbance),
                          .where = of_node ? std::optional(disturbance.node) : std::nullopt,
-                         .steps = {without({disturbance})}});
+                         .steps = {without({disturbance})},
+                         .ends_fault = true});
     }
     while (!different.empty()) {
         const CauseKind what = cause_of(different.front());
@@ -187,7 +188,7 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         const std::vector<Disturbance> alike(different.begin(), other);
         different.erase(different.begin(), other);
         if (alike.size() > 1) {
-            table.push_back({.what = what, .where = {}, .steps = {without(alike)}});
+            table.push_back({.what = what, .where = {}, .steps = {without(alike)}, .ends_fault = true});
         }
     }
     return table;

@@ -9,6 +9,7 @@
 #include "files/formatting.hpp"
 #include "judge/cause_text.hpp"
 #include "simulation/lateness.hpp"
+#include "simulation/margin.hpp"
 
 namespace weir::simulation {
 
@@ -42,14 +43,18 @@ std::string what_is_left(const RunRecord& record, const SimulatedOutcome& outcom
 }
 
 std::string effect_of(const RunRecord& record, const SimulatedOutcome& outcome) {
-    if (!outcome.suffices) {
+    if (!outcome.suffices && !outcome.only_just) {
         return what_is_left(record, outcome);
     }
     const bool lost = record.verdict.lost_events > 0;
-    return record.verdict.late_sets > 0
-               ? fmt::format("every set would have been on time{}", lost ? ", and nothing lost" : "")
-           : lost ? "nothing would have been lost"
-                  : "the run would have been sustained";
+    const std::string good = record.verdict.late_sets > 0 ? fmt::format("every set would have been on time{}",
+                                                                        lost ? ", and nothing lost" : "")
+                             : lost                       ? "nothing would have been lost"
+                                                          : "the run would have been sustained";
+    return good + (outcome.only_just ? fmt::format(", but only just: not with links {0:.0f} % slower, times "
+                                                   "{0:.0f} % longer and other seeds",
+                                                   100 * margin)
+                                     : "");
 }
 
 const RelaxedStep& step_of(const Change& change) {
@@ -101,7 +106,7 @@ NamedCause named(const RunRecord& record, const Found& found, std::size_t index,
     cause.share = found.outcome.gone;
     cause.suffices = found.outcome.suffices;
     cause.evidence = CauseEvidence::counterfactual;
-    cause.remedy = step_of(change).remedy;
+    cause.remedy = found.outcome.only_just ? "" : step_of(change).remedy;
     cause.text = fmt::format("{}, {}{}", with_all(found.changes), effect_of(record, found.outcome), end);
     if (found.changes.size() > 1) {
         cause.together_with = found.changes[1 - index].relaxation->what;
@@ -125,7 +130,8 @@ std::vector<NamedCause> named_causes(const RunRecord& record, const std::vector<
         std::any_of(found.begin(), found.end(), [](const Found& one) { return one.outcome.suffices; });
     std::vector<NamedCause> causes;
     for (const Found& one : found) {
-        const std::string end = !one.outcome.suffices
+        const std::string end = one.outcome.only_just ? "."
+                                : !one.outcome.suffices
                                     ? what_else(any_suffices || &one != &found.front(), tried)
                                 : one.changes.size() > 1 ? "; one of them alone is not enough."
                                                          : ".";

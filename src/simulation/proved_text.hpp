@@ -22,7 +22,8 @@ using Changes = std::vector<Change>;
 struct SimulatedOutcome {
     bool complete = false;  ///< not broken off, and no failure
     bool suffices = false;
-    double gone = 0;  ///< of the run's badness, 0 to 1
+    bool only_just = false;  ///< it would suffice, but not under each condition
+    double gone = 0;         ///< of the run's badness, 0 to 1
     std::uint64_t late_sets = 0;
     core::Duration late_by{};  ///< at worst
     std::uint64_t lost_events = 0;

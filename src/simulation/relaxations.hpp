@@ -29,6 +29,8 @@ struct Relaxation {
     judge::CauseKind what = judge::CauseKind::not_told;
     std::optional<core::NodeId> where;  ///< the rank that it concerns; nothing: all of a role, or none
     std::vector<RelaxedStep> steps;     ///< the tightest first, one at least
+    /// Takes away what broke: there is no amount of it that could be too small by a little.
+    bool ends_fault = false;
 };
 
 /// All that apply to the run, those with the cheapest remedy first: what is broken, options of the run, the

@@ -12,6 +12,7 @@
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "judge/cause_text.hpp"
+#include "simulation/margin.hpp"
 #include "simulation/relaxations.hpp"
 
 using namespace weir;
@@ -42,14 +43,15 @@ struct Explained {
     bool cut_short = false;
 };
 
-Explained explain(const std::string& line, std::uint32_t jobs = 2, std::size_t simulations = 150) {
+Explained explain(const std::string& line, std::uint32_t jobs = 2, std::size_t simulations = 150,
+                  const std::vector<simulation::RunChange>& conditions = {}) {
     INFO(line);
     const simulation::SimulatedRun run = run_of(line);
     Explained explained;
     explained.record = simulation::simulate(run).record;
     REQUIRE(simulation::needs_explanation(explained.record));
     simulation::ProvedCauses proved = simulation::prove_causes(
-        run, explained.record, {.simulations = simulations, .refines_all = false}, jobs);
+        run, explained.record, {.simulations = simulations, .refines_all = false}, jobs, {}, conditions);
     CHECK_FALSE(proved.interrupted);
     explained.causes = std::move(proved.causes);
     explained.simulations = proved.simulations;
@@ -296,6 +298,31 @@ TEST_CASE("Where three limits hold a run up, none is called the cause") {
     CHECK(
         explained.causes.front().text.find(" not without any of 3: the scheduler; links of producers; links "
                                            "of consumers.") != std::string::npos);
+}
+
+TEST_CASE("A fault is the cause also where links have no margin, and what helps only just has no remedy") {
+    const std::string full =
+        four + "--rate 9.7Gb/s --event-size 1MB --slots 16 --streams 16 --producer-link 10Gb/s ";
+    const Explained fault =
+        explain(full + "--consumer-link 10Gb/s --fault pause:consumer=2,at=1s,for=1500ms --buffer 10GB", 2,
+                150, simulation::margin_conditions());
+    INFO(fault.causes.front().text);
+    CHECK(fault.causes.front().what == CauseKind::stalled_rank);
+    CHECK(fault.causes.front().suffices);
+    const auto links = [&](std::size_t simulations) {
+        return explain(full + "--consumer-link 9Gb/s --buffer 10GB", 2, simulations,
+                       simulation::margin_conditions())
+            .causes.front();
+    };
+    CHECK(links(150).together_with == CauseKind::producer_links);
+    const NamedCause alone = links(12);
+    INFO(alone.text);
+    CHECK(alone.what == CauseKind::consumer_links);
+    CHECK(alone.text.ends_with(
+        "every set would have been on time, but only just: not with links 5 % slower, times "
+        "5 % longer and other seeds."));
+    CHECK(alone.remedy.empty());
+    CHECK_FALSE(alone.suffices);
 }
 
 TEST_CASE("What is not enough is called so") {

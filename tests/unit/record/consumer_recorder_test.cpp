@@ -153,6 +153,38 @@ TEST_CASE("Every slot is free, receiving, queued or withheld, and receives from 
     }
 }
 
+TEST_CASE("Nothing came for as long as a heartbeat was on its way, and data neither") {
+    const auto heartbeat = [](double delay_s) {
+        HeartbeatDelays delays;
+        delays.from_leader.add(Duration{std::llround(delay_s * 1e9)});
+        return delays;
+    };
+    const auto data_come = [](ConsumerRecorder& recorder, double when) {
+        recorder.observe(at(when), {.kind = Kind::chunk_received, .bytes = {1000}});
+    };
+    struct Case {
+        const char* name;
+        std::vector<double> data;
+        double arrives, delay, silence;
+    };
+    for (const Case& one : std::vector<Case>{{"idle", {}, 0.8, 0.5, 0.5},
+                                             {"a little before the heartbeat", {0.1, 0.79}, 0.8, 0.5, 0.49},
+                                             {"before it left", {0.1, 0.5}, 0.8, 0.5, 0.3},
+                                             {"a full link", {0.3, 0.4, 0.5, 0.6, 0.7}, 0.8, 0.5, 0.1},
+                                             {"nothing to do", {0.1}, 0.8, 0.001, 0.001}}) {
+        INFO(one.name);
+        Recorded run;
+        ConsumerRecorder recorder = run.recorder(at(0));
+        for (const double when : one.data) {
+            data_come(recorder, when);
+        }
+        recorder.heartbeats(at(one.arrives), heartbeat(one.delay));
+        recorder.advance(at(1));
+        REQUIRE(run.rows.size() == 1);
+        CHECK(run.rows[0].silence.in_seconds() == Approx(one.silence));
+    }
+}
+
 TEST_CASE("Of many stretches of waiting the oldest are known by their sum") {
     WaitingStretches stretches;
     for (int i = 0; i < 1000; ++i) {
