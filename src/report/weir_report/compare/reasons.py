@@ -185,7 +185,8 @@ def _port(found, worse, better):
     one, other = whys[worse.setting], whys[better.setting]
     if one.use is None or other.use is None:
         return ""
-    return f"the {one.link} is used {units.percent(one.use)}, {units.percent(other.use)} with {better.setting}"
+    used, beside = units.percent(one.use), units.percent(other.use)
+    return f"the {one.link} is used {used}, {'as' if beside == used else beside} with {better.setting}"
 
 
 def _counted(why, name):
