@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <utility>
 
 #include "cli/forecast.hpp"
@@ -25,6 +26,13 @@ std::uint32_t jobs_that_fit(const core::Plan& plan, std::uint32_t jobs) {
         return jobs;
     }
     return static_cast<std::uint32_t>(std::clamp(available / need, 1.0, static_cast<double>(jobs)));
+}
+
+/// Of this thread, while others may explain other runs; or of all.
+double processor_s(clockid_t clock) {
+    timespec used{};
+    clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 }  // namespace
@@ -75,7 +83,11 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
                      progress_.show(fmt::format("looking for the cause: {} of {} simulations", done, known));
                  }
              },
-         .interrupted = [] { return host::caught_signal() != 0; }},
+         .interrupted = [] { return host::caught_signal() != 0; },
+         .processor_s =
+             [one_thread = jobs_ == 1] {
+                 return processor_s(one_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+             }},
         simulation::margin_conditions());
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     progress_.clear();

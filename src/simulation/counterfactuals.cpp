@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <ctime>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -130,8 +129,8 @@ class CauseSearch {
 
     [[nodiscard]] bool interrupted() const { return watchers_.interrupted && watchers_.interrupted(); }
     [[nodiscard]] bool out_of_time() const {
-        return budget_.processor_s > 0 &&
-               static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC > budget_.processor_s;
+        return budget_.processor_s > 0 && watchers_.processor_s &&
+               watchers_.processor_s() - begin_s_ > budget_.processor_s;
     }
     [[nodiscard]] bool must_stop() const { return interrupted() || out_of_time(); }
 
@@ -442,9 +441,9 @@ class CauseSearch {
     const SimulatedRun& run_;
     const RunRecord& record_;
     ExplainBudget budget_;
-    std::clock_t begin_ = std::clock();
     std::uint32_t jobs_;
     const SearchWatchers& watchers_;
+    double begin_s_ = watchers_.processor_s ? watchers_.processor_s() : 0;
     std::span<const RunChange> conditions_;
     Badness badness_;
     std::vector<Relaxation> table_;

@@ -40,11 +40,13 @@ inline constexpr double most_share = 0.9;
 /// not sustained.
 bool needs_explanation(const show::RunRecord& record);
 
-/// How a search goes on; both may be empty. Called from its threads.
+/// How a search goes on; each may be empty. Called from its threads.
 struct SearchWatchers {
     /// Simulations that are done, of those that are foreseen. By one thread at a time.
     std::function<void(std::size_t done, std::size_t foreseen)> progress{};
-    std::function<bool()> interrupted{};  ///< true: stop. By several threads at a time
+    // By several threads at a time.
+    std::function<bool()> interrupted{};    ///< true: stop
+    std::function<double()> processor_s{};  ///< that its threads have used, from any instant on
 };
 
 /// Changes a run, beside what is relaxed in it.

@@ -17,8 +17,8 @@ enum class Explain : std::uint8_t { off, fast, full };
 struct ExplainBudget {
     std::size_t simulations = 0;  ///< 0: too dear, there is no search
     bool refines_all = false;     ///< the least sufficient step of every cause, and not of the first only
-    /// Of the process, after which the search ends with what it has found: estimates of simulations can be
-    /// wrong. 0: no such end.
+    /// As SearchWatchers::processor_s counts them, after which the search ends with what it has found:
+    /// estimates of simulations can be wrong. 0: no such end.
     double processor_s = 0;
 };
 

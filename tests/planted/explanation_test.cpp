@@ -339,6 +339,27 @@ TEST_CASE("What is not enough is called so") {
     CHECK(judge::advice_text(explained.causes) == "Keep consumer 2 running (not enough by itself)");
 }
 
+TEST_CASE("A search that takes far longer than estimated ends with what it has found") {
+    const simulation::SimulatedRun run =
+        run_of(four + "--rate 4Gb/s --producer-link 3.5Gb/s --consumer-link 3.5Gb/s");
+    const show::RunRecord record = simulation::simulate(run).record;
+    double used_s = 100;
+    std::size_t tried = 0;
+    const simulation::ProvedCauses proved =
+        simulation::prove_causes(run, record, {.simulations = 150, .refines_all = false, .processor_s = 3}, 1,
+                                 {.progress =
+                                      [&](std::size_t done, std::size_t) {
+                                          tried = done;
+                                          used_s += 1;
+                                      },
+                                  .interrupted = {},
+                                  .processor_s = [&] { return used_s; }});
+    CHECK(tried == 4);
+    CHECK(proved.was_cut_short);
+    CHECK_FALSE(proved.interrupted);
+    CHECK_FALSE(proved.causes.empty());
+}
+
 TEST_CASE("What was not tried is not said to change nothing") {
     const Explained explained =
         explain(four + "--rate 4Gb/s --producer-link 3.5Gb/s --consumer-link 3.5Gb/s", 1, 2);
