@@ -138,6 +138,7 @@ def page(out):
     of = {name: studies.stored(out / f"{name}.csv") for name in ("simulated", "measured")}
     missed = [row for row in of["simulated"] if row["outcome"] in ("does not help", "no remedy", "cannot be explained") or row["rate_outcome"] == "late"]
     parts = {"expectations": expectations(of["simulated"], of["measured"]), "simulated": counted(of["simulated"]), "measured": cases_table(of["measured"]),
+             "hidden": str(sum(row["differs"].startswith("links of ") for row in of["simulated"])),
              "misses": studies.table(["seed", "planted", "outcome", "remedy", "largest rate"],
                                      [[row["name"], row["planted"], row["outcome"], row["remedy"], row["rate_outcome"]] for row in missed])}
     return studies.about(out, "explain", parts, f"Made by `bench/study explain` with weir {studies.versions(of['simulated'] + of['measured'])}.")
