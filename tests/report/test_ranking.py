@@ -109,6 +109,14 @@ def test_exchanged_settings_give_the_same_answer(generator):
     assert one.ranks == other.ranks[::-1] and one.last_ranks == other.last_ranks[::-1]
 
 
+@pytest.mark.parametrize("fewer_first", [True, False])
+def test_groups_by_chance_count_with_unequal_numbers_of_runs(fewer_first):
+    """One figure tells 3 runs from 4 and another one divides the same runs otherwise: of 35 ways to deal them out, as much in three."""
+    values = {"longest_stay": [[1.0, 1.01, 1.02], [2.0, 2.01, 2.02, 2.03]], "delivery_p99": [[1.0, 1.01, 2.0], [1.02, 2.01, 2.02, 2.03]]}
+    made = rank({name: sides if fewer_first else sides[::-1] for name, sides in values.items()})
+    assert made.of_figure(FIGURES["longest_stay"], 0, 1).result.p_value == pytest.approx(3 / 35)
+
+
 def test_a_setting_without_values_is_last_and_told_apart_from_none(generator):
     made = rank({"longest_stay": [[None] * 5, noisy(1.0, generator), noisy(1.2, generator)]}, ("longest_stay",))
     assert made.order == [1, 2, 0] and (made.ranks[0], made.last_ranks[0]) == (1, 3) and made.winner is None

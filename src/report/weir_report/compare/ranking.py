@@ -189,10 +189,11 @@ def measured_pairs(chain, runs, settings):
 
 def _in_modes(figures, runs, i, j, settings):
     """The values of both settings in all figures in which their runs fall into two groups; () if these are the settings wherever they do. If
-    they are not in one figure, they may be so in another one by chance: of six figures of three runs a side, in one of six comparisons."""
+    they are not in one figure, they may be so in another one by chance: of six figures of three runs a side, in one of six comparisons. Those
+    of the second setting come first, as in every result."""
     kept, by_chance = [], False
     for figure in figures:
-        sides = [[value for value in runs.values[figure.name][index] if value is not None] for index in (i, j)]
+        sides = [[value for value in runs.values[figure.name][index] if value is not None] for index in (j, i)]
         found = modes.of_two_settings(*sides, max(settings.relevant, 2.0 * figure.resolution))
         if found is not None:
             kept.append(sides)
