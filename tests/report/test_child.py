@@ -3,8 +3,14 @@
 import os
 import signal
 import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
 
 from weir_report.basics.child import Child
+from weir_report.basics.errors import ReportError
+from weir_report.sweep.worker import Worker
 
 
 def test_a_child_that_ignores_term_is_ended(tmp_path):
@@ -24,6 +30,40 @@ def test_what_outlives_kill_is_told(tmp_path, monkeypatch):
     assert not child.end_group(grace_s=0.1)
     kill(child._process.pid, signal.SIGKILL)
     assert child.wait(5.0) == -signal.SIGKILL and child.end_group(grace_s=0.1)
+
+
+def refuse(*_):
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_what_another_user_has_cannot_be_ended(tmp_path, monkeypatch):
+    child = Child(["/bin/sleep", "60"], subprocess.DEVNULL, tmp_path, {}, own_session=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "killpg", refuse)
+        assert not child.end_group(grace_s=0.1)
+        child.end(signal.SIGKILL)
+        child.wait(5.0)
+        assert child.end_group(grace_s=0.1)
+
+
+@pytest.mark.parametrize("refuses", [(os, "killpg"), (subprocess.Popen, "send_signal")])
+def test_no_run_is_made_while_a_switch_command_of_another_user_goes_on(tmp_path, monkeypatch, refuses):
+    (tmp_path / "hooks").mkdir()
+    world = SimpleNamespace(directory=tmp_path, campaign=SimpleNamespace(directory=tmp_path), plan=SimpleNamespace(name="some"))
+    worker = Worker(world, 1, {"hook": "trap 'exit 1' TERM; sleep 5 & wait; true", "base": tmp_path, "change_limit_s": 0.2})
+    monkeypatch.setattr(*refuses, refuse)
+    with pytest.raises(ReportError, match="cannot be ended, .* no more runs"):
+        worker._call_hook(SimpleNamespace(switch="a"), None)
+
+
+def test_a_process_whose_name_is_no_utf_8_disturbs_nobody(tmp_path):
+    name = "import ctypes; ctypes.CDLL(None).prctl(15, b'caf\\xc3', 0, 0, 0); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        other.stdout.readline()
+        child = Child(["/bin/true"], subprocess.DEVNULL, tmp_path, {}, own_session=True)
+        child.wait(5.0)
+        assert not child._group_lives()
+        other.communicate(b"\n")
 
 
 def _lives_in(process, group):

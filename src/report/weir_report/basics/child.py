@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
+
+from . import processes
 
 _PR_SET_PDEATHSIG = 1
 KILL_AFTER_S = 45.0
@@ -102,16 +103,14 @@ class Child:
                     os.killpg(self._process.pid, 0)
             except ProcessLookupError:
                 return True
+            except PermissionError:  # all that is left is another user's, as what sudo starts
+                break
         return not self._group_lives()
 
     def _group_lives(self):
         """Whether a process of the group is there that is not only waiting for its parent to notice its end."""
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                state, _, group = path.read_text().rpartition(")")[2].split()[:3]
-                if int(group) == self._process.pid and state not in "ZX":
-                    return True
-        return False
+        found = (processes.stat_fields(pid) for pid in filter(str.isdigit, os.listdir("/proc")))
+        return any(fields and int(fields[2]) == self._process.pid and fields[0] not in ("Z", "X") for fields in found)
 
     def _send(self, number, group=False):
         with contextlib.suppress(ProcessLookupError):

@@ -13,14 +13,18 @@ def boot_id():
         return ""
 
 
-def started_ticks(pid):
-    """When a process began, in the kernel's ticks: process numbers are used again. None: there is no such process."""
+def stat_fields(pid):
+    """What /proc has of a process behind its name, which can be any bytes: state, parent, group, ... None: there is no such process."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in ("Z", "X") else int(fields[19])
+
+
+def started_ticks(pid):
+    """When a process began, in the kernel's ticks: process numbers are used again. None: there is no such process, or it has ended."""
+    fields = stat_fields(pid)
+    return None if fields is None or fields[0] in ("Z", "X") else int(fields[19])
 
 
 def began_before(pid, instant):

@@ -261,10 +261,14 @@ class Worker:
                          "WEIR_SWEEP": self.world.plan.name, "WEIR_SWEEP_DIRECTORY": str(self.world.campaign.directory)}
             child = Child(["/bin/sh", "-c", f'{hook} "$@"', "sh", setting.switch], output, self.job["base"], variables,
                           own_session=True)
-            with self.stop.while_running(child):
-                status = child.wait(self.job["change_limit_s"])
-            # What is left of it could set the switch in the middle of a later run.
-            if (child.too_long or self.stop) and not child.end_group():
+            try:
+                with self.stop.while_running(child):
+                    status = child.wait(self.job["change_limit_s"])
+                # What is left of it could set the switch in the middle of a later run.
+                is_left = (child.too_long or self.stop) and not child.end_group()
+            except PermissionError:  # the shell itself has become another user's
+                is_left = True
+            if is_left:
                 raise ReportError(f"{hook} {setting.switch} cannot be ended, not even by SIGKILL: no more runs, whose switch it could change. "
                                   f"Its output: {path}")
         if status == 0 and not child.too_long:
