@@ -113,7 +113,7 @@ def test_text_for_terminals(capsys):
         print(f"{terminal_text.RED}red{terminal_text.RESET} \x1b[31mno \u061c\ud800\udcff \U000e0041 a\rb\r\n\tc")
         print("\x07", file=sys.stderr)
     printed = capsys.readouterr()
-    assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\ue0041 a\\u000db\r\n\tc\n" and printed.err == "\\u0007\n"
+    assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\U000e0041 a\\u000db\r\n\tc\n" and printed.err == "\\u0007\n"
     assert read_json('"\\udcff\\u061C\\ud83d\\ude00\\ufdd0"') == "\\xff\\u061c\U0001f600\\ufdd0"
 
 
@@ -134,4 +134,15 @@ def test_a_directory_whose_name_is_no_utf_8(capsys, stored, tmp_path):
     assert "bad\\xff\\xfedir/nowhere: no such directory" in capsys.readouterr().err
     page = tmp_path / "page.html"
     assert run(capsys, directory, "--against", stored("measured"), "--allow-different-plans", "--page", page, "--json", tmp_path / "x.json")[0] == 0
-    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) and page.exists()
+    in_file = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert in_file and page.exists()
+    status, printed, _ = run(capsys, directory, "--against", tmp_path / "measured", "--allow-different-plans", "--json", "-")
+    assert status == 0 and json.loads(printed) == in_file
+
+
+def test_json_that_is_printed_has_the_names_as_they_are(capsys, tmp_path):
+    file = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff") + "\U000e0041\u202e.csv"
+    with open(file, "w", encoding="utf-8") as traffic:
+        traffic.write(f"{HEADER}0,1,1\n")
+    assert traffic_command.main(["show", file, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == file

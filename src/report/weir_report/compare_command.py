@@ -173,8 +173,8 @@ def _write(report, options):
         from .compare.page import write_page
         write_page(report, Path(options.page), f"Written by weir-compare {VERSION}: {options.command_line}")
     if options.json:
-        _put(options.json,
-             json.dumps(as_record(report), indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+        # On standard output what is unsafe would be spelt out for people.
+        _put(options.json, json.dumps(as_record(report), indent=2, allow_nan=False, ensure_ascii=options.json == "-") + "\n")
     if options.csv:
         _put(options.csv, as_csv(report))
     if "-" not in (options.json, options.csv):

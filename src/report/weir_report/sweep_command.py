@@ -2,7 +2,6 @@
 
 import argparse
 import dataclasses
-import json
 import os
 import sys
 from pathlib import Path
@@ -159,7 +158,7 @@ def _plan(options):
     prepared.campaign.check_continues(prepared.plan)
     search = submission.prepare_search(prepared)
     if options.json:
-        print(whole_file.json_text(sweep_text.plan_record(prepared, search)), end="")
+        print(whole_file.printed_json(sweep_text.plan_record(prepared, search)), end="")
     else:
         print("\n".join(sweep_text.plan_lines(prepared, search=search)))
     if prepared.world == "slurm" and slurm_jobs.is_here():
@@ -198,9 +197,8 @@ def _status(options):
     worlds = campaign.worlds_begun()
     all_states = [(world, world.states(slurm_jobs.Jobs().is_running)) for world in worlds]
     if options.json:
-        print(json.dumps({"schema": "weir-sweep-status/1", "directory": str(campaign.directory), "name": campaign.plan.name,
-                          "worlds": [sweep_text.status_record(world, states) for world, states in all_states]}, indent=1,
-                         ensure_ascii=False))
+        print(whole_file.printed_json({"schema": "weir-sweep-status/1", "directory": str(campaign.directory), "name": campaign.plan.name,
+                                       "worlds": [sweep_text.status_record(world, states) for world, states in all_states]}), end="")
     else:
         for world, states in all_states:
             print("\n".join(sweep_text.status_lines(world, states, options.all)))

@@ -40,7 +40,7 @@ def _put(options, argv, made, remarks, next_commands=None):
     written = traffic_files.write(options.out, made, [f"weir-traffic {VERSION}: {_one_line(shlex.join(words))}"])
     record = summary.summary(written, made, options.link, next_commands and next_commands(written))
     if options.json:
-        print(whole_file.json_text(record), end="")
+        print(whole_file.printed_json(record), end="")
         return
     print("\n".join(summary.lines(record, remarks)))
 
@@ -124,7 +124,7 @@ _GENERATORS = {"combine": _combine, "collective": _collective, "all-to-all": _al
 
 def _show(options, _):
     record = summary.summary(shown_path(options.file), traffic_files.read(options.file), options.link)
-    print(whole_file.json_text(record) if options.json else "\n".join(summary.lines(record)) + "\n", end="")
+    print(whole_file.printed_json(record) if options.json else "\n".join(summary.lines(record)) + "\n", end="")
 
 
 def _isolate(options, argv):
@@ -153,19 +153,19 @@ def _slowdown(options, _):
     if options.csv:
         traffic_files.put(options.csv, slowdown.as_csv(result))
     if options.json:
-        print(whole_file.json_text(slowdown.record(result, options.loaded, options.isolated)), end="")
+        print(whole_file.printed_json(slowdown.record(result, options.loaded, options.isolated)), end="")
     else:
         print("\n".join(slowdown.text_lines(result)))
 
 
 def _interference(options, _):
     record = interference.compare(options.beside, options.alone)
-    print(whole_file.json_text(record) if options.json else "\n".join(interference.text_lines(record)) + "\n", end="")
+    print(whole_file.printed_json(record) if options.json else "\n".join(interference.text_lines(record)) + "\n", end="")
 
 
 def _check_order(options, _):
     record = step_order.check(options.file, traffic_files.read(options.file), options.run)
-    print(whole_file.json_text(record) if options.json else "\n".join(step_order.text_lines(record)) + "\n", end="")
+    print(whole_file.printed_json(record) if options.json else "\n".join(step_order.text_lines(record)) + "\n", end="")
     return 1 if record["violation_count"] else 0
 
 
@@ -180,7 +180,7 @@ def _replay(options, argv):
         print(printed, end="")
         return
     made = replay.record(options.file, flows, options.out)
-    print(whole_file.json_text(made) if options.json else "\n".join(replay.lines(made)) + "\n", end="")
+    print(whole_file.printed_json(made) if options.json else "\n".join(replay.lines(made)) + "\n", end="")
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ _ON_A_TERMINAL = re.compile(f"[{UNSAFE}]|\r(?!\n)")
 
 
 def shown(text):
-    """`text` with what is unsafe spelt out: \\u202e, and \\xff for a byte that is no UTF-8."""
+    """`text` with what is unsafe spelt out: \\u202e, \\U000e0041, and \\xff for a byte that is no UTF-8."""
     return _UNSAFE.sub(_spelt_out, text)
 
 
 def _spelt_out(match):
     number = ord(match[0])
-    return f"\\x{number - 0xdc00:02x}" if 0xdc80 <= number <= 0xdcff else f"\\u{number:04x}"
+    if 0xdc80 <= number <= 0xdcff:
+        return f"\\x{number - 0xdc00:02x}"
+    return f"\\u{number:04x}" if number <= 0xffff else f"\\U{number:08x}"
 
 
 class _Stream:

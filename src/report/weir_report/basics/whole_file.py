@@ -56,6 +56,11 @@ def json_text(record):
     return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def printed_json(record):
+    """The same for standard output, where what is unsafe is spelt out for people (terminal_text.py): so nothing unsafe is left in it."""
+    return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
 @contextlib.contextmanager
 def _beside(path):
     """A new file beside `path`, and its name; it is removed if it still has that name in the end."""
