@@ -21,6 +21,7 @@ from weir_report.basics.child import Stop
 from weir_report.basics.errors import ReportError
 from weir_report.sweep import claim_files, launch, slurm_jobs
 from weir_report.sweep.campaign import Campaign
+from weir_report.sweep.worker import Worker
 
 # Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory select what is to go wrong.
 LAUNCHER = """#!/bin/sh
@@ -234,6 +235,19 @@ def test_a_campaign_stops_when_every_setting_has_failed_for_one_reason(sweep):
     launcher.write_text(launcher.read_text().replace("weir=$3", 'case "$*" in *token*) echo "weir run: no token" >&2; exit 1 ;; esac; weir=$3'))
     sweep("submit", "--local", "--retry-failed", expect=1)
     assert sorted(sweep.states()) == ["complete"] * 3 + ["failed"] * 3
+    # That all which are made again are of one setting says nothing of the others.
+    assert "stopped" not in sweep("submit", "--local", "--retry-failed", expect=1)
+    assert sweep.begun() == 2 + 6 + 3
+
+
+def test_a_worker_for_which_nothing_is_left_stops_nothing(sweep):
+    sweep.write(repetitions=1)
+    (sweep.directory / "crash").touch()
+    sweep("submit", "--local", expect=1)
+    campaign = Campaign(sweep.campaign)
+    campaign.plan, said = campaign.read_plan(), []
+    job = json.loads((sweep.campaign / "local/submissions/submission-1.json").read_text())["job"]
+    assert Worker(campaign.world("local"), 1, job, lambda text, **_: said.append(text)).work() == 0 and said == []
 
 
 def test_a_launcher_that_changes_an_option_is_named_right_after_the_run(sweep):

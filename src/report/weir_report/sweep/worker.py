@@ -74,16 +74,16 @@ class Worker:
         points = {point.name: point for point in self.world.plan.points}
         begun = 0
         for name in self.job["points"]:
-            if why := self._why_all_failed():
-                self.say(f"stopped: a run of every setting failed, and each as this one: {why}. Mend that; then weir-sweep submit "
-                         "--retry-failed makes these and the others", flush=True)
-                return
             for tries in range(1, TRIES + 1):
                 if self.stop or begun >= self.job["runs_per_job"]:
                     return
                 claims = claim_files.claims(self.world.directory / "claims", name)
                 if self._is_taken(points[name], claims):
                     break
+                if why := self._why_all_failed():
+                    self.say(f"stopped: a run of every setting failed, and each as this one: {why}. Mend that; then weir-sweep submit "
+                             "--retry-failed makes these and the others", flush=True)
+                    return
                 if not self._wait_for_slurm(points[name], doubtful=tries > 1):
                     self.say("the job has no time left for another run; the next job continues", flush=True)
                     return
@@ -98,17 +98,21 @@ class Worker:
                     break
 
     def _why_all_failed(self):
-        """Why a run of each setting failed in this submission, if none is complete and all failed for one reason; so the next ones would, too."""
+        """Why a run of each setting failed in this submission, if all failed for one reason and no run of the campaign is complete; so the next
+        ones would, too."""
         reasons, settings = set(), set()
         if "complete" in self.outcomes:
             return None
-        claims = {point: claim_files.last_claim(self.world.directory / "claims", point.name) for point in self.world.plan.points}
-        ended = [(point, claim) for point, claim in claims.items() if claim and claim.end and claim.record.get("submission") == self.number]
+        points = self.world.points()
+        claims = ((point, claim_files.last_claim(self.world.directory / "claims", point.name)) for point in points)
+        ended = [(point, claim) for point, claim in claims if claim and claim.end]
+        if any(claim.end.get("outcome") == "complete" for _, claim in ended):
+            return None
+        ended = [(point, claim) for point, claim in ended if claim.record.get("submission") == self.number]
         for point, claim in ended:
             reasons.add((claim.end.get("outcome"), claim.end.get("reason", "").replace(self.world.run_directory(point, claim.number).name, "")))
             settings.add(point.setting)
-        wanted = {point.setting for point in self.world.plan.points if point.name in self.job["points"]}
-        if len(ended) < 2 or len(reasons) != 1 or next(iter(reasons))[0] != "failed" or settings != wanted:
+        if len(ended) < 2 or len(reasons) != 1 or next(iter(reasons))[0] != "failed" or settings != {point.setting for point in points}:
             return None
         return ended[-1][1].end.get("reason", "").rstrip(".")
 
