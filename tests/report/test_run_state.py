@@ -13,6 +13,7 @@ from weir_report import report_command
 from weir_report.basics import processes
 from weir_report.basics.errors import ReportError
 from weir_report.compare.run_groups import Group, refuse_empty, usable
+from weir_report.runs import run_state
 from weir_report.runs.run import read_run
 from weir_report.runs.run_state import with_state
 
@@ -27,10 +28,14 @@ def unended(stored):
         for rank in record["ranks"]:
             rank.update(host=host, pid=pid)
         (run / "run.json").write_text(json.dumps(record))
-        for file in (run / "run.json", *run.rglob("*.csv")):
-            os.utime(file, (time.time() - quiet_s,) * 2)
+        age(run, quiet_s)
         return run
     return make
+
+
+def age(run, quiet_s):
+    for file in (run / "run.json", *run.rglob("*.csv")):
+        os.utime(file, (time.time() - quiet_s,) * 2)
 
 
 HERE = socket.gethostname()
@@ -61,7 +66,7 @@ def test_what_has_an_end_stays(stored):
     assert with_state(RUNS / "measured", odd)["status"] in ("running", "lost")
 
 
-def test_a_simulation_is_running_as_long_as_its_process(weir, tmp_path):
+def test_a_simulation_is_running_as_long_as_its_process(weir, tmp_path, monkeypatch):
     with subprocess.Popen([weir, "simulate", "--duration", "2000s", "--producers", "8", "--consumers", "8", "--rate", "8Gb/s", "--event-size", "100kB",
                            "--out", "run", "--quiet"], cwd=tmp_path) as process:
         try:
@@ -69,10 +74,17 @@ def test_a_simulation_is_running_as_long_as_its_process(weir, tmp_path):
                 assert process.poll() is None
                 time.sleep(0.02)
             assert processes.writes("weir", tmp_path / "run") and not processes.writes("weir", tmp_path / "ru")
-            assert read_run(tmp_path / "run").status == "running"
+            with monkeypatch.context() as patched:
+                patched.setattr(run_state, "_last_change", lambda _: time.time() - 1000)  # it goes on writing
+                assert read_run(tmp_path / "run").status == "running"
         finally:
             process.kill()
     assert not processes.writes("weir", tmp_path / "run")
+    for quiet_s, status in ((10, "running"), (100, "lost")):  # it can be another host's
+        age(tmp_path / "run", quiet_s)
+        found = read_run(tmp_path / "run")
+        assert found.status == status
+    assert "none of its processes is on this host" in found.record["failure"]["what"]
 
 
 def test_a_comparison_counts_no_running_run_as_failed(unended):

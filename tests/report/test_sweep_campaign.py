@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from weir_report import sweep_command
 from weir_report.basics import whole_file
 from weir_report.basics.child import Stop
 from weir_report.basics.errors import ReportError
-from weir_report.sweep import claim_files, launch, slurm_jobs
+from weir_report.sweep import claim_files, launch, slurm_jobs, worker
 from weir_report.sweep.campaign import Campaign
-from weir_report.sweep.worker import Worker
 
 # Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory select what is to go wrong.
 LAUNCHER = """#!/bin/sh
@@ -247,7 +247,7 @@ def test_a_worker_for_which_nothing_is_left_stops_nothing(sweep):
     campaign = Campaign(sweep.campaign)
     campaign.plan, said = campaign.read_plan(), []
     job = json.loads((sweep.campaign / "local/submissions/submission-1.json").read_text())["job"]
-    assert Worker(campaign.world("local"), 1, job, lambda text, **_: said.append(text)).work() == 0 and said == []
+    assert worker.Worker(campaign.world("local"), 1, job, lambda text, **_: said.append(text)).work() == 0 and said == []
 
 
 def test_a_launcher_that_changes_an_option_is_named_right_after_the_run(sweep):
@@ -504,3 +504,50 @@ def test_a_run_that_outlives_its_worker_is_running(sweep):
         for file in (path, *path.parent.rglob("*.csv")):
             os.utime(file, (time.time() - 100,) * 2)
         assert sweep.states() == [state, "complete"]
+
+
+def test_a_simulation_of_a_worker_that_was_killed_is_not_waited_for(sweep):
+    """No host is in the record of a simulation that has not ended; that of its worker is in the claim."""
+    sweep.write(repetitions=1)
+    sweep("submit", "--simulate")
+    (sweep.campaign / "simulation/claims/0001-1.end.json").unlink()
+    [path] = sweep.campaign.glob("simulation/runs/0001-*/run.json")
+    record = json.loads(path.read_text())
+    record.update(status="failed", failure={"what": "the run has not ended"})
+    path.write_text(json.dumps(record))
+    for file in (path, *path.parent.rglob("*.csv")):
+        os.utime(file, (time.time() - 10,) * 2)
+    claim = json.loads((sweep.campaign / "simulation/claims/0001-1.json").read_text())
+    for host, state in ((socket.gethostname(), "interrupted"), ("another", "running")):
+        claim["holder"].update(host=host, boot="another")
+        (sweep.campaign / "simulation/claims/0001-1.json").write_text(json.dumps(claim))
+        assert sweep.states() == [state, "complete"]
+
+
+UNENDED = """
+import json, os, sys
+path = sys.argv[1] + "/run.json"
+record = json.load(open(path))
+record.update(status="failed", failure={"what": "the run has not ended"}, started_at="2100-01-01T00:00:00Z")
+host, pid = (os.uname().nodename, os.getppid()) if "token" in path else ("another", 1)
+for rank in record["ranks"]:
+    rank.update(host=host, pid=pid)
+json.dump(record, open(path, "w"))
+"""
+
+
+def test_what_is_said_of_a_run_whose_launcher_ended_first(sweep, monkeypatch, capsys):
+    sweep.write(repetitions=1)
+    launcher = sweep.directory / "launcher"
+    launcher.write_text(launcher.read_text().replace('exec $weir simulate "$@" --quiet', f"""$weir simulate "$@" --quiet
+while test "$1" != --out; do shift; done
+exec {sys.executable} unended "$2"
+"""))
+    (sweep.directory / "unended").write_text(UNENDED)
+    for name in [name for name in os.environ if name.startswith("SLURM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(worker, "RECORD_LIMIT_S", 0.1)
+    assert sweep_command.main(["submit", "--local", str(sweep.file)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("failed: it goes on without its launcher, which has ended\n") == 1
+    assert said.count("failed: its launcher ended and no end was recorded; whether ranks on other hosts still run is not known\n") == 1

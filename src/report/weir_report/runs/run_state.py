@@ -15,26 +15,35 @@ from .groups_record import is_groups_record
 RUNNING, LOST = "running", "lost"
 NOT_ENDED = "the run has not ended"  # show/run_record.hpp has it
 # So long after the last change of a file a run without a process here can still be going on. Beside rank 0, the process that writes how the run
-# ended needs a moment. Ranks of other hosts write a row in each second, and a shared file system shows that up to a minute later.
+# ended needs a moment. What runs on other hosts writes rows again and again, and a shared file system shows that up to a minute later.
 QUIET_HERE_S = 3.0
 QUIET_ELSEWHERE_S = 60.0
 
 
-def with_state(directory, record):
-    """`record`, of run.json in `directory`; a run that has written no end has the status "running" or "lost"."""
+def with_state(directory, record, simulated_here=False):
+    """`record`, of run.json in `directory`; a run that has written no end has the status "running" or "lost". `simulated_here`: it is known to be
+    a simulation on this host."""
     failure = record.get("failure") if isinstance(record, dict) else None
     if not isinstance(failure, dict) or record.get("status") != "failed" or failure.get("what") != NOT_ENDED:
         return record
     directory = Path(directory)
     here, elsewhere = _ranks(directory, record)
+    can_be_elsewhere = elsewhere or not (here or simulated_here)  # a simulation names no host
     changed = _last_change(directory)
-    quiet_s = QUIET_ELSEWHERE_S if elsewhere else QUIET_HERE_S
-    if time.time() - changed < quiet_s or _is_running(directory, record, here, elsewhere):
+    if time.time() - changed < (QUIET_ELSEWHERE_S if can_be_elsewhere else QUIET_HERE_S) or is_here(directory, record):
         return {**record, "status": RUNNING, "failure": None, "verdict": _verdict(record, "Still running: it is judged when it has ended.")}
     at = datetime.datetime.fromtimestamp(changed, datetime.timezone.utc)
-    what = (f"no process has written how it ended, none of its processes is {'on this host' if elsewhere else 'there'}, and its files have not "
+    what = (f"no process has written how it ended, none of its processes is {'on this host' if can_be_elsewhere else 'there'}, and its files have not "
             f"changed since {at:%Y-%m-%d %H:%M:%S} UTC")
     return {**record, "status": LOST, "failure": {**failure, "what": what}, "verdict": _verdict(record, "Lost: it is not judged.")}
+
+
+def is_here(directory, record):
+    """Whether a process of the run is found on this host."""
+    here, elsewhere = _ranks(directory, record)
+    if here or elsewhere:
+        return any(_is_process(pid, record) for pid in here)
+    return processes.writes("weir", directory)  # a simulation
 
 
 def is_over(directory):
@@ -49,12 +58,6 @@ def is_over(directory):
 def _verdict(record, text):
     verdict = record.get("verdict")
     return {**verdict, "text": text} if isinstance(verdict, dict) else verdict
-
-
-def _is_running(directory, record, here, elsewhere):
-    if here or elsewhere:
-        return any(_is_process(pid, record) for pid in here)
-    return processes.writes("weir", directory)  # a simulation
 
 
 def _ranks(directory, record):

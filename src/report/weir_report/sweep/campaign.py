@@ -21,6 +21,7 @@ import dataclasses
 import datetime
 import functools
 import json
+import socket
 from pathlib import Path
 
 from ..basics import whole_file
@@ -143,6 +144,10 @@ class World:
         """Axes that make no difference here."""
         return tuple(run_plan.axes_without_options(self.plan)) if self.name == "simulation" else ()
 
+    def is_simulated_here(self, claim):
+        """Whether the run of a claim is a simulation on this host: its worker starts it without a launcher."""
+        return self.name == "simulation" and claim.holder.get("host") == socket.gethostname()
+
     def output_file(self, point, attempt):
         return self.directory / "output" / (self.run_directory(point, attempt).name + ".txt")
 
@@ -160,7 +165,7 @@ class World:
         for claim in attempts:
             directory = self.run_directory(point, claim.number)
             try:
-                record = with_state(directory, claim_files.record_in(directory / "run.json"))
+                record = with_state(directory, claim_files.record_in(directory / "run.json"), self.is_simulated_here(claim))
             except ReportError as error:  # concerns this attempt alone: there may be another one
                 record, damaged = None, str(error)
             if record is not None and record.get("status") == "complete":

@@ -14,7 +14,7 @@ from ..basics import whole_file
 from ..basics.child import Child, Stop
 from ..basics.errors import ReportError
 from ..basics.units import counted
-from ..runs.run_state import RUNNING, with_state
+from ..runs.run_state import RUNNING, is_here, with_state
 from . import claim_files, launch, slurm_jobs
 from .campaign import now_text
 from .switch_reader import SwitchReader
@@ -191,12 +191,13 @@ class Worker:
         if reader:
             reader.after()
             reader.move_to(self.world.run_directory(point, claim.number))
+        directory = self.world.run_directory(point, claim.number)
         try:
-            record = self._record(self.world.run_directory(point, claim.number))
+            record = self._record(directory, self.world.is_simulated_here(claim))
         except ReportError as error:
             return "failed", str(error), status
         if record.get("status") == "complete":
-            other = self.world.not_this_point(point, self.world.run_directory(point, claim.number), record, self.world.expected_plans())
+            other = self.world.not_this_point(point, directory, record, self.world.expected_plans())
             return ("failed", other, status) if other else ("complete", "", status)
         if self.stop:
             return "interrupted", self.stop.reason, status
@@ -205,7 +206,8 @@ class Worker:
         if record.get("status") == "interrupted":
             return "interrupted", (record.get("failure") or {}).get("what", "it was ended from outside"), status
         if record.get("status") == RUNNING:
-            return "failed", "it goes on without its launcher, which has ended", status
+            return "failed", "it goes on without its launcher, which has ended" if is_here(directory, record) else \
+                "its launcher ended and no end was recorded; whether ranks on other hosts still run is not known", status
         if record:
             return "failed", (record.get("failure") or {}).get("what", "no reason is recorded"), status
         refusal, printed = self._last_output(point, claim)
@@ -213,11 +215,11 @@ class Worker:
         again = self.world.name == "slurm" and not refusal and not last_try
         return "interrupted" if again else "failed", refusal or printed, status
 
-    def _record(self, directory):
+    def _record(self, directory, simulated_here):
         """run.json as it is when the run is over: what writes the end of a run that was killed can take a moment longer than the launcher."""
         deadline = time.monotonic() + RECORD_LIMIT_S
         while True:
-            record = with_state(directory, claim_files.record_in(directory / "run.json") or {})
+            record = with_state(directory, claim_files.record_in(directory / "run.json") or {}, simulated_here)
             if record.get("status") != RUNNING or self.stop or time.monotonic() > deadline:
                 return record
             time.sleep(0.2)
