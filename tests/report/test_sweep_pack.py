@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT
 from weir_report import sweep_command
-from weir_report.basics import whole_file
+from weir_report.basics import toml_file, whole_file
 from weir_report.basics.errors import ReportError
 from weir_report.sweep import pack_names
 from weir_report.sweep.campaign import Campaign
@@ -38,7 +38,7 @@ duration = "1s"
 warmup = "0s"
 [switch]
 settings = ["pfc", "ecn"]
-on-change = "echo \\"at /opt/daq/set-switch on eb01\\""
+on-change = "API_KEY=hunter4 echo \\"at /opt/daq/set-switch on eb01\\""
 [environment]
 MY_SECRET_TOKEN = "hunter2"
 "API_KEY" = 'hunter3, "]} # no'
@@ -221,10 +221,22 @@ def test_links_are_not_followed(campaign, tmp_path, capsys):
 @pytest.mark.parametrize("text", [
     'environment = { A = "s3cret", UCX_TLS = "rc" }\n', '[environment]\nA="s3cret" # c\n', '[environment]\n  "A"  =  \'s3cret\'\n', 'environment.A = "s3cret"\n',
     '[environment]\nA = """s3cret\n "s3cret" \\""""\nB = "x"\n', "[environment]\nA = \'\'\'s3cret\n\'s3cret\'\'\'\'\n", "[environment]\nA = 53.5\n",
-    '[axes]\nv = [{ name = "a", environment = { A = "s3cret" } }, { name = "b", environment = { A = "s3cret]}" } }]\n', '[environment]\nMPICH_TOKEN = "s3cret"\n'])
+    '[axes]\nv = [{ name = "a", environment = { A = "s3cret" } }, { name = "b", environment = { A = "s3cret]}" } }]\n', '[environment]\nMPICH_TOKEN = "s3cret"\n',
+    '[environment]\nNCCL_DEBUG = "s3cret"\n[slurm]\nsetup = "export NCCL_DEBUG=s3cret"\n',
+    '[switch]\non-change = "SW_HOST=s3cret ./set"\n[environment]\nSW_HOST = "s3cret"\n'])
 def test_variables_have_no_value_in_a_sweep_file(text):
     found = pack_names.without_variables(text)
     assert "s3cret" not in found and "53.5" not in found and "removed" in found and ("UCX_TLS" not in text or 'UCX_TLS = "rc"' in found)
+    assert pack_names.without_variables(found) == found
+
+
+@pytest.mark.parametrize("text, expected", [
+    ('"export A=s3cret"', "export A=removed"), ('"A=s3cret ./set --b"', "A=removed ./set --b"), ("'A=\"s3cret s3cret\" ./set # x'", "A=removed ./set # x"),
+    ('"A=\\"s3 \\\\\\"s3cret\\"\'s3cret x\'; B=b ./set"', "A=removed; B=b ./set"), ('"""\nexport A=s3cret\\\\ s3cret\nexport B=b\n"""', "export A=removed\nexport B=b\n"),
+    ("'''\nexport A=s3cret && x\n\texport A=\"s3cret\ns3cret\"\n'''", "export A=removed && x\n\texport A=removed\n"), ('"BA=b # A = b"', "BA=b # A = removed")])
+def test_values_in_commands_are_removed_as_words_of_a_shell(text, expected):
+    found = pack_names.without_variables(f"# A='s3cret'\n[environment]\nA = \"s3cret\"\n[slurm]\nsetup = {text} # \"A=s3cret\n")
+    assert "s3cret" not in found and toml_file.parse("", found) == {"environment": {"A": "removed"}, "slurm": {"setup": expected}}
     assert pack_names.without_variables(found) == found
 
 

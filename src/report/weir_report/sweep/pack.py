@@ -134,7 +134,8 @@ def _replace_all(root, names):
         if path.name == "run.json":
             text = whole_file.json_text(pack_names.without_job(_json(path)))
         elif path.name == "sweep.toml":
-            text = pack_names.without_variables(pack_names.without_partitions(text))
+            # Names first: a command without the value of a variable in it is none that is known.
+            text = pack_names.without_variables(pack_names.without_partitions(names.replaced(text)))
         elif path.name == "plan.json":
             text = whole_file.json_text(pack_names.plan_without_variables(_json(path)))
         path.write_text(names.replaced(text), encoding="utf-8")

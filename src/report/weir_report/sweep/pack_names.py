@@ -217,18 +217,41 @@ def without_partitions(text):
 
 # Variables that run.json has as well (steering_variables() in host/host_facts.cpp); whatever else a site sets can be a secret.
 _STEERING = re.compile(r"(?:UCX_|OMPI_MCA_|PMIX_MCA_|PRTE_MCA_|SLURM_|MPICH_|OMP_NUM_)(?!.*(?:KEY|TOKEN|JWT))")
-_TOML_VALUE = r"""(?:\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^\s,{}\[\]#"']+)"""
+_TOML_TEXT = r"""(?:\"{3}(?:\\.|[^\\])*?\"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
+_TOML_VALUE = rf"""(?:{_TOML_TEXT}|[^\s,{{}}\[\]#"']+)"""
+# A word of a shell, which ends where the next one begins.
+_SHELL_WORD = r"""(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s;&|])+"""
 
 
 def without_variables(text):
     """A sweep file in which variables that could be secrets have no value. Raises ReportError if one still has."""
-    for key in {key for table in _environments(toml_file.parse("sweep.toml", text)) for key in _secret(table)}:
-        text = re.sub(rf"""(?s)(?<![\w-])(["']?{re.escape(key)}["']?\s*=\s*){_TOML_VALUE}""", r'\1"removed"', text)
+    if keys := {key for table in _environments(toml_file.parse("sweep.toml", text)) for key in _secret(table)}:
+        key = rf"""(?<![\w-])(?P<quote>["']?)(?:{"|".join(map(re.escape, sorted(keys)))})(?P=quote)"""
+        in_text = re.compile(rf"(?s)(?P<key>{key}[ \t]*=[ \t]*){_SHELL_WORD}")
+        text = re.sub(rf"(?s)(?P<key>{key}\s*=\s*){_TOML_VALUE}|#[^\n]*|{_TOML_TEXT}", lambda match: _without_value(match, in_text), text)
     for table in _environments(toml_file.parse("sweep.toml", text)):
         for key in _secret(table):
             if table[key] != "removed":
                 raise ReportError(f"sweep.toml: the value of {key} cannot be removed; write {key} = \"...\" in a line of its own")
     return text
+
+
+def _without_value(match, in_text):
+    """For a variable of a sweep file, a comment, or a text, in which commands can set variables as a shell does."""
+    found = match.group()
+    if match["key"]:
+        return match["key"] + '"removed"'
+    if found.startswith("#"):
+        return in_text.sub(r"\g<key>removed", found)
+    text = toml_file.parse("sweep.toml", f"x = {found}")["x"]
+    cleaned = in_text.sub(r"\g<key>removed", text)
+    return found if cleaned == text else _toml_text(cleaned)
+
+
+def _toml_text(text):
+    """In as many lines as it has."""
+    lines = [json.dumps(line, ensure_ascii=False)[1:-1] for line in text.split("\n")]
+    return f'"{lines[0]}"' if len(lines) == 1 else '"""\n' + "\n".join(lines) + '"""'
 
 
 def plan_without_variables(record):
