@@ -52,6 +52,17 @@ def test_what_is_given_as_a_device_is_written_to():
     assert stat.S_ISCHR(os.lstat("/dev/null").st_mode)
 
 
+def test_what_is_given_as_a_pipe_is_written_to(tmp_path):
+    pipe = tmp_path / "p"
+    os.mkfifo(pipe)
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as reading:
+        whole_file.replace(pipe, "piped")
+        assert reading.read() == "piped"
+    (tmp_path / "link").symlink_to(pipe)
+    whole_file.replace(tmp_path / "link", "a file")
+    assert (tmp_path / "link").read_text() == "a file" and stat.S_ISFIFO(os.lstat(pipe).st_mode)
+
+
 def test_files_are_whole_or_not_at_all(tmp_path):
     target = tmp_path / "a"
     whole_file.replace(target, "one")

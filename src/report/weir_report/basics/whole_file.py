@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import stat
 import tempfile
 from pathlib import Path
 
@@ -21,8 +22,8 @@ def replace(path, content):
 @contextlib.contextmanager
 def writing(path):
     """A file of bytes that becomes `path` when all is written. A symlink that lies there is replaced, and not what it leads to: directories
-    of others are written into as well."""
-    if _DEVICE.match(os.path.abspath(path)):  # /dev/stdout
+    of others are written into as well. A pipe or a device is written into: somebody waits at its other end."""
+    if _DEVICE.match(os.path.abspath(path)) or _is_pipe(path):  # /dev/stdout
         with naming(path), open(path, "wb") as file:
             yield file
         return
@@ -77,6 +78,14 @@ def _beside(path):
     finally:
         if name:
             _remove(name)
+
+
+def _is_pipe(path):
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _finish(file):
