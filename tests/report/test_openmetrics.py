@@ -199,6 +199,13 @@ def test_what_is_no_run_is_refused(tmp_path):
         run_metrics.families(tmp_path, history=True)
 
 
+def test_a_record_that_is_none_is_refused(stored, tmp_path, capsys):
+    run = stored("measured")
+    (run / "run.json").write_text("[]\n")
+    assert report_command.main([str(run), "--prometheus", str(tmp_path / "weir.prom")]) == 2
+    assert f"{run / 'run.json'}: schema is null, not \"weir-run/" in capsys.readouterr().err and not (tmp_path / "weir.prom").exists()
+
+
 def test_metrics_of_ranks_are_columns():
     header = (ROOT / "src/record/rows.hpp").read_text(encoding="utf-8")
     assert {*run_metrics.COUNTERS, *run_metrics.GAUGES} <= set(re.findall(r'\{"(\w+)", "', header))

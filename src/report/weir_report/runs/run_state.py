@@ -52,7 +52,7 @@ def is_over(directory):
         record = read_json(read_text(Path(directory) / "run.json", "the record of a run"))
     except (ReportError, ValueError, RecursionError):
         return False
-    return with_state(directory, record).get("status") != RUNNING
+    return isinstance(record, dict) and with_state(directory, record).get("status") != RUNNING
 
 
 def _verdict(record, text):
