@@ -379,7 +379,8 @@ double number_of(const Decimal& decimal) {
 
 /// Of a share in percent, that share as a number.
 std::string example_of_number(const Decimal& decimal, std::string_view example) {
-    return decimal.rest == "%" ? fmt::format("{:.6g}", number_of(decimal) / 100) : std::string(example);
+    const bool is_share = decimal.rest == "%" && decimal.mantissa > 0;
+    return is_share ? fmt::format("{:.6g}", number_of(decimal) / 100) : std::string(example);
 }
 
 }  // namespace
@@ -390,7 +391,8 @@ Ratio parse_ratio(std::string_view text) {
     const auto part = [&](std::string_view piece, bool whole) {
         const Decimal decimal = parse_decimal(piece, what, example);
         if (!decimal.rest.empty() || (whole && decimal.decimals != 0) || decimal.decimals > 9) {
-            refuse(text, "is not a factor", example_of_number(decimal, example));
+            refuse(text, "is not a factor",
+                   whole ? std::string(example) : example_of_number(decimal, example));
         }
         if (decimal.mantissa == 0) {
             refuse(text, "is not above zero", example);
@@ -428,11 +430,15 @@ double parse_number(std::string_view text, std::string_view example) {
 }
 
 double parse_positive_number(std::string_view text, std::string_view example) {
-    const double number = parse_number(text, example);
-    if (number == 0) {
+    // No share: of percents there is nothing to say.
+    const Decimal decimal = parse_decimal(text, "a number", example);
+    if (!decimal.rest.empty()) {
+        refuse(text, "is not a number", example);
+    }
+    if (decimal.mantissa == 0) {
         refuse(text, "is not above zero", example);
     }
-    return number;
+    return number_of(decimal);
 }
 
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {

@@ -190,7 +190,7 @@ void RunEnding::end_exchange_by_signal(int number) {
     // mpirun answers the death of a rank with SIGTERM to the others: look whether that is what happened.
     if (const auto gone = parts_.processes.gone()) {
         end_exchange(
-            {.kind = Evidence::Kind::process_gone, .rank = *gone, .hint = parts_.processes.why_gone()});
+            {.kind = Evidence::Kind::process_gone, .rank = *gone, .hint = parts_.processes.why_gone(*gone)});
     }
     end_exchange({.kind = Evidence::Kind::signal, .signal = number});
 }

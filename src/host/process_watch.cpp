@@ -56,8 +56,14 @@ std::uint64_t ProcessWatch::memory_kills(const std::string& file) {
     return 0;
 }
 
-std::string ProcessWatch::why_gone() const {
-    const std::uint64_t kills = memory_kills() - memory_kills_;
+std::string ProcessWatch::why_gone(int rank) const {
+    if (std::none_of(processes_.begin(), processes_.end(),
+                     [rank](const Process& process) { return process.rank == rank; })) {
+        return {};
+    }
+    // 0 if it cannot be read any more.
+    const std::uint64_t now = memory_kills();
+    const std::uint64_t kills = now > memory_kills_ ? now - memory_kills_ : 0;
     return kills == 0 ? std::string{}
                       : fmt::format(
                             "since the start the kernel has killed {} {} of this host (signal 9) for "

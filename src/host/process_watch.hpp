@@ -26,8 +26,9 @@ class ProcessWatch {
     /// The same, but looks at one rank only: every call costs one system call, whatever the number of ranks.
     [[nodiscard]] std::optional<int> next_gone();
 
-    /// What the kernel says of processes of this host that have ended since this was made; empty: nothing.
-    [[nodiscard]] std::string why_gone() const;
+    /// What the kernel says of processes of this host that have ended since this was made; empty: nothing, or
+    /// the rank is not watched, such as one of another host.
+    [[nodiscard]] std::string why_gone(int rank) const;
 
     /// The process of this rank is not watched any more.
     void forget(int rank);

@@ -51,8 +51,8 @@ std::vector<JobEvent> JoinLeader::look() {
 std::string JoinLeader::last_words_of(int rank) const {
     return aborted_ns_[static_cast<std::size_t>(rank)] == 0
                ? ""
-               : "it was ended by UCX (abort), which does so to a process that has lost a peer, or that was "
-                 "sent what it cannot read";
+               : "it was ended by abort(), as UCX ends a process that has lost a peer, or that was sent what "
+                 "it cannot read";
 }
 
 void JoinLeader::serve(Returning& returning) {

@@ -17,8 +17,6 @@ namespace weir::judge {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Direction {
     std::string name;  ///< "eth0 on eb01, received", as the sentence goes on
     double bits_per_second = 0;
@@ -33,51 +31,13 @@ std::string_view direction_of(std::string_view counter) {
                                                                    : "";
 }
 
-/// Settings come from other ranks: what is not as it should be is not known.
-std::string text_in(const Json& device, const char* key) {
-    const auto found = device.find(key);
-    return found != device.end() && found->is_string() ? found->get<std::string>() : std::string{};
-}
-
-/// By interface and RDMA port of a host, named as its counters are.
-std::map<std::string, double> speeds_of(const record::HostCounters& host) {
-    std::map<std::string, double> speeds;
-    const Json settings = files::parse_json_or_discard(host.settings);
-    const auto add = [&](const Json& device, std::initializer_list<std::string> names) {
-        const auto speed = device.find("speed_bits_per_second");
-        if (speed != device.end() && speed->is_number() && speed->get<double>() > 0) {
-            for (const std::string& name : names) {
-                speeds[name] = speed->get<double>();
-            }
-        }
-    };
-    const auto each = [&](const char* list, const auto& take) {
-        if (settings.is_object() && settings.contains(list) && settings[list].is_array()) {
-            for (const Json& device : settings[list]) {
-                if (device.is_object()) {
-                    take(device);
-                }
-            }
-        }
-    };
-    each("interfaces", [&](const Json& device) { add(device, {text_in(device, "name")}); });
-    each("rdma_ports", [&](const Json& device) {
-        // A device with several ports has its counters by port.
-        const std::string name = text_in(device, "device");
-        const auto port = device.find("port");
-        const bool numbered = port != device.end() && port->is_number_integer();
-        add(device, {name, fmt::format("{}:{}", name, numbered ? port->get<std::int64_t>() : 1)});
-    });
-    return speeds;
-}
-
 std::vector<Direction> directions_of(std::span<const record::HostCounters> hosts) {
     std::vector<Direction> found;
     for (const record::HostCounters& host : hosts) {
         if (!host.handed_in || host.seconds <= 0) {
             continue;
         }
-        const auto speeds = speeds_of(host);
+        const auto speeds = record::nominal_speeds(files::parse_json_or_discard(host.settings));
         for (const record::CounterSum& counter : host.sums) {
             const std::string source(record::source_of(counter.column));
             const std::string_view direction = direction_of(record::counter_of(counter.column));
@@ -88,7 +48,9 @@ std::vector<Direction> directions_of(std::span<const record::HostCounters> hosts
             found.push_back({.name = fmt::format("{} on {}, {}", source, host.host, direction),
                              .bits_per_second =
                                  8.0 * static_cast<double>(*counter.sum) / static_cast<double>(host.seconds),
-                             .speed = speed == speeds.end() ? std::nullopt : std::optional(speed->second)});
+                             .speed = speed == speeds.end() ? std::nullopt
+                                                            : std::optional(static_cast<double>(
+                                                                  speed->second.rate.bits_per_second))});
         }
     }
     return found;

@@ -8,7 +8,7 @@ namespace weir::loop {
 
 std::string why_gone(const job::JobNews* news, const host::ProcessWatch& processes, int rank) {
     const std::string said = news != nullptr ? news->last_words_of(rank) : "";
-    return said.empty() ? processes.why_gone() : said;
+    return said.empty() ? processes.why_gone(rank) : said;
 }
 
 void RankLoop::watch_for_failures() {

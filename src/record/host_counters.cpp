@@ -177,6 +177,42 @@ std::optional<HostCounters> decode_host(std::string_view text) {
     }
 }
 
+/// Settings come from other ranks: what is not as it should be is not known.
+std::map<std::string, NominalSpeed> nominal_speeds(const Json& settings) {
+    std::map<std::string, NominalSpeed> speeds;
+    const auto text_in = [](const Json& device, const char* name) {
+        const auto value = device.find(name);
+        return value != device.end() && value->is_string() ? value->get<std::string>() : std::string{};
+    };
+    const auto add = [&](const Json& device, const std::string& name) {
+        const auto speed = device.find("speed_bits_per_second");
+        const auto bits =
+            speed == device.end() ? std::nullopt : files::whole_number_if_any<std::int64_t>(*speed);
+        if (bits && *bits > 0) {
+            speeds[name] = {{*bits}, !text_in(device, "driver").empty()};
+        }
+    };
+    const auto each = [&](const char* list, const auto& take) {
+        if (settings.is_object() && settings.contains(list) && settings[list].is_array()) {
+            for (const Json& device : settings[list]) {
+                if (device.is_object()) {
+                    take(device);
+                }
+            }
+        }
+    };
+    each("interfaces", [&](const Json& device) { add(device, text_in(device, "name")); });
+    each("rdma_ports", [&](const Json& device) {
+        // A device with several ports has its counters by port.
+        const std::string name = text_in(device, "device");
+        const auto port = device.find("port");
+        const bool numbered = port != device.end() && port->is_number_integer();
+        add(device, name);
+        add(device, fmt::format("{}:{}", name, numbered ? port->get<std::int64_t>() : 1));
+    });
+    return speeds;
+}
+
 core::BitRate interface_rate(const HostCounters& host) {
     std::string_view device;
     std::uint64_t most = 0;
@@ -188,23 +224,9 @@ core::BitRate interface_rate(const HostCounters& host) {
             device = source;
         }
     }
-    const Json settings = files::parse_json_or_discard(host.settings);
-    if (device.empty() || !settings.is_object()) {
-        return {};
-    }
-    const auto speed_of = [&](const char* list, const char* name) {
-        for (const Json& one : settings.value(list, Json::array())) {
-            if (one.is_object() && one.value(name, "") == device) {
-                if (const auto rate = files::whole_number_if_any<std::int64_t>(
-                        one.value("speed_bits_per_second", Json()))) {
-                    return core::BitRate{*rate};
-                }
-            }
-        }
-        return core::BitRate{};
-    };
-    const core::BitRate rate = speed_of("interfaces", "name");
-    return rate > core::BitRate{} ? rate : speed_of("rdma_ports", "device");
+    const auto speeds = nominal_speeds(files::parse_json_or_discard(host.settings));
+    const auto found = speeds.find(std::string(device));
+    return found == speeds.end() ? core::BitRate{} : found->second.rate;
 }
 
 nlohmann::ordered_json host_json(const HostCounters& host) {

@@ -77,6 +77,14 @@ std::optional<HostCounters> decode_host(std::string_view text);
 /// Speed of the interface or RDMA port that received most; 0: it is not known, or is none.
 core::BitRate interface_rate(const HostCounters& host);
 
+/// What an interface or an RDMA port says of itself.
+struct NominalSpeed {
+    core::BitRate rate;
+    bool is_device = false;  ///< has a driver: a virtual cable has none, and any speed
+};
+/// Of those that say a speed, named as their counters are. `settings`: of a host, as HostCounters has them.
+std::map<std::string, NominalSpeed> nominal_speeds(const nlohmann::ordered_json& settings);
+
 /// As run.json lists it: sums that are not 0, the sources, and sums by family.
 nlohmann::ordered_json host_json(const HostCounters& host);
 

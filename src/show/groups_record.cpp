@@ -188,9 +188,7 @@ std::string verdict_text(const GroupsRecord& record, const Sum& sum) {
     }
     if (judged == 0) {
         say("No group was judged.");
-        return all;
-    }
-    if (sum.unsustained.empty()) {
+    } else if (sum.unsustained.empty()) {
         say(fmt::format("Sustained{} in {}.", sum.late.empty() ? "" : ", but not on time,",
                         judged == groups
                             ? fmt::format("all {} groups", groups)

@@ -336,9 +336,9 @@ std::string checked_text(const RunRecord& record) {
         return fmt::format("headers, {}; all payload checked", ids);
     }
     const auto share = verified_payload_share(record);
-    return fmt::format(
-        "headers, {}; payload {}", ids,
-        share ? fmt::format("of {} of the bytes checked", files::percent(*share)) : "not checked");
+    return fmt::format("headers, {}; payload {}", ids,
+                       share && *share > 0 ? fmt::format("of {} of the bytes checked", files::percent(*share))
+                                           : "not checked");
 }
 
 std::int64_t seconds_of(const RunRecord& record) {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "record/host_counters.hpp"
+
 namespace weir::twin {
 
 namespace {
@@ -148,32 +150,6 @@ ShownRank read_rank(const RecordValue& from) {
     return rank;
 }
 
-/// What a device that is none says of its speed means nothing: a virtual cable between namespaces has 10
-/// Gb/s.
-double nominal_speed(const Json& host, std::string_view source) {
-    const auto settings = host.find("settings");
-    if (settings == host.end() || !settings->is_object()) {
-        return 0;
-    }
-    for (const auto& [list, name] : {std::pair("interfaces", "name"), std::pair("rdma_ports", "device")}) {
-        const auto devices = settings->find(list);
-        if (devices == settings->end() || !devices->is_array()) {
-            continue;
-        }
-        for (const Json& one : *devices) {
-            const auto is_text = [&one = one](const char* key) {
-                return one.is_object() && one.contains(key) && one[key].is_string();
-            };
-            if (is_text(name) && one[name].get<std::string>() == source && is_text("driver") &&
-                !one["driver"].get<std::string>().empty() && one.contains("speed_bits_per_second") &&
-                one["speed_bits_per_second"].is_number()) {
-                return std::max(0.0, one["speed_bits_per_second"].get<double>());
-            }
-        }
-    }
-    return 0;
-}
-
 /// By host, the interface or RDMA port that moved most: bonds and bridges count bytes again.
 std::vector<ShownHost> read_hosts(const RecordValue& run) {
     std::vector<ShownHost> hosts;
@@ -187,6 +163,7 @@ std::vector<ShownHost> read_hosts(const RecordValue& run) {
         }
         ShownHost& host = hosts.emplace_back();
         host.name = from.at(i).text_or_empty("name");
+        const auto speeds = record::nominal_speeds(from.at(i).json().value("settings", Json()));
         for (const auto& [name, value] : from.at(i).at("totals").json().items()) {
             const auto is = [&counter = name](const char* a, const char* b) {
                 return counter.ends_with(a) || counter.ends_with(b);
@@ -194,11 +171,16 @@ std::vector<ShownHost> read_hosts(const RecordValue& run) {
             double* const bytes = is(".rx_bytes", ".port_rcv_bytes")    ? &host.received_bytes
                                   : is(".tx_bytes", ".port_xmit_bytes") ? &host.sent_bytes
                                                                         : nullptr;
-            if (bytes != nullptr && value.is_number() && value.get<double>() > *bytes) {
-                *bytes = value.get<double>();
-                host.bits_per_second =
-                    nominal_speed(from.at(i).json(), std::string_view(name).substr(0, name.rfind('.')));
+            if (bytes == nullptr || !value.is_number()) {
+                continue;
             }
+            if (value.get<double>() > std::max(host.received_bytes, host.sent_bytes)) {
+                const auto speed = speeds.find(std::string(record::source_of(name)));
+                host.bits_per_second = speed != speeds.end() && speed->second.is_device
+                                           ? static_cast<double>(speed->second.rate.bits_per_second)
+                                           : 0;
+            }
+            *bytes = std::max(*bytes, value.get<double>());
         }
     }
     return hosts;

@@ -104,7 +104,7 @@ def killed_scheduler():
 
 
 def aborted_consumer():
-    disturbed(4, signal.SIGABRT, ["rank 4 (consumer 1 on ", "ended by UCX (abort)"])
+    disturbed(4, signal.SIGABRT, ["rank 4 (consumer 1 on ", "ended by abort(), as UCX"])
 
 
 def stopped_consumer():

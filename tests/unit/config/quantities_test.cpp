@@ -80,6 +80,9 @@ TEST_CASE("how others write numbers is refused with how weir reads them") {
     CHECK(contains(refusal_of([] { parse_number("2,5", "2.5"); }), "has a comma"));
     CHECK(contains(refusal_of([] { parse_number("20%", "1"); }),
                    "'20%' is not a number; write for example 0.2"));
+    CHECK(contains(refusal_of([] { parse_number("0%", "1"); }), "write for example 1"));
+    CHECK(contains(refusal_of([] { parse_positive_number("50%", "2.5"); }), "write for example 2.5"));
+    CHECK(contains(refusal_of([] { parse_ratio("1/200%"); }), "write for example 0.01 or 1/200"));
     CHECK(contains(refusal_of([] { parse_ratio("33.3%"); }),
                    "'33.3%' is not a factor; write for example 0.333"));
     CHECK(refusal_of([] { parse_ratio("0,5"); }) ==

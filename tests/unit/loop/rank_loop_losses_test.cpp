@@ -65,11 +65,11 @@ TEST_CASE("What a process said of its own end is told") {
     FakeNews news;
     Rig rig(scheduler_rank, outliving(), &news);
     news.events.push_back({.kind = JobEvent::Kind::gone, .rank = consumer_rank, .why = ""});
-    news.last_words = "it was ended by UCX (abort)";
+    news.last_words = "it was ended by abort(), as UCX";
     rig.each_poll = [&] { rig.node.over = rig.polls > 20; };
     CHECK(rig.loop.run().kind == Kind::complete);
     REQUIRE(rig.losses.size() == 1);
-    CHECK(contains(rig.losses[0], "it was ended by UCX (abort)"));
+    CHECK(contains(rig.losses[0], "it was ended by abort(), as UCX"));
 }
 
 TEST_CASE("A consumer that is silent is given up once") {

@@ -175,3 +175,35 @@ TEST_CASE("A record of the job can stand without an end, or without one of its g
     CHECK(record.is_written());
     std::filesystem::remove_all(directory);
 }
+
+TEST_CASE("The cause of a job is that of the worst group, and says nothing else of that group") {
+    const auto with_cause = [](Json run, const char* cause, const char* text) {
+        run["verdict"]["cause"] = cause;
+        run["verdict"]["causes"] = {{{"what", cause},
+                                     {"where", {{"role", "consumer"}, {"name", "consumer 1"}, {"host", "b"}}},
+                                     {"evidence", "attribution"},
+                                     {"together_with", nullptr},
+                                     {"text", text}}};
+        run["verdict"]["text"] =
+            std::string("NOT sustained: ... Main cause: ... 150 datagrams came from elsewhere.");
+        run["verdict"]["advice"] = "Do something";
+        return run;
+    };
+    const Json late = with_cause(run(true, 0.9, 2), "consumer-links", "its link was full.");
+    const Json corrupt = with_cause(run(false, 1.4, 4), "integrity", "7 events arrived corrupt.");
+    Json json = to_json(groups_of({late, corrupt}));
+    CHECK(json["verdict"]["cause"] == "integrity");
+    CHECK(json["verdict"]["cause_group"] == 1);
+    const std::string text = json["verdict"]["text"];
+    CHECK(text.ends_with("Group 1, main cause: integrity, at consumer 1 on b. 7 events arrived corrupt."));
+    json = to_json(groups_of({late, run(true, 0.5)}));
+    CHECK(std::string(json["verdict"]["text"])
+              .ends_with("Group 0, main cause: the link of consumer 1 on b. Its link was full."));
+    // Sets can be late in a group that was not judged.
+    Json unjudged = late;
+    unjudged["verdict"]["judged"] = false;
+    unjudged["verdict"]["sustained"] = nullptr;
+    const std::string summary = groups_summary_text(groups_of({unjudged, unjudged}), false);
+    CHECK(summary.find("No group was judged. 4 of 60 sets were late") != std::string::npos);
+    CHECK(summary.find("main cause") != std::string::npos);
+}

@@ -193,7 +193,7 @@ TEST_CASE("Links that are assumed to be far slower than their interfaces held no
          {"settings",
           {{"interfaces",
             {{{"name", "bond"}, {"driver", "bonding"}, {"speed_bits_per_second", 7}},
-             {{"name", "eth0"}, {"driver", "mlx5_core"}, {"speed_bits_per_second", 40e6}}}}}}}};
+             {{"name", "eth0"}, {"driver", "mlx5_core"}, {"speed_bits_per_second", 40000000}}}}}}}};
     const ShownRun run = twin::read_record(measured);
     CHECK(run.ranks[1].interface_bits_per_second == 40e6);
     const auto slow = [&](const ShownRun& of, double link) {
@@ -207,6 +207,14 @@ TEST_CASE("Links that are assumed to be far slower than their interfaces held no
     CHECK(slow(run, 29e6));
     CHECK_FALSE(slow(run, 31e6));
     CHECK_FALSE(slow(run, 80e6));
+    // The interface that moved most, in whichever direction, of a device with several ports.
+    Json& settings = measured["hosts"][0]["settings"];
+    settings["rdma_ports"] = {
+        {{"device", "mlx5_0"}, {"port", 2}, {"driver", "mlx5_core"}, {"speed_bits_per_second", 80000000}}};
+    measured["hosts"][0]["totals"] = {
+        {"mlx5_0:2.port_rcv_bytes", 90000000}, {"mlx5_0:2.port_xmit_bytes", 10}, {"eth0.tx_bytes", 9000000}};
+    CHECK(twin::read_record(measured).ranks[1].interface_bits_per_second == 80e6);
+    measured["hosts"][0]["totals"] = {{"eth0.rx_bytes", 9000000}};
     // A virtual cable has no driver, and says 10 Gb/s whatever it carries.
     measured["hosts"][0]["settings"]["interfaces"][1]["driver"] = "";
     CHECK_FALSE(slow(twin::read_record(measured), 29e6));
