@@ -52,7 +52,7 @@ def test_what_is_given_as_a_device_is_written_to():
     assert stat.S_ISCHR(os.lstat("/dev/null").st_mode)
 
 
-def test_what_is_given_as_a_pipe_is_written_to(tmp_path):
+def test_what_is_given_as_a_pipe_is_written_to(tmp_path, monkeypatch):
     pipe = tmp_path / "p"
     os.mkfifo(pipe)
     with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as reading:
@@ -61,6 +61,9 @@ def test_what_is_given_as_a_pipe_is_written_to(tmp_path):
     (tmp_path / "link").symlink_to(pipe)
     whole_file.replace(tmp_path / "link", "a file")
     assert (tmp_path / "link").read_text() == "a file" and stat.S_ISFIFO(os.lstat(pipe).st_mode)
+    monkeypatch.setattr(whole_file.os, "geteuid", lambda: os.getuid() + 1)  # of somebody else, whom nobody waits for
+    whole_file.replace(pipe, "a file")
+    assert pipe.read_text() == "a file"
 
 
 def test_files_are_whole_or_not_at_all(tmp_path):
