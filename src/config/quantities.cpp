@@ -430,15 +430,14 @@ double parse_number(std::string_view text, std::string_view example) {
 }
 
 double parse_positive_number(std::string_view text, std::string_view example) {
-    // No share: of percents there is nothing to say.
-    const Decimal decimal = parse_decimal(text, "a number", example);
-    if (!decimal.rest.empty()) {
-        refuse(text, "is not a number", example);
+    if (text.ends_with('%')) {
+        refuse(text, "is not a number", example);  // nor a share
     }
-    if (decimal.mantissa == 0) {
+    const double number = parse_number(text, example);
+    if (number == 0) {
         refuse(text, "is not above zero", example);
     }
-    return number_of(decimal);
+    return number;
 }
 
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -100,13 +99,13 @@ MaybeIoError WholeFile::finish(OnDisk on_disk) {
     return error_;
 }
 
-void remove_left_over(const std::string& directory) {
+void remove_left_over(const std::string& directory, const std::function<bool(pid_t)>& exists) {
     const std::string writer = writer_on_this_host();
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
         const pid_t pid = writer_of(entry->path().filename().native(), writer);
-        if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) {
+        if (pid > 0 && !exists(pid)) {
             static_cast<void>(::unlink(entry->path().c_str()));
         }
     }

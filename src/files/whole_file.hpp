@@ -2,7 +2,10 @@
 // is written once, at the end of a run; rows that come second by second go to a CsvLog.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +51,7 @@ class WholeFile {
 };
 
 /// Removes what processes of this host left in `directory` that were killed while they wrote a file there.
-void remove_left_over(const std::string& directory);
+/// `exists`: whether a process of this host may still write.
+void remove_left_over(const std::string& directory, const std::function<bool(pid_t)>& exists);
 
 }  // namespace weir::files

@@ -104,8 +104,8 @@ class JobNews {
     virtual std::vector<JobEvent> look() = 0;
     /// Whether another process waits for an answer of look(), so that it should be called in every turn.
     [[nodiscard]] virtual bool is_awaited() const = 0;
-    /// What a process said of its own end; empty: nothing.
-    [[nodiscard]] virtual std::string last_words_of(int rank) const = 0;
+    /// What a process said of its own end, also what has only just come; empty: nothing.
+    [[nodiscard]] virtual std::string last_words_of(int rank) = 0;
     /// Leader: `rank` is given up. Returns its next life.
     virtual std::uint32_t take_out(int rank) = 0;
     /// Other ranks: what look() has returned of `rank` (back) has been carried out.

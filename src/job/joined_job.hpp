@@ -70,7 +70,7 @@ class JoinLeader final : public Job, public JobNews {
     }
     std::vector<JobEvent> look() override;
     [[nodiscard]] bool is_awaited() const override { return !returning_.empty(); }
-    [[nodiscard]] std::string last_words_of(int rank) const override;
+    [[nodiscard]] std::string last_words_of(int rank) override;
     std::uint32_t take_out(int rank) override;
     void know(int /*rank*/) override {}
 
@@ -180,7 +180,7 @@ class JoinMember final : public Job, public JobNews {
     void begin_again() override;
     std::vector<JobEvent> look() override;
     [[nodiscard]] bool is_awaited() const override { return false; }
-    [[nodiscard]] std::string last_words_of(int /*rank*/) const override { return {}; }
+    [[nodiscard]] std::string last_words_of(int /*rank*/) override { return {}; }
     std::uint32_t take_out(int /*rank*/) override { return 0; }
     void know(int rank) override;
 

@@ -48,7 +48,12 @@ std::vector<JobEvent> JoinLeader::look() {
     return std::exchange(events_, {});
 }
 
-std::string JoinLeader::last_words_of(int rank) const {
+std::string JoinLeader::last_words_of(int rank) {
+    // Of a process of this host it is known sooner that it is gone than what it sent before.
+    if (rank > 0 && is_present(rank)) {
+        connection(rank).pump();
+        static_cast<void>(may_have_a_cause(rank));
+    }
     return aborted_ns_[static_cast<std::size_t>(rank)] == 0
                ? ""
                : "it was ended by abort(), as UCX ends a process that has lost a peer, or that was sent what "

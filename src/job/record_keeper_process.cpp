@@ -176,7 +176,7 @@ void keep_run(const Json& duty, LeaderLines& lines) {
     witness.leader_gone(host::monotonic_ns());
     const EndWitness::End end = witness.end(host::monotonic_ns());
     static_cast<void>(show::end_unfinished(path, end.status, end.failure));
-    files::remove_left_over(directory);
+    files::remove_left_over(directory, host::ProcessWatch::exists);
 }
 
 void keep_groups(const Json& duty, LeaderLines& lines) {
@@ -193,7 +193,7 @@ void keep_groups(const Json& duty, LeaderLines& lines) {
         record.read_groups();
         static_cast<void>(record.write());
     }
-    files::remove_left_over(record.directory);
+    files::remove_left_over(record.directory, host::ProcessWatch::exists);
 }
 
 }  // namespace

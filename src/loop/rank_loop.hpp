@@ -32,7 +32,7 @@ namespace weir::loop {
 
 /// What is known of the end of the process of `rank`, for people; empty: nothing. `news`: nullptr if there is
 /// none.
-std::string why_gone(const job::JobNews* news, const host::ProcessWatch& processes, int rank);
+std::string why_gone(job::JobNews* news, const host::ProcessWatch& processes, int rank);
 
 class RankLoop {
   public:
@@ -102,6 +102,7 @@ class RankLoop {
     void end_if_complete();
     void send_heartbeats(core::Instant now);
 
+    [[nodiscard]] job::Notice with_last_words(const job::Notice& notice) const;
     void receive_notice(int from, const job::Notice& notice);
     void watch_for_failures();
     /// Something failed between ranks. If a process of this host has died, that is the cause: a connection

@@ -6,7 +6,7 @@
 
 namespace weir::loop {
 
-std::string why_gone(const job::JobNews* news, const host::ProcessWatch& processes, int rank) {
+std::string why_gone(job::JobNews* news, const host::ProcessWatch& processes, int rank) {
     const std::string said = news != nullptr ? news->last_words_of(rank) : "";
     return said.empty() ? processes.why_gone(rank) : said;
 }
@@ -32,11 +32,21 @@ void RankLoop::watch_for_failures() {
     apply(detector.look(clock_now()));
 }
 
+/// The rank that reports that another one is gone does not know what that one said to the leader.
+job::Notice RankLoop::with_last_words(const job::Notice& notice) const {
+    const bool tells = is_leader() && parts_.news != nullptr && notice.kind == job::Notice::Kind::failure &&
+                       notice.rank > 0 && notice.rank < parts_.settings.roles.ranks();
+    const std::string said = tells ? parts_.news->last_words_of(notice.rank) : "";
+    return said.empty() ? notice
+                        : job::make_notice(notice.kind, notice.rank, notice.detail,
+                                           fmt::format("{}; {}", job::text_of(notice), said));
+}
+
 void RankLoop::receive_notice(int from, const job::Notice& notice) {
     if (notice.kind == job::Notice::Kind::failure) {
         look_for_dead_process(from);
     }
-    apply(parts_.detector.judge(notice, from, clock_now()));
+    apply(parts_.detector.judge(with_last_words(notice), from, clock_now()));
     if (notice.kind == job::Notice::Kind::signal) {
         next_look_ = last_turn_;
     }

@@ -105,8 +105,8 @@ CHECKS = {
 def one_machine():
     """Transports, proof that damage would be found, and what `weir check` finds in right and wrong settings."""
     transports = tuple(transport for transport in TRANSPORTS if LONG or transport == "put")
-    # On a busy machine the counters' first rows are empty, and so may one second be.
-    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "3s", *transport_options(transport)) for transport in transports}
+    # On a busy machine the counters' first rows are empty, up to the fourth second, and so may one second be.
+    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "6s", *transport_options(transport)) for transport in transports}
     if LONG:
         cases["damaged"] = (3, *DATA, "--duration", "1s", "--inject", "corrupt-payload:producer=0,event=3,chunk=0")
     # All in one boot.

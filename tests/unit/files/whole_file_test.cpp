@@ -94,8 +94,11 @@ TEST_CASE("What a killed process left of a file is removed, and nothing else") {
     for (const std::string& other : others) {
         std::ofstream(directory / other) << "kept";
     }
-    weir::files::remove_left_over(directory.string());
-    weir::files::remove_left_over((directory / "nowhere").string());
+    const auto exists = [child](pid_t pid) { return pid != child; };
+    weir::files::remove_left_over(directory.string(), [](pid_t) { return true; });
+    CHECK(std::filesystem::exists(directory / left));
+    weir::files::remove_left_over(directory.string(), exists);
+    weir::files::remove_left_over((directory / "nowhere").string(), exists);
     CHECK_FALSE(std::filesystem::exists(directory / left));
     for (const std::string& other : others) {
         CHECK(std::filesystem::exists(directory / other));

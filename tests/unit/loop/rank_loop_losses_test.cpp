@@ -23,7 +23,7 @@ class FakeNews final : public JobNews {
         taken_out.push_back(rank);
         return static_cast<std::uint32_t>(taken_out.size());
     }
-    [[nodiscard]] std::string last_words_of(int /*rank*/) const override { return last_words; }
+    [[nodiscard]] std::string last_words_of(int /*rank*/) override { return last_words; }
     void know(int rank) override { known.push_back(rank); }
 
     std::vector<JobEvent> events;

@@ -228,7 +228,8 @@ def without_variables(text):
     if keys := {key for table in _environments(toml_file.parse("sweep.toml", text)) for key in _secret(table)}:
         key = rf"""(?<![\w-])(?P<quote>["']?)(?:{"|".join(map(re.escape, sorted(keys)))})(?P=quote)"""
         in_text = re.compile(rf"(?s)(?P<key>{key}[ \t]*=[ \t]*){_SHELL_WORD}")
-        text = re.sub(rf"(?s)(?P<key>{key}\s*=\s*){_TOML_VALUE}|#[^\n]*|{_TOML_TEXT}", lambda match: _without_value(match, in_text), text)
+        places = re.compile(rf"(?s)(?P<key>{key}\s*=\s*){_TOML_VALUE}|#[^\n]*|{_TOML_TEXT}")
+        text = places.sub(lambda match: _without_value(match, in_text), text)
     for table in _environments(toml_file.parse("sweep.toml", text)):
         for key in _secret(table):
             if table[key] != "removed":
