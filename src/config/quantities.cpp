@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <array>
 #include <limits>
 #include <span>
@@ -370,11 +371,7 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
 namespace {
 
 double number_of(const Decimal& decimal) {
-    double divisor = 1;
-    for (int i = 0; i < decimal.decimals; ++i) {
-        divisor *= 10;
-    }
-    return static_cast<double>(decimal.mantissa) / divisor;
+    return static_cast<double>(decimal.mantissa) / std::pow(10.0, decimal.decimals);
 }
 
 /// Of a share in percent, that share as a number.
