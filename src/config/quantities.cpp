@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -376,8 +376,8 @@ double number_of(const Decimal& decimal) {
 
 /// Of a share in percent, that share as a number.
 std::string example_of_number(const Decimal& decimal, std::string_view example) {
-    const bool is_share = decimal.rest == "%" && decimal.mantissa > 0;
-    return is_share ? fmt::format("{:.6g}", number_of(decimal) / 100) : std::string(example);
+    return decimal.rest != "%" || decimal.mantissa == 0 ? std::string(example)
+                                                        : fmt::format("{:.6g}", number_of(decimal) / 100);
 }
 
 }  // namespace
@@ -430,11 +430,10 @@ double parse_positive_number(std::string_view text, std::string_view example) {
     if (text.ends_with('%')) {
         refuse(text, "is not a number", example);  // nor a share
     }
-    const double number = parse_number(text, example);
-    if (number == 0) {
-        refuse(text, "is not above zero", example);
+    if (const double number = parse_number(text, example); number != 0) {
+        return number;
     }
-    return number;
+    refuse(text, "is not above zero", example);
 }
 
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {
