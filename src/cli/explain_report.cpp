@@ -151,7 +151,7 @@ std::string headline(const ExplainReport& report) {
     const Figure& worst = comparison.worst();
     if (worst.name == twin::producer_links_name || worst.name == twin::consumer_links_name) {
         return fmt::format(
-            "Not reproduced: with {} of {} a simulation would be like the run, and their interfaces have {}. "
+            "Not reproduced: the nearest simulation has {} of {}, and their interfaces have {}. "
             "So something else held data up, which a twin does not have, and nothing is concluded.\n",
             worst.name, value_text(worst, worst.twin), value_text(worst, worst.run));
     }

@@ -250,7 +250,8 @@ const record::RankRecord* cut_off(const HeldRun& run) {
     const Duration silence = silent->summary.silence_with_drain;
     const Duration stood_still =
         most(&record::RankSummary::poll_gap_max_with_drain)->summary.poll_gap_max_with_drain;
-    return silence >= least_timeout && silence > stood_still ? &*silent : nullptr;
+    // A rank that is stopped reads what came meanwhile a little later than it goes on.
+    return silence >= least_timeout && silence.ns > stood_still.ns + stood_still.ns / 2 ? &*silent : nullptr;
 }
 
 /// "from eb01 to consumer 0 on fn01", or "to consumer 0 on fn01" where data come from several hosts

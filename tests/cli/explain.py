@@ -91,7 +91,7 @@ class ExplainTest(CommandTest):
                        "chunk-size": "64kB", "latency": "250us"}, "window", status=3)
         found = self.explain("window", status=3)
         self.assertEqual((found["near"], found["causes"], found["remedy"]), (False, [], None), found["text"])
-        self.assertRegex(found["text"], "^Not reproduced: with links of .* interfaces have 8.000 Gb/s")
+        self.assertRegex(found["text"], "^Not reproduced: the nearest simulation has links of .* interfaces have 8.000 Gb/s")
 
     def test_what_is_not_reproduced_names_what_the_run_had(self):
         self.simulate({**SHORT, "network": "packet", "transport": "datagram", "rate": "500Mb/s"}, "datagrams")
