@@ -91,3 +91,18 @@ def test_errors_name_the_file_that_was_to_be_written(tmp_path, place, named):
     with pytest.raises(ReportError, match="symbolic link"):
         (tmp_path / "link").symlink_to(tmp_path / "directory")
         whole_file.make_directory(tmp_path / "link")
+
+
+def test_a_file_is_there_as_a_whole_or_not(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    whole_file.replace(path, "old")
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as refused:
+        whole_file.replace(path, "new")
+    assert refused.value.filename == str(path) and path.read_text() == "old"
+    with pytest.raises(OSError):
+        whole_file.create(tmp_path / "other", "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
