@@ -1,4 +1,5 @@
-"""What bench/lab and bench/soft-roce use of Open MPI's launcher: where it is, which one, and a clean environment for it.
+"""What bench/lab and bench/soft-roce use of Open MPI's launcher: where it is, which one, and a clean environment for
+it.
 
 `find` and `version` raise NotUsable with a text for the user.
 """
@@ -21,14 +22,16 @@ def find():
     if not shutil.which("mpirun") and pathlib.Path("/usr/lib64/openmpi/bin/mpirun").exists():
         # Fedora and the RHEL family keep each MPI library where no PATH has it.
         os.environ["PATH"] = f"/usr/lib64/openmpi/bin:{os.environ['PATH']}"
-        os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, ["/usr/lib64/openmpi/lib", os.environ.get("LD_LIBRARY_PATH")]))
+        os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None,
+                                                        ["/usr/lib64/openmpi/lib", os.environ.get("LD_LIBRARY_PATH")]))
     if not shutil.which("mpirun"):
         raise NotUsable("there is no mpirun here; bench/install-dependencies installs one")
 
 
 def version():
     """The major version: 4, 5."""
-    first = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+    first = subprocess.run(["mpirun", "--version"], capture_output=True, text=True,
+                           check=False).stdout.partition("\n")[0]
     match = re.search(r"Open MPI\) ([0-9]+)\.", first)
     if not match:
         raise NotUsable(f"mpirun: `{first}` is not Open MPI, whose launcher is needed here")
@@ -43,8 +46,8 @@ def launcher(major, words):
 
 
 def clean_environment():
-    """This process's environment without what would make mpirun spread its ranks over a SLURM job, with leave for root, and
-    without each rank's search of all PCI devices, which takes long in a virtual machine."""
+    """This process's environment without what would make mpirun spread its ranks over a SLURM job, with leave for root,
+    and without each rank's search of all PCI devices, which takes long in a virtual machine."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("SLURM_", "PBS_", "LSB_", "PMI_", "PMIX_"))}
     environment.setdefault("HWLOC_COMPONENTS", "-pci,-linuxio")

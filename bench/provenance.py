@@ -1,7 +1,8 @@
 """Which program makes the lines of a page, and whether a reader can get it: its commit must be published.
 
-Published is a commit that main (or origin/main) contains. Where there is neither, as in a clone for CI of another branch, HEAD takes
-main's place: it is the only history that such a reader has. A program from an archive without git cannot be judged and is refused.
+Published is a commit that main (or origin/main) contains. Where there is neither, as in a clone for CI of another
+branch, HEAD takes main's place: it is the only history that such a reader has. A program from an archive without git
+cannot be judged and is refused.
 """
 
 import pathlib
@@ -16,7 +17,8 @@ BRANCHES = ("refs/heads/main", "refs/remotes/origin/main")
 def git(*words, top=TOP):
     """(exit status, output) of git in the repository; status 128 where there is none."""
     try:
-        done = subprocess.run(["git", "-c", f"safe.directory={top}", "-C", str(top), *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", "-c", f"safe.directory={top}", "-C", str(top), *words], capture_output=True,
+                              text=True, check=False)
     except FileNotFoundError:
         return 128, ""
     return done.returncode, done.stdout.strip()
@@ -61,7 +63,8 @@ def obstacle(version, commit, top=TOP):
         return f"bench/, or a study or .toml of results/, has changes that are not committed:\n{changed}"
     if not is_published(commit, top):
         more = "; this clone is shallow, `git fetch --unshallow` gets the rest" if is_shallow(top) else ""
-        return f"weir {version}: {' or '.join(published_heads(top))} does not contain its commit {commit}: publish it first{more}"
+        return (f"weir {version}: {' or '.join(published_heads(top))} does not contain its commit {commit}: publish it "
+                f"first{more}")
     return ""
 
 
@@ -79,5 +82,6 @@ def require(weir, out, allow_unpublished):
     if not allow_unpublished:
         sys.exit(f"{reason}\nFor a trial: --allow-unpublished, with --out outside of results/")
     if inside:
-        sys.exit(f"{reason}\n--allow-unpublished cannot write to {out}: name a directory outside of results/ with --out")
+        sys.exit(f"{reason}\n--allow-unpublished cannot write to {out}: with --out, name a directory outside of "
+                 "results/")
     print(f"a trial only: {reason}", file=sys.stderr)

@@ -1,4 +1,5 @@
-"""`check` of a study: a cheap part of its stored lines made anew and compared, and the page compared with what its files give.
+"""`check` of a study: a cheap part of its stored lines made anew and compared, and the page compared with what its
+files give.
 
 Simulations are deterministic, so numbers must be equal in every digit that is stored.
 """
@@ -18,15 +19,18 @@ def check(options, study):
     count, faults = 0, []
     for name, text in study.page(options.out).items():
         if not (options.out / name).exists() or text != (options.out / name).read_text():
-            faults.append(f"FAIL {name}: not what the files of {options.out} give; make it anew with the study's `table`")
+            faults.append(
+                f"FAIL {name}: not what the files of {options.out} give; make it anew with the study's `table`")
     if study.replay:
         with tempfile.TemporaryDirectory(prefix="weir-check-") as directory:
             trial = copy.copy(options)
             trial.out, trial.stored = pathlib.Path(directory), options.out
-            count, differing = study.replay(trial) or compare_lines(options.out, trial.out, study.keys, NOT_COMPARED.union(study.not_replayed))
+            count, differing = study.replay(trial) or compare_lines(
+                options.out, trial.out, study.keys, NOT_COMPARED.union(study.not_replayed))
         faults += differing if count else ["no line was made anew"]
     replayed = f"{count} stored lines of {options.out.name} replayed, and " if study.replay else ""
-    print("\n".join(faults) or f"PASS: {replayed}the page is what its files give ({studies.children_cpu_s():.1f} s of processor time)")
+    print("\n".join(faults) or f"PASS: {replayed}the page is what its files give ({studies.children_cpu_s():.1f} s of "
+                               "processor time)")
     return 1 if faults else 0
 
 
@@ -39,7 +43,8 @@ def compare_lines(stored_in, made_in, keys, not_compared):
             stored.setdefault(tuple(line[column] for column in key), line)
         for new in studies.stored(made_in / name):
             count += 1
-            where = f"{name}: " + ", ".join(f"{column} {new[column]}" for column in key if new[column] and column != "command")
+            where = f"{name}: " + ", ".join(f"{column} {new[column]}" for column in key if new[column]
+                                            and column != "command")
             old = stored.get(tuple(new[column] for column in key))
             if old is None:
                 faults.append(f"FAIL {where}: no such line is stored")

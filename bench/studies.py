@@ -1,5 +1,5 @@
-"""What the studies of results/ share. A study is a directory there: study.py has its runs and STUDY, what `bench/study NAME` can do;
-beside it lie what it stored (CSV files), its texts, and README.md, the page that is made of both.
+"""What the studies of results/ share. A study is a directory there: study.py has its runs and STUDY, what `bench/study
+NAME` can do; beside it lie what it stored (CSV files), its texts, and README.md, the page that is made of both.
 
 Worlds: `simulator` is `weir simulate`, `lab` is bench/lab (hosts as network namespaces), `local` is bench/mpirun-local.
 """
@@ -30,19 +30,24 @@ Function = collections.abc.Callable
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """`table` and `check` are of all studies. options: what was given, as argparse has it, with `out`, the directory of the files."""
+    """`table` and `check` are of all studies. options: what was given, as argparse has it, with `out`, the directory of
+    the files."""
     page: Function  # page(out): {file: text} of what the files in `out` give
-    runs: dict = dataclasses.field(default_factory=dict)  # name: function(options) that stores runs in options.out; then the page is made
-    others: dict = dataclasses.field(default_factory=dict)  # name: function(options) that stores no runs; returns the exit status
-    raw: dict = dataclasses.field(default_factory=dict)  # name: function(words) that takes the words behind it as they are
+    # name: function(options) that stores runs in options.out; then the page is made
+    runs: dict = dataclasses.field(default_factory=dict)
+    # name: function(options) that stores no runs; returns the exit status
+    others: dict = dataclasses.field(default_factory=dict)
+    # name: function(words) that takes the words behind it as they are
+    raw: dict = dataclasses.field(default_factory=dict)
     keys: dict = dataclasses.field(default_factory=dict)  # file: the columns that identify a line, for `check`
-    # replay(options): makes some lines of options.stored anew in options.out, 10 s of processor time; returns None if they shall be equal, or
-    # (how many, faults as text). No function: measured.
+    # replay(options): makes some lines of options.stored anew in options.out, 10 s of processor time; returns None if
+    # they shall be equal, or (how many, faults as text). No function: measured.
     replay: Function | None = None
     not_replayed: tuple = ()  # columns that a new line need not have again, for a reason that the page gives
     draw: Function | None = None  # draw(out, figures): the pictures of the page; figures: figures.py beside study.py
     options: Function | None = None  # options(parser): adds the study's own
-    program: str | Function = "bin/weir"  # what makes the runs: a file in build/release, or a function that builds it and returns its path
+    # what makes the runs: a file in build/release, or a function that builds it and returns its path
+    program: str | Function = "bin/weir"
 
 
 def names():
@@ -62,7 +67,8 @@ def borrow(name):
 
 def main(words):
     if not words or words[0] not in names():
-        print(f"usage: bench/study NAME WHAT [OPTIONS]\nNAME: {', '.join(names())}\nWHAT: bench/study NAME --help lists it")
+        print(f"usage: bench/study NAME WHAT [OPTIONS]\nNAME: {', '.join(names())}\nWHAT: bench/study NAME --help "
+              "lists it")
         return 0 if words in ([], ["-h"], ["--help"]) else 2
     name, *words = words
     module = load(name)
@@ -133,12 +139,14 @@ def filled(text, parts):
 
 def about(out, name, parts, tail):
     """README.md of about.md, in which <!-- name --> stands for a part."""
-    return {"README.md": joined([f"<!-- Made by bench/study {name}; edit about.md, not this file. -->", filled(text(out, "about.md"), parts), tail])}
+    return {"README.md": joined([f"<!-- Made by bench/study {name}; edit about.md, not this file. -->",
+                                 filled(text(out, "about.md"), parts), tail])}
 
 
 def table(head, lines):
     """A table of Markdown."""
-    return "\n".join(["| " + " | ".join(str(cell) for cell in cells) + " |" for cells in (head, ["---"] * len(head), *lines)])
+    return "\n".join(["| " + " | ".join(str(cell) for cell in cells) + " |"
+                      for cells in (head, ["---"] * len(head), *lines)])
 
 
 def versions(lines, column="weir"):
@@ -149,8 +157,20 @@ def made_with(lines):
     return "Made with " + ", ".join(sorted({f"weir {line['weir']}" for line in lines})) + "."
 
 
+# By list of lines and names of columns, the lines with each value of these: pages ask for thousands of cells.
+_indexes = {}
+
+
 def select(lines, **wanted):
-    return [line for line in lines if all(line[name] == str(value) for name, value in wanted.items())]
+    """Those with these values. The lines are not changed later; more of them may come."""
+    columns = tuple(wanted)
+    indexed, count, index = _indexes.get((id(lines), columns), (None, 0, {}))
+    if indexed is not lines or count != len(lines):
+        index = {}
+        for line in lines:
+            index.setdefault(tuple(line[name] for name in columns), []).append(line)
+        _indexes[id(lines), columns] = lines, len(lines), index
+    return list(index.get(tuple(str(value) for value in wanted.values()), ()))
 
 
 def first(lines):
@@ -195,8 +215,8 @@ def outcome_of(values, least, most):
 
 
 def rows_of(expected, lines):
-    """Rows of a page's table: the words of each expectation, its band, what was found, and the outcome. `expected`: tuples
-    (word..., find, least, most); find(lines) gives the values, None is no limit."""
+    """Rows of a page's table: the words of each expectation, its band, what was found, and the outcome. `expected`:
+    tuples (word..., find, least, most); find(lines) gives the values, None is no limit."""
     made = []
     for *words, find, least, most in expected:
         values = find(lines)
@@ -223,11 +243,12 @@ class Expectations:
 
 @contextlib.contextmanager
 def tried(line, scratch=None, **more):
-    """Runs this command of weir, in the directory of the repository. Yields run.json (None: there is none), its directory, which goes
-    afterwards, and what subprocess.run returned; more: of that."""
+    """Runs this command of weir, in the directory of the repository. Yields run.json (None: there is none), its
+    directory, which goes afterwards, and what subprocess.run returned; more: of that."""
     with tempfile.TemporaryDirectory(prefix="weir-study-", dir=scratch) as directory:
         out = pathlib.Path(directory) / "run"
-        done = subprocess.run([*line, "--quiet", "--out", str(out)], capture_output=True, text=True, check=False, cwd=TOP, **more)
+        done = subprocess.run([*line, "--quiet", "--out", str(out)], capture_output=True, text=True, check=False,
+                              cwd=TOP, **more)
         yield json.loads((out / "run.json").read_text()) if (out / "run.json").exists() else None, out, done
 
 
@@ -241,7 +262,8 @@ def finished(line, **more):
     """As tried, but ends the program if the run is not whole. Yields run.json and its directory."""
     with tried(line, **more) as (run, out, done):
         if not is_whole(run):
-            sys.exit(f"the run did not complete: {shlex.join(line)}\n{run.get('failure') if run else 'no run.json'}\n{done.stdout}{done.stderr}")
+            sys.exit("the run did not complete: "
+                     f"{shlex.join(line)}\n{run.get('failure') if run else 'no run.json'}\n{done.stdout}{done.stderr}")
         yield run, out
 
 
@@ -260,8 +282,9 @@ def attempted(weir, command, limit_s, read):
 
 
 def run(words, world, weir, lab=(), ranks=0):
-    """Runs weir with these options. Returns run.json, with `command` added (what a reader types), the totals of the measured phase, and
-    the load of the machine before it; ends the program if the run did not complete or its integrity check failed."""
+    """Runs weir with these options. Returns run.json, with `command` added (what a reader types), the totals of the
+    measured phase, and the load of the machine before it; ends the program if the run did not complete or its integrity
+    check failed."""
     load_before = os.getloadavg()[0]
     if world == "simulator":
         line = [weir, "simulate", *words]
@@ -276,7 +299,8 @@ def run(words, world, weir, lab=(), ranks=0):
 
 
 class Lab:
-    """Hosts as network namespaces of this machine (bench/lab), which are there within the context. up: options of `bench/lab up`."""
+    """Hosts as network namespaces of this machine (bench/lab), which are there within the context. up: options of
+    `bench/lab up`."""
 
     def __init__(self, name, *up):
         self.name, self.up = f"{name}{os.getpid()}", up
@@ -312,8 +336,8 @@ class Lab:
 
 
 def as_rank(rank, environment):
-    """The environment of a process that joins a run: it says its rank as a launcher's would. Without, ranks are numbered as they come,
-    and on a busy machine not in the order in which they were started."""
+    """The environment of a process that joins a run: it says its rank as a launcher's would. Without, ranks are
+    numbered as they come, and on a busy machine not in the order in which they were started."""
     return {**environment, "PMI_RANK": str(rank)}
 
 
@@ -324,7 +348,8 @@ def measured(directory):
         role = file.stem.rsplit("-", 1)[1]
         for row in rows(file):
             for name, value in row.items():
-                if row.get("phase") == "measure" and name.endswith(("_events", "_bytes", "_datagrams", "asked_again")) and value:
+                if row.get("phase") == "measure" and name.endswith(
+                        ("_events", "_bytes", "_datagrams", "asked_again")) and value:
                     sums[role, name] = sums.get((role, name), 0) + int(value)
     return sums
 
@@ -353,7 +378,8 @@ def store(file, columns, line, key):
 
 
 def store_lines(file, columns, lines, key):
-    """Puts lines, which are alike in `key`, in the place of the earlier ones that are alike to them, else at the end."""
+    """Puts lines, which are alike in `key`, in the place of the earlier ones that are alike to them, else at the
+    end."""
     def cell(value):
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     new = [{name: cell(line.get(name)) for name in columns} for line in lines]

@@ -1,5 +1,5 @@
-"""What the figures of the pages of results/ share: matplotlib without a display, colours and markers of the worlds, and how a
-figure is written."""
+"""What the figures of the pages of results/ share: matplotlib without a display, colours and markers of the worlds, and
+how a figure is written."""
 
 import matplotlib
 
@@ -8,7 +8,8 @@ from matplotlib import pyplot  # noqa: E402
 from PIL import Image  # noqa: E402  (matplotlib needs it too)
 
 COLOURS = ("#d95f02", "#1f77b4", "#1b9e77", "#7570b3", "#e7298a", "#666666")
-WORLDS = {"paper": ("#444444", "D"), "simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s"), "shared memory": ("#1b9e77", "^")}
+WORLDS = {"paper": ("#444444", "D"), "simulator": ("#1f77b4", "o"), "lab": ("#d95f02", "s"),
+          "shared memory": ("#1b9e77", "^")}
 
 
 def save(figure, path):

@@ -9,22 +9,26 @@ PIXEL = 5  # radius of a dot
 
 
 def text(x, y, words, anchor="middle", size=12, weight="normal"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}">{escape(words)}</text>'
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
+            f'font-weight="{weight}">{escape(words)}</text>')
 
 
 def ticks(low, high):
-    found = [factor * 10 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1) for factor in (1, 2, 5)]
+    found = [factor * 10 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+             for factor in (1, 2, 5)]
     found = [value for value in found if low <= value <= high * 1.0001]
     return found if len(found) < 6 else [value for value in found if f"{value:g}"[0] == "1"]
 
 
-def panels(title, unit, columns, rows, series, values, high):
-    """values(row, column, name): (median, largest) or None. Dots are medians, lines reach to the largest. series: {name: its label}."""
+def panels(title, unit, columns, rows, *, series, values, high):
+    """values(row, column, name): (median, largest) or None. Dots are medians, lines reach to the largest. series:
+    {name: its label}."""
     first = max(LEFT, 7 * max(map(len, rows)) + 12)
     height = TOP + ROW * len(rows) + BOTTOM
     width = first + len(columns) * (PANEL + GAP) + 10
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-             'font-family="sans-serif" fill="#222222">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} '
+             f'{height}" font-family="sans-serif" fill="#222222">',
+             f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
              text(8, 18, title, "start", 14, "bold")]
     along = first
     for colour, label in zip(COLOURS, series.values()):
@@ -54,6 +58,7 @@ def panel(left, column, rows, series, values, high):
             if found is None:
                 continue
             y = TOP + ROW * index + ROW * (order + 1) / (len(series) + 1)
-            parts += [f'<line x1="{at(found[0]):.1f}" x2="{at(found[1]):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}" '
-                      'stroke-width="2"/>', f'<circle cx="{at(found[0]):.1f}" cy="{y:.1f}" r="{PIXEL}" fill="{colour}"/>']
+            parts += [f'<line x1="{at(found[0]):.1f}" x2="{at(found[1]):.1f}" y1="{y:.1f}" y2="{y:.1f}" '
+                      f'stroke="{colour}" stroke-width="2"/>',
+                      f'<circle cx="{at(found[0]):.1f}" cy="{y:.1f}" r="{PIXEL}" fill="{colour}"/>']
     return parts

@@ -31,6 +31,12 @@ if(NOT CLI11_FOUND)
     list(APPEND weir_missing "CLI11 (Debian: libcli11-dev, Fedora: cli11-devel)")
 endif()
 
+# libcrypto, for the proofs of --join.
+find_package(OpenSSL 1.1 QUIET COMPONENTS Crypto)
+if(NOT OpenSSL_FOUND)
+    list(APPEND weir_missing "OpenSSL (Debian: libssl-dev, Fedora: openssl-devel)")
+endif()
+
 # xxHash comes without CMake configuration files on most distributions.
 if(PkgConfig_FOUND)
     pkg_check_modules(xxhash QUIET IMPORTED_TARGET GLOBAL libxxhash)

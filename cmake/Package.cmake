@@ -44,16 +44,16 @@ elseif(MPI_CXX_LIBRARIES MATCHES "mpich")
     set(CPACK_DEBIAN_PACKAGE_DEPENDS mpich)
 endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "python3-jinja2, python3-jsonschema, python3-matplotlib, python3-pandas, python3-scipy")
+    "python3-jinja2, python3-matplotlib, python3-pandas, python3-scipy")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_SUGGESTS
-    "python3-jinja2, python3-jsonschema, python3-matplotlib, python3-pandas, python3-scipy")
+    "python3-jinja2, python3-matplotlib, python3-pandas, python3-scipy")
 # Directories that other packages own.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
-    /usr/share/fish/vendor_completions.d /usr/share/man /usr/share/man/man1 /usr/share/zsh /usr/share/zsh/site-functions)
+    /usr/share/bash-completion /usr/share/bash-completion/completions
+    /usr/share/man /usr/share/man/man1 /usr/share/zsh /usr/share/zsh/site-functions)
 
 configure_file(cmake/package_options.cmake.in package_options.cmake @ONLY)
 include(CPack)

@@ -1,7 +1,8 @@
 """Builds a lab's namespaces, interfaces and queues."""
 
 from lab_machine import ports
-from lab_machine.kernel_calls import (CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWUTS, MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_REC,
+from lab_machine.kernel_calls import (CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWUTS, MS_BIND, MS_NODEV,
+                                      MS_NOEXEC, MS_NOSUID, MS_REC,
                                       MS_SLAVE, command, enter, mount, set_sysctl, unshare)
 from lab_machine.plan import ROLES, SWITCH
 
@@ -13,8 +14,8 @@ def build_host(host, lab):
     set_up_network()
     lines = [
         "link set dev lo up",
-        f"link add name eth0 mtu {lab.mtu_bytes} address {host.mac} type veth peer name {host.name} mtu {lab.mtu_bytes} netns "
-        f"{lab.namespace(SWITCH)}",
+        f"link add name eth0 mtu {lab.mtu_bytes} address {host.mac} type veth peer name {host.name} mtu "
+        f"{lab.mtu_bytes} netns {lab.namespace(SWITCH)}",
         f"address add {host.address}/15 dev eth0",
         f"link set dev eth0 gso_max_size {lab.bundle_bytes}" if host.role in ROLES else "",
         "link set dev eth0 up",
@@ -28,8 +29,8 @@ def build_host(host, lab):
     ports.set_tcp(lab)
 
 
-# How often a host repeats what is not acknowledged before it gives a connection up: some 13 s. With Linux's own 15 times it is a
-# quarter of an hour, and for as long mpirun, whose daemon on a lost host does not answer, may not end.
+# How often a host repeats what is not acknowledged before it gives a connection up: some 13 s. With Linux's own 15
+# times it is a quarter of an hour, and for as long mpirun, whose daemon on a lost host does not answer, may not end.
 RETRANSMISSIONS = 5
 
 
@@ -48,7 +49,8 @@ def build_switch(lab):
         lines += [f"link set dev {host.name} master br0", f"link set dev {host.name} up"]
     lines.append("link set dev br0 up")
     command(["ip", "-batch", "-"], "\n".join(lines) + "\n")
-    command(["bridge", "-batch", "-"], "".join(f"fdb replace {host.mac} dev {host.name} master static\n" for host in lab.hosts))
+    command(["bridge", "-batch", "-"], "".join(f"fdb replace {host.mac} dev {host.name} master static\n"
+                                               for host in lab.hosts))
     ports.set_queues("".join(ports.port_lines(host, lab) for host in lab.hosts))
 
 
@@ -69,7 +71,8 @@ def build(lab):
     mount("weir-lab", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
     for name in ("net", "tmp"):
         (lab.inside / name).mkdir()
-    (lab.inside / "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"{host.address} {host.name}\n" for host in lab.hosts))
+    (lab.inside / "hosts").write_text(
+        "127.0.0.1 localhost\n" + "".join(f"{host.address} {host.name}\n" for host in lab.hosts))
     mount(lab.inside / "hosts", "/etc/hosts", flags=MS_BIND)
     (lab.inside / "hostfile").write_text("".join(f"{host.name} slots=1\n" for host in lab.ranks()))
     agent = lab.inside / "agent"

@@ -15,7 +15,8 @@ def exit_status(wait_status):
 
 
 def wait_and_hand_on(child):
-    """Waits for a child; SIGTERM and SIGHUP are handed on, and SIGINT is left to the child, which gets it from the terminal."""
+    """Waits for a child; SIGTERM and SIGHUP are handed on, and SIGINT is left to the child, which gets it from the
+    terminal."""
     handed_on = (signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, lambda number, _: os.kill(child, number)) for number in handed_on}
     before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -49,7 +50,8 @@ def child_that_dies_with_us(action):
 
 
 def result_of_child(action):
-    """What action() returns, as JSON carries it, when a process of its own does it: one that may enter other namespaces."""
+    """What action() returns, as JSON carries it, when a process of its own does it: one that may enter other
+    namespaces."""
     read_end, write_end = os.pipe()
 
     def write_result():

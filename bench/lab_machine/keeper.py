@@ -2,8 +2,8 @@
 
 Why namespaces are entered by system calls and not by `ip netns`: names made with `ip netns add` outlive whoever made
 them, so a crash would leave them behind. Here the namespaces are bound in a mount namespace that belongs to one
-process, the keeper, which is also the first process of a PID namespace: with it, the kernel ends all processes in the lab, and
-with the last of them go mounts, namespaces, interfaces and queues.
+process, the keeper, which is also the first process of a PID namespace: with it, the kernel ends all processes in the
+lab, and with the last of them go mounts, namespaces, interfaces and queues.
 """
 
 import contextlib
@@ -17,7 +17,8 @@ import signal
 import time
 
 from lab_machine.build import build
-from lab_machine.kernel_calls import CLONE_NEWPID, NS_GET_PARENT, PR_SET_NAME, PR_SET_PDEATHSIG, die_with_parent, process_start, system_call, unshare
+from lab_machine.kernel_calls import (CLONE_NEWPID, NS_GET_PARENT, PR_SET_NAME, PR_SET_PDEATHSIG, die_with_parent,
+                                      process_start, system_call, unshare)
 from lab_machine.plan import STATE
 from soft_roce.problem import Problem
 
@@ -57,8 +58,8 @@ def start(lab, attached=False):
         STATE.mkdir(exist_ok=True)
         lab.directory.mkdir()
     except FileExistsError:
-        raise Problem(f"--name: a lab '{lab.name}' is up already; `bench/lab down --name {lab.name}` takes it down, another "
-                      "--name makes another lab") from None
+        raise Problem(f"--name: a lab '{lab.name}' is up already; `bench/lab down --name {lab.name}` takes it down, "
+                      "another --name makes another lab") from None
     keeper = None
     try:
         lab.inside.mkdir()
@@ -68,8 +69,8 @@ def start(lab, attached=False):
         try:
             unshare(CLONE_NEWPID)
         except PermissionError:
-            raise Problem("namespaces cannot be made here, although this is root; in a container they need the right to "
-                          "administrate it (docker run --privileged)") from None
+            raise Problem("namespaces cannot be made here, although this is root; in a container they need the right "
+                          "to administrate it (docker run --privileged)") from None
         keeper = os.fork()
         if keeper == 0:
             os.close(go_write)
@@ -119,8 +120,8 @@ def take_down(name):
         # The kernel ends all processes of the lab before their first one counts as ended.
         while keeper_of(name) is not None:
             if time.monotonic() > limit:
-                raise Problem(f"process {keeper} of lab '{name}' does not end 10 s after SIGKILL; `ps -p {keeper} -o stat,wchan` "
-                              "says what it waits for")
+                raise Problem(f"process {keeper} of lab '{name}' does not end 10 s after SIGKILL; `ps -p {keeper} -o "
+                              "stat,wchan` says what it waits for")
             try:
                 os.waitpid(keeper, os.WNOHANG)
             except ChildProcessError:
@@ -136,7 +137,8 @@ def take_down(name):
 
 
 def take_away_if_dead(name):
-    """What a crash left of an earlier lab; one that another `up` is making at this moment gets time to show its keeper."""
+    """What a crash left of an earlier lab; one that another `up` is making at this moment gets time to show its
+    keeper."""
     directory = STATE / name
     limit = time.monotonic() + 1
     while directory.exists() and keeper_of(name) is None:

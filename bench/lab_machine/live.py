@@ -44,7 +44,8 @@ def read_counters(lab):
 
     def read_all():
         namespaces.enter(SWITCH)
-        links = {entry["ifname"]: entry["stats64"] for entry in json.loads(command(["ip", "-json", "-statistics", "link", "show"]))}
+        links = {entry["ifname"]: entry["stats64"]
+                 for entry in json.loads(command(["ip", "-json", "-statistics", "link", "show"]))}
         queues, marking = port_statistics()
         found = {}
         for host in lab.hosts:
@@ -54,7 +55,8 @@ def read_counters(lab):
             link, queue = links[host.name], queues.get(host.name, {})
             found[host.name] = {
                 "role": host.role, "sent_bytes": link["rx"]["bytes"], "received_bytes": link["tx"]["bytes"],
-                "port_drops_packets": queue.get("drops", 0), "port_marked_packets": marking.get(host.name, {}).get("marked", 0),
+                "port_drops_packets": queue.get("drops", 0),
+                "port_marked_packets": marking.get(host.name, {}).get("marked", 0),
                 "segments_sent": tcp["Tcp.OutSegs"], "segments_retransmitted": tcp["Tcp.RetransSegs"],
                 "timeouts": tcp["TcpExt.TCPTimeouts"],
             }
@@ -70,15 +72,17 @@ def tcp_counters(path):
 
 
 def print_counters(found):
-    print(f"{'host':<8} {'role':<10} {'sent bytes':>15} {'received bytes':>15} {'port drops':>11} {'marks':>8} {'TCP segments':>13} "
-          f"{'retransmitted':>14} {'timeouts':>9}")
+    print(f"{'host':<8} {'role':<10} {'sent bytes':>15} {'received bytes':>15} {'port drops':>11} {'marks':>8} "
+          f"{'TCP segments':>13} {'retransmitted':>14} {'timeouts':>9}")
     for name, row in found.items():
-        print(f"{name:<8} {row['role']:<10} {row['sent_bytes']:>15} {row['received_bytes']:>15} {row['port_drops_packets']:>11} {row['port_marked_packets']:>8} "
-              f"{row['segments_sent']:>13} {row['segments_retransmitted']:>14} {row['timeouts']:>9}")
+        print(f"{name:<8} {row['role']:<10} {row['sent_bytes']:>15} {row['received_bytes']:>15} "
+              f"{row['port_drops_packets']:>11} {row['port_marked_packets']:>8} {row['segments_sent']:>13} "
+              f"{row['segments_retransmitted']:>14} {row['timeouts']:>9}")
 
 
 def read_ports(lab):
-    """Lines `PORT PRIORITY COUNTER VALUE` of the hosts' ports, since they were set last. tc counts no priorities apart."""
+    """Lines `PORT PRIORITY COUNTER VALUE` of the hosts' ports, since they were set last. tc counts no priorities
+    apart."""
     namespaces = Namespaces(lab)
 
     def read():
@@ -94,7 +98,8 @@ def read_ports(lab):
         counters = {"sent_packets": queue["packets"], "sent_bytes": queue["bytes"], "dropped_packets": queue["drops"],
                     "queue_now_bytes": queue["backlog"]}
         if host.name in marking:
-            counters |= {"marked_packets": marking[host.name]["marked"], "early_dropped_packets": marking[host.name]["early"]}
+            counters |= {"marked_packets": marking[host.name]["marked"],
+                         "early_dropped_packets": marking[host.name]["early"]}
         lines += [f"{host.name} - {name} {value}" for name, value in counters.items()]
     return lines
 

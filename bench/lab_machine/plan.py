@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 
-from lab_machine.units import SIZE_UNITS, rate_text, size_text
+from lab_machine.units import rate_text, size_text
 from soft_roce.problem import Problem
 
 STATE = pathlib.Path("/run/weir-lab")
@@ -21,8 +21,9 @@ DEEP_S = 0.1           # as long as a deep-buffer switch of today can hold a por
 SMALLEST_DEEP_BYTES = 2**20
 
 
-# Hosts hand bundles of packets to their interface, and queues take or drop a bundle as a whole. Bundles as large as usual would
-# make a shallow queue one of four places; small ones cost CPU time, which on few cores is what limits a lab.
+# Hosts hand bundles of packets to their interface, and queues take or drop a bundle as a whole. Bundles as large as
+# usual would make a shallow queue one of four places; small ones cost CPU time, which on few cores is what limits a
+# lab.
 MOST_BUNDLE_BYTES = 65536
 
 
@@ -94,17 +95,19 @@ def plan_lab(options):
         raise Problem("--mark: a port without a limit has no queue that could be marked; right would be a --link", 2)
     counts = {"scheduler": 1, "producer": options.producers, "consumer": options.consumers}
     if sum(counts.values()) > MOST_HOSTS:
-        raise Problem(f"--producers {options.producers} and --consumers {options.consumers}: a software switch carries at most "
-                      f"{MOST_HOSTS} hosts", 2)
+        raise Problem(f"--producers {options.producers} and --consumers {options.consumers}: a software switch carries "
+                      f"at most {MOST_HOSTS} hosts", 2)
     if not 576 <= options.mtu <= 65535:
-        raise Problem(f"--mtu: {options.mtu} B is not between 576B and 65535B; Ethernet has 1500B, jumbo frames 9000B", 2)
+        raise Problem(f"--mtu: {options.mtu} B is not between 576B and 65535B; Ethernet has 1500B, jumbo frames 9000B",
+                      2)
 
     hosts = [Host(LOGIN, LOGIN, 1, 0, 0)]
     for role in ROLES:
         width = max(2, len(str(counts[role])))
         for number in range(1, counts[role] + 1):
             link = links[role]
-            hosts.append(Host(f"{ROLE_PREFIX[role]}{number:0{width}}", role, len(hosts) + 1, link, port_buffer_bytes(options.buffer, link),
+            hosts.append(Host(f"{ROLE_PREFIX[role]}{number:0{width}}", role, len(hosts) + 1, link,
+                              port_buffer_bytes(options.buffer, link),
                               options.mark))
     smallest = 2 * (options.mtu + ETHERNET_HEADER)
     check_port(options.buffer, options.mark, options.mtu)
@@ -117,17 +120,19 @@ def plan_lab(options):
 
 def port_buffer_bytes(text_or_bytes, link_bits_per_second):
     """The bytes of --buffer, for a port of that speed."""
-    return max(round(DEEP_S * link_bits_per_second / 8), SMALLEST_DEEP_BYTES) if text_or_bytes == "deep" else text_or_bytes
+    return max(round(DEEP_S * link_bits_per_second / 8),
+               SMALLEST_DEEP_BYTES) if text_or_bytes == "deep" else text_or_bytes
 
 
 def check_port(buffer, mark_bytes, mtu_bytes):
     """Refuses what a queue of the kernel cannot do. buffer: bytes or "deep"; both may be None."""
     smallest = 2 * (mtu_bytes + ETHERNET_HEADER)
     if buffer not in (None, "deep") and buffer < smallest:
-        raise Problem(f"--buffer: {buffer} B holds less than two packets of --mtu {mtu_bytes}B; at least {smallest}B", 2)
+        raise Problem(f"--buffer: {buffer} B holds less than two packets of --mtu {mtu_bytes}B; at least {smallest}B",
+                      2)
     if mark_bytes and buffer not in (None, "deep") and mark_bytes[1] + mtu_bytes + ETHERNET_HEADER > buffer:
-        raise Problem(f"--mark: a queue of {mark_bytes[1]} B and one packet more do not fit into --buffer {buffer}B, which drops them "
-                      "before they are marked", 2)
+        raise Problem(f"--mark: a queue of {mark_bytes[1]} B and one packet more do not fit into --buffer {buffer}B, "
+                      "which drops them before they are marked", 2)
 
 
 def load_lab(name):
@@ -144,9 +149,11 @@ def describe(lab):
         names = lab.named(role)
         host = next(host for host in lab.hosts if host.role == role)
         queue = f" with {size_text(host.buffer_bytes)} behind it" if host.link_bits_per_second else ""
-        texts.append(f"{role} {host_list(names)}: {rate_text(host.link_bits_per_second)}{queue}{marking_text(host.mark_bytes)}")
+        texts.append(f"{role} {host_list(names)}: "
+                     f"{rate_text(host.link_bits_per_second)}{queue}{marking_text(host.mark_bytes)}")
     more = (f", {lab.delay_s * 1e3:g} ms of delay" if lab.delay_s else "") + (f", TCP {lab.tcp}" if lab.tcp else "")
-    return (f"lab '{lab.name}': {len(lab.ranks())} hosts, MTU {lab.mtu_bytes} B, bundles of {size_text(lab.bundle_bytes)}{more}; "
+    return (f"lab '{lab.name}': {len(lab.ranks())} hosts, MTU {lab.mtu_bytes} B, bundles of "
+            f"{size_text(lab.bundle_bytes)}{more}; "
             + "; ".join(texts))
 
 
@@ -154,4 +161,5 @@ def marking_text(mark_bytes):
     if not mark_bytes:
         return ""
     begin, everything = mark_bytes
-    return f", marks above {size_text(begin)}" if begin == everything else f", marks from {size_text(begin)} to {size_text(everything)}"
+    return (f", marks above {size_text(begin)}" if begin == everything
+            else f", marks from {size_text(begin)} to {size_text(everything)}")

@@ -1,7 +1,7 @@
 """The queues of a lab: of its hosts and of the switch's ports, which can be set and read while the lab is up.
 
-A port is a token bucket (tbf) with the link's speed, and below it a queue: of bytes, which drops what does not fit, or RED, which
-marks packets of ECN-capable connections as well (IETF RFC 3168).
+A port is a token bucket (tbf) with the link's speed, and below it a queue: of bytes, which drops what does not fit, or
+RED, which marks packets of ECN-capable connections as well (IETF RFC 3168).
 """
 
 import math
@@ -38,12 +38,13 @@ def host_lines(host, lab):
 
 
 def port_lines(host, lab):
-    """Lines for `tc -batch`: the switch's port to a host. Packets are delayed before they come into its queue, and not on the host that
-    sends them: there, a delayed packet no longer counts as one that TCP has in the host's queue (TCP small queues), which then
-    becomes longer than those of the switch."""
+    """Lines for `tc -batch`: the switch's port to a host. Packets are delayed before they come into its queue, and not
+    on the host that sends them: there, a delayed packet no longer counts as one that TCP has in the host's queue (TCP
+    small queues), which then becomes longer than those of the switch."""
     lines, parent = "", "root"
     if lab.delay_s:
-        lines = f"qdisc replace dev {host.name} root handle 1: netem delay {lab.delay_s * 1e6:.0f}us limit {DELAYED_PACKETS}\n"
+        lines = (f"qdisc replace dev {host.name} root handle 1: netem delay {lab.delay_s * 1e6:.0f}us limit "
+                 f"{DELAYED_PACKETS}\n")
         parent = "parent 1:1"
     if host.link_bits_per_second:
         lines += shape(host.name, host.link_bits_per_second, host.buffer_bytes, lab, f"{parent} handle 2:")
@@ -53,14 +54,15 @@ def port_lines(host, lab):
 
 
 def red(host, lab):
-    """Marks by the queue's length as it is now, not by a mean over many packets. tc takes the greatest weight of the newest value, 1/2,
-    if `burst` is 1/4 more than `min` in units of `avpkt`; the kernel needs this unit for idle times only."""
+    """Marks by the queue's length as it is now, not by a mean over many packets. tc takes the greatest weight of the
+    newest value, 1/2, if `burst` is 1/4 more than `min` in units of `avpkt`; the kernel needs this unit for idle times
+    only."""
     begin, everything = host.mark_bytes
     packet = lab.mtu_bytes + ETHERNET_HEADER
     burst = max(2, math.ceil(begin / packet))
     probability = RANGE_PROBABILITY if everything > begin else 1.0
-    return (f"red limit {host.buffer_bytes}b min {begin}b max {max(everything, begin + packet)}b avpkt {round(begin / (burst - 0.25))} "
-            f"burst {burst} probability {probability} "
+    return (f"red limit {host.buffer_bytes}b min {begin}b max {max(everything, begin + packet)}b avpkt "
+            f"{round(begin / (burst - 0.25))} burst {burst} probability {probability} "
             f"bandwidth {rate_on_wire(host.link_bits_per_second, lab)}bit ecn")
 
 
@@ -70,10 +72,11 @@ def set_queues(lines):
     try:
         command(["tc", "-batch", "-"], lines)
     except Problem as problem:
-        missing = [kind for kind in ("red", "netem") if f" {kind} " in lines and "qdisc kind is unknown" in str(problem)]
+        missing = [kind for kind in ("red", "netem") if f" {kind} " in lines
+                   and "qdisc kind is unknown" in str(problem)]
         if missing:
-            raise Problem(f"this kernel has no queue that marks or delays packets ({', '.join(missing)}), which --mark and --delay need; "
-                          "right would be bench/lab with --kernel debian") from None
+            raise Problem(f"this kernel has no queue that marks or delays packets ({', '.join(missing)}), which --mark "
+                          "and --delay need; right would be bench/lab with --kernel debian") from None
         raise
 
 
@@ -83,7 +86,8 @@ def set_tcp(lab):
         try:
             set_sysctl("ipv4/tcp_congestion_control", lab.tcp)
         except OSError as error:
-            raise Problem(f"--tcp {lab.tcp}: {error.strerror}; the kernel has no such congestion control, or does not leave it to network "
-                          "namespaces (net.ipv4.tcp_allowed_congestion_control); right would be bench/lab with --kernel debian") from None
+            raise Problem(f"--tcp {lab.tcp}: {error.strerror}; the kernel has no such congestion control, or does not "
+                          "leave it to network namespaces (net.ipv4.tcp_allowed_congestion_control); right would be "
+                          "bench/lab with --kernel debian") from None
     # 2, Linux's own setting, accepts ECN and does not request it.
     set_sysctl("ipv4/tcp_ecn", 1 if lab.uses_ecn else 2)

@@ -32,12 +32,14 @@ def port_buffer(text):
 
 
 def marking(text):
-    """[begin, all] in bytes: queues longer than `all` mark every packet, between `begin` and `all` a growing share. []: no marks."""
+    """[begin, all] in bytes: queues longer than `all` mark every packet, between `begin` and `all` a growing share. []:
+    no marks."""
     if text == "none":
         return []
     ends = [round(quantity(part, SIZE_UNITS, "15kB, 10kB..30kB, or none")) for part in text.split("..")]
     if len(ends) > 2 or ends[0] > ends[-1]:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a size nor a range of two; right would be 15kB, 10kB..30kB, or none")
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a size nor a range of two; right would be 15kB, "
+                                         "10kB..30kB, or none")
     return [ends[0], ends[-1]]
 
 
@@ -51,7 +53,8 @@ def time_limit(text):
 
 def congestion_control(text):
     if not re.fullmatch(r"[a-z0-9_]{1,15}", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a congestion control of the kernel's TCP; right would be cubic, reno or dctcp")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a congestion control of the kernel's TCP; right would be "
+                                         "cubic, reno or dctcp")
     return text
 
 

@@ -23,7 +23,8 @@ def say(text):
 
 
 def environment():
-    """That of this process, with the program `weir` that it would run, and a directory for temporary files that is the machine's own."""
+    """That of this process, with the program `weir` that it would run, and a directory for temporary files that is the
+    machine's own."""
     found = open_mpi.clean_environment() | {"TMPDIR": "/run/tmp", EMULATED: "1"}
     program = open_mpi.weir_program("weir")
     return found | ({"WEIR": os.path.abspath(program)} if os.path.sep in program else {})
@@ -35,10 +36,13 @@ def find_kernel(place):
 
 
 def run(words, options):
-    """Runs a command in a virtual machine and returns its exit status. options: kernel, cores, memory, write, limit, console."""
+    """Runs a command in a virtual machine and returns its exit status. options: kernel, cores, memory, write, limit,
+    console."""
     machine.check_host(1, rdma=False)
     task = machine.Task(
         words=["sh", "-c", ALLOW, "lab", *words], environment=environment(), kernel=find_kernel(options.kernel),
-        busybox=busybox.find(machine.cache(), say), cores=options.cores or min(MOST_CORES, len(os.sched_getaffinity(0))),
-        memory_bytes=options.memory, writable=machine.writable_directories(options.write), limit_s=options.limit, rdma=False, name="lab")
+        busybox=busybox.find(machine.cache(), say), cores=options.cores
+        or min(MOST_CORES, len(os.sched_getaffinity(0))),
+        memory_bytes=options.memory, writable=machine.writable_directories(options.write), limit_s=options.limit,
+        rdma=False, name="lab")
     return machine.Session(task, options.console and open(options.console, "w", encoding="utf-8")).run()

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/memory_need.hpp"
-#include "transport/arrived_chunk.hpp"
 #include "transport/buffers.hpp"
+#include "transport/chunk_header.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/payload.hpp"
 

@@ -10,8 +10,10 @@ from .samples import Comparison
 CASE = "program"
 
 COMPARISONS = [
-    Comparison("building", CASE, "CPU time of building the program from nothing", "CPU time", "weir", bound=72, at_least=False, unit="s"),
-    Comparison("building", CASE, f"the same: now / at commit {earlier.COMMIT}", "CPU time", "weir", "weir before", unit="s", optional=True),
+    Comparison("building", CASE, "CPU time of building the program from nothing", "CPU time", "weir", bound=72,
+               at_least=False, unit="s"),
+    Comparison("building", CASE, f"the same: now / at commit {earlier.COMMIT}", "CPU time", "weir", "weir before",
+               unit="s", optional=True),
 ]
 
 
@@ -29,6 +31,8 @@ def build_seconds(source):
     environment = {**os.environ, "CCACHE_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         build = pathlib.Path(directory) / "build"
-        configuring = ["cmake", "--preset", "release", "-B", build, "-G", "Ninja", "-DCMAKE_UNITY_BUILD=ON", "-DWEIR_TESTS=OFF", "-DCCACHE_PROGRAM="]
+        configuring = ["cmake", "--preset", "release", "-B", build, "-G", "Ninja", "-DCMAKE_UNITY_BUILD=ON",
+                       "-DWEIR_TESTS=OFF", "-DCCACHE_PROGRAM="]
         building = ["cmake", "--build", build, "--target", "weir"]
-        return sum(running.spent(words, timeout=1800, cwd=source, env=environment)[1] for words in (configuring, building))
+        return sum(running.spent(words, timeout=1800, cwd=source, env=environment)[1]
+                   for words in (configuring, building))

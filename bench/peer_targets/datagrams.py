@@ -1,12 +1,15 @@
-"""Datagrams over loopback: weir's transport `datagram` beside a bare sendmmsg loop (bench/bare/datagrams.cpp) and `iperf3 -u`.
+"""Datagrams over loopback: weir's transport `datagram` beside a bare sendmmsg loop (bench/bare/datagrams.cpp) and
+`iperf3 -u`.
 
-One sender, one receiver, the same size of datagrams and the same socket buffers for all. weir and the bare loop send out of as much
-memory; iperf3 sends the same buffer again and again, which the cache holds, so the last case has all of them do about that.
+One sender, one receiver, the same size of datagrams and the same socket buffers for all. weir and the bare loop send
+out of as much memory; iperf3 sends the same buffer again and again, which the cache holds, so the last case has all of
+them do about that.
 
-First each goes as fast as it can. Then all offer the same rate, half of what iperf3 received in this round, and what counts is loss.
-At full speed the bare loop also runs with a window, which weir's credits are a kind of: without one, what it receives on a machine
-that is not idle is held down by datagrams that it sends to be dropped. weir's events are so short that all slots together hold no more
-than that window: of a longer one that loses a datagram, the slot is taken until --fragment-timeout.
+First each goes as fast as it can. Then all offer the same rate, half of what iperf3 received in this round, and what
+counts is loss. At full speed the bare loop also runs with a window, which weir's credits are a kind of: without one,
+what it receives on a machine that is not idle is held down by datagrams that it sends to be dropped. weir's events are
+so short that all slots together hold no more than that window: of a longer one that loses a datagram, the slot is taken
+until --fragment-timeout.
 """
 
 import json
@@ -35,18 +38,24 @@ WEIR, BARE, WINDOW, IPERF3 = "weir", "bare sendmmsg", "bare sendmmsg with a wind
 def comparisons():
     speed, loss = "received datagrams per second", "loss share at equal offered rate"
     for case, *_ in CASES:
-        yield Comparison("datagrams", case, f"datagrams of {case}, loopback: received / iperf3 -u", speed, WEIR, IPERF3, 1.5, unit="/s",
+        yield Comparison("datagrams", case, f"datagrams of {case}, loopback: received / iperf3 -u", speed, WEIR, IPERF3,
+                         1.5, unit="/s",
                          optional=True)
-        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop with a window", speed, WEIR, WINDOW,
-                         0.8 if case == "64 B" else 0.9, unit="/s")
-        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop without one", speed, WEIR, BARE, unit="/s")
-        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, weir - iperf3", "more lost than iperf3", WEIR,
+        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop with a window", speed,
+                         WEIR, WINDOW, 0.8 if case == "64 B" else 0.9, unit="/s")
+        yield Comparison("datagrams", case, f"datagrams of {case}: received / bare sendmmsg loop without one", speed,
+                         WEIR, BARE, unit="/s")
+        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, weir - iperf3",
+                         "more lost than iperf3", WEIR,
                          bound=0, at_least=False, optional=True)
-        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, iperf3 itself", loss, IPERF3)
-        yield Comparison("datagrams", case, f"datagrams of {case}: share of that rate which weir sent", "sent share of equal offered rate", WEIR,
+        yield Comparison("datagrams", case, f"datagrams of {case}: share lost at half of iperf3's rate, iperf3 itself",
+                         loss, IPERF3)
+        yield Comparison("datagrams", case, f"datagrams of {case}: share of that rate which weir sent",
+                         "sent share of equal offered rate", WEIR,
                          bound=0.98)
         if case.startswith("64 KiB"):
-            yield Comparison("datagrams", case, f"datagrams of {case}: received / iperf3 -u", "received bits per second", WEIR, IPERF3, unit="b/s")
+            yield Comparison("datagrams", case, f"datagrams of {case}: received / iperf3 -u",
+                             "received bits per second", WEIR, IPERF3, unit="b/s")
 
 
 COMPARISONS = list(comparisons())
@@ -75,35 +84,43 @@ def measure(options, samples):
                 samples.add("datagrams", case, peer, "sent share of equal offered rate", number, sent / rate)
                 samples.add("datagrams", case, peer, "loss share at equal offered rate", number, lost_share[peer])
             if IPERF3 in lost_share:
-                samples.add("datagrams", case, WEIR, "more lost than iperf3", number, lost_share[WEIR] - lost_share[IPERF3])
+                samples.add("datagrams", case, WEIR, "more lost than iperf3", number,
+                            lost_share[WEIR] - lost_share[IPERF3])
 
 
 def window_of(size):
-    """Datagrams that fit into the socket buffer: the kernel doubles it, and charges some 700 bytes of its own for each."""
+    """Datagrams that fit into the socket buffer: the kernel doubles it, and charges some 700 bytes of its own for
+    each."""
     return SOCKET_BUFFER // (size + 1024)
 
 
-# Each runs one peer, at full speed or at `rate` datagrams/s, and returns how many it sent per second, and which share of all was lost.
+# Each runs one peer, at full speed or at `rate` datagrams/s, and returns how many it sent per second, and which share
+# of all was lost.
 
 
 def run_weir(world, size, memory, options, seconds, rate):
     words = ["--policy", "none", "--transport", "datagram", "--chunk-size", f"{size}B",
-             "--socket-buffer", f"{SOCKET_BUFFER}B", "--buffer", f"{memory}B", "--warmup", "1s", "--duration", f"{seconds}s", *options]
+             "--socket-buffer", f"{SOCKET_BUFFER}B", "--buffer", f"{memory}B", "--warmup", "1s", "--duration",
+             f"{seconds}s", *options]
     if rate is None:
         event = size * min((1 << 20) // size, window_of(size) // SLOTS)
         words += ["--generation", "saturate", "--slots", str(SLOTS), "--event-size", f"{event}B"]
     else:
         # An event is what iperf3 sends at a time: of a millisecond.
         event = size * max(1, min(round(rate / 1000), memory // size // 2))
-        words += ["--generation", "steady", "--overflow", "drop", "--event-size", f"{event}B", "--rate", f"{round(rate * size * 8)}b/s"]
+        words += ["--generation", "steady", "--overflow", "drop", "--event-size", f"{event}B", "--rate",
+                  f"{round(rate * size * 8)}b/s"]
     sent = []
-    record = running.run_weir(world, 1, 1, words, lambda directory: sent.append(running.measured_sum(directory, "producer", "sent_datagrams")))
+    record = running.run_weir(world, 1, 1, words,
+                              lambda directory: sent.append(
+                                  running.measured_sum(directory, "producer", "sent_datagrams")))
     # The loss is of the whole run, so that no datagram on its way at the end of the measured time counts.
     return sent[0] / seconds, record["datagrams"]["missing"] / record["datagrams"]["sent"]
 
 
 def run_bare(bare, window, size, memory, _, seconds, rate):
-    words = ["--size", str(size), "--buffer", str(memory), "--socket-buffer", str(SOCKET_BUFFER), "--seconds", str(seconds)]
+    words = ["--size", str(size), "--buffer", str(memory), "--socket-buffer", str(SOCKET_BUFFER), "--seconds",
+             str(seconds)]
     if rate is not None:
         words += ["--rate", str(rate)]
     if window:
@@ -116,7 +133,8 @@ def run_bare(bare, window, size, memory, _, seconds, rate):
 def run_iperf3(size, _, __, seconds, rate):
     port = free_port()
     bits = "0" if rate is None else str(round(rate * size * 8))
-    with subprocess.Popen(["iperf3", "-s", "-1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    with subprocess.Popen(["iperf3", "-s", "-1", "-p", str(port)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as server:
         try:
             wait_for(port)
             words = ["-c", "127.0.0.1", "-p", str(port), "-u", "-l", str(size), "-b", bits,

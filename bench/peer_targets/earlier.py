@@ -7,7 +7,7 @@ import tempfile
 
 from .running import TOP
 
-# The last program before the work on speed of which docs/performance.md shows the result.
+# The last program before the work on speed.
 COMMIT = "a8e89d9"
 
 
@@ -20,14 +20,16 @@ def program(commit):
         print(f"peers: git does not have commit {commit}: nothing is compared with it", file=sys.stderr)
         return None
     with checkout(commit) as tree:
-        subprocess.run(["bash", "-c", "source bench/common.bash; find_mpi; quietly 'configuring an earlier weir' configure -DWEIR_TESTS=OFF; "
+        subprocess.run(["bash", "-c", "source bench/common.bash; find_mpi; quietly 'configuring an earlier weir' "
+                                      "configure -DWEIR_TESTS=OFF; "
                         "quietly 'building it' build weir"], cwd=tree, check=True)
         shutil.copy2(f"{tree}/build/release/bin/weir", kept)
     return kept
 
 
 def has(commit):
-    return subprocess.run(["git", "-C", TOP, "cat-file", "-e", f"{commit}^{{commit}}"], capture_output=True, check=False).returncode == 0
+    return subprocess.run(["git", "-C", TOP, "cat-file", "-e", f"{commit}^{{commit}}"], capture_output=True,
+                          check=False).returncode == 0
 
 
 class checkout:

@@ -1,5 +1,5 @@
-"""The first table of the page: ten lines, each with the few figures that answer one question, and what is asked of them. Every figure is
-measured anew, by the functions of the other targets."""
+"""The first table of the page: ten lines, each with the few figures that answer one question, and what is asked of
+them. Every figure is measured anew, by the functions of the other targets."""
 
 import dataclasses
 
@@ -11,7 +11,8 @@ TWIN = "14x72"  # of packets.CASES: the layout of which 300 s are asked for
 TWIN_SECONDS = 300
 CARRIED = (64 << 10, MIB, 16 * MIB)
 # Both engines over the loopback interface; and both with one copy from process to process.
-TCP = running.Local.Path(("--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"), {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"})
+TCP = running.Local.Path(("--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"),
+                         {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"})
 ONE_COPY = running.Local.Path(("--mca", "btl_vader_single_copy_mechanism", "cma"))
 
 
@@ -21,8 +22,9 @@ class Line:
     parts: tuple  # Comparisons, whose `what` says what this one is of
 
 
-def part(case, what, quantity, unit="", at_least=None, at_most=None, theirs=""):
-    return Comparison("overview", case, what, quantity, "weir", theirs, at_least if at_most is None else at_most, at_most is None, unit)
+def part(case, what, quantity, unit="", at_least=None, *, at_most=None, theirs=""):
+    return Comparison("overview", case, what, quantity, "weir", theirs, at_least if at_most is None else at_most,
+                      at_most is None, unit)
 
 
 def ratio(case, what, theirs, at_least):
@@ -33,35 +35,42 @@ FEW, MANY = "1x1x1, 64 slots", "1x4x6, 4 slots"
 LAYOUTS = {FEW: (1, 1, 64), MANY: (4, 6, 4)}
 
 LINES = (
-    Line("A decision: offer, ready, the choice with its grant, done", (
-        part("86 ranks", "86 ranks", "time per event", "ns"), part("4500 ranks", "4500 ranks", "time per event", "ns", at_most=100))),
-    Line("Grants in shared memory, events of 1 kB", (
-        part(FEW, FEW, "grants", "/s", 10e6), part(MANY, MANY, "grants", "/s", 3e6))),
-    Line("What weir adds to the time of an event, beside its three messages without weir", (
-        part(FEW, FEW, "added", "ns"), part(MANY, MANY, "added", "ns"))),
-    Line("What a scheduler with a core of its own carries", tuple(
-        part(MANY, f"events of {growth.size_text(size)}", f"carried with {growth.size_text(size)}", "b/s") for size in CARRIED)),
-    Line("Small events: goodput over that of a bare MPI stream", (
-        ratio("64KiB", "64 KiB, 16 streams", "bare stream", 0.9),)),
-    Line("Large events: goodput over that of a bare MPI stream", (
-        ratio("16MiB, 1 stream", "16 MiB, 1 stream", "bare stream", 0.95), ratio("16MiB, 4 streams", "16 MiB, 4 streams", "bare stream", 0.95))),
-    Line("87 ranks on this machine's cores", (
-        ratio(ranks.CASE, "goodput over that of a bare loop that naps", "bare stream", 0.9),
-        part(ranks.CASE, "share of a core that an idle rank takes", "share of a core", at_most=0.007))),
+    Line("A decision: offer, ready, the choice with its grant, done",
+         (part("86 ranks", "86 ranks", "time per event", "ns"),
+          part("4500 ranks", "4500 ranks", "time per event", "ns", at_most=100))),
+    Line("Grants in shared memory, events of 1 kB",
+         (part(FEW, FEW, "grants", "/s", 10e6), part(MANY, MANY, "grants", "/s", 3e6))),
+    Line("What weir adds to the time of an event, beside its three messages without weir",
+         (part(FEW, FEW, "added", "ns"), part(MANY, MANY, "added", "ns"))),
+    Line("What a scheduler with a core of its own carries",
+         tuple(part(MANY, f"events of {growth.size_text(size)}", f"carried with {growth.size_text(size)}", "b/s")
+               for size in CARRIED)),
+    Line("Small events: goodput over that of a bare MPI stream",
+         (ratio("64KiB", "64 KiB, 16 streams", "bare stream", 0.9),)),
+    Line("Large events: goodput over that of a bare MPI stream",
+         (ratio("16MiB, 1 stream", "16 MiB, 1 stream", "bare stream", 0.95),
+          ratio("16MiB, 4 streams", "16 MiB, 4 streams", "bare stream", 0.95))),
+    Line("87 ranks on this machine's cores",
+         (ratio(ranks.CASE, "goodput over that of a bare loop that naps", "bare stream", 0.9),
+          part(ranks.CASE, "share of a core that an idle rank takes", "share of a core", at_most=0.007))),
     Line("`--verify full`, events of 16 MiB", (part("verify", "stamped and checked", "checked", "B/s", 12e9),)),
-    Line("Engine ucx: goodput over that of engine mpi", (
-        ratio("64MiB over TCP", "64 MiB over TCP", "weir over mpi", 0.95), ratio("1MiB get", "1 MiB, get", "weir over mpi", 0.9))),
-    Line("Simulation packet by packet", (
-        part(TWIN, "14 x 72, transmissions per CPU second", "transmissions", "/s", 25e6),
-        part("18x14", "18 x 14", "transmissions", "/s", 25e6), part("500x500", "500 x 500", "transmissions", "/s", 15e6),
-        part(TWIN, f"{TWIN_SECONDS} s of 14 x 72, on a core", "time of a run", "s", at_most=120))),
+    Line("Engine ucx: goodput over that of engine mpi",
+         (ratio("64MiB over TCP", "64 MiB over TCP", "weir over mpi", 0.95),
+          ratio("1MiB get", "1 MiB, get", "weir over mpi", 0.9))),
+    Line("Simulation packet by packet",
+         (part(TWIN, "14 x 72, transmissions per CPU second", "transmissions", "/s", 25e6),
+          part("18x14", "18 x 14", "transmissions", "/s", 25e6),
+          part("500x500", "500 x 500", "transmissions", "/s", 15e6),
+          part(TWIN, f"{TWIN_SECONDS} s of 14 x 72, on a core", "time of a run", "s", at_most=120))),
 )
 COMPARISONS = [each for line in LINES for each in line.parts]
 
 
 def measure(options, samples):
     for number in range(options.rounds):
-        measure_round(options, lambda case, peer, quantity, value, number=number: samples.add("overview", case, peer, quantity, number, value))
+        measure_round(options,
+                      lambda case, peer, quantity, value, number=number: samples.add(
+                          "overview", case, peer, quantity, number, value))
 
 
 def measure_round(options, add):
@@ -76,7 +85,8 @@ def measure_round(options, add):
                                                 ("16MiB, 4 streams", 16 * MIB, growth.SLOTS, 4, {"": []})):
         add(case, "bare stream", "goodput", growth.bare(local, 1, 1, size, options, slots))
         for engine, words in engines.items():
-            add(case, f"weir{engine}", "goodput", growth.weir(local, 1, 1, size, streams, options, words, slots))
+            add(case, f"weir{engine}", "goodput",
+                growth.weir(local, 1, 1, size, streams, options, words=words, slots=slots))
     add(ranks.CASE, "bare stream", "goodput", ranks.bare(local, options.seconds))
     for engine, words in running.ENGINES.items():
         add(ranks.CASE, f"weir{engine}", "goodput", ranks.saturated(local, options.seconds, words))
@@ -92,11 +102,13 @@ def measure_round(options, add):
 
 
 def grants(local, case, layout, seconds, add):
-    """Grants with and without weir. What a core of the scheduler carries: as many events as fit into a second of its turns with messages."""
+    """Grants with and without weir. What a core of the scheduler carries: as many events as fit into a second of its
+    turns with messages."""
     bare = scheduler.bare_grants(local, *layout, seconds)
     for engine, words in running.ENGINES.items():
         handling_s = []
-        weir = scheduler.grants(scheduler.granting(local, *layout, seconds, words, lambda out: handling_s.append(scheduler.handling_s(out))))
+        weir = scheduler.grants(scheduler.granting(local, *layout, seconds, words,
+                                                   look=lambda out: handling_s.append(scheduler.handling_s(out))))
         add(case, f"weir{engine}", "grants", weir)
         add(case, f"weir{engine}", "added", 1e9 / weir - 1e9 / bare)
         if case == MANY:
@@ -105,7 +117,8 @@ def grants(local, case, layout, seconds, add):
 
 
 def compare_engines(options, add):
-    for case, size, path, words in (("64MiB over TCP", 64 * MIB, TCP, []), ("1MiB get", MIB, ONE_COPY, ["--transport", "get"])):
+    for case, size, path, words in (("64MiB over TCP", 64 * MIB, TCP, []),
+                                    ("1MiB get", MIB, ONE_COPY, ["--transport", "get"])):
         local = running.Local(options.weir, options.bare, path)
         for peer, engine in (("weir", "ucx"), ("weir over mpi", "mpi")):
-            add(case, peer, "goodput", growth.weir(local, 1, 1, size, 4, options, [*words, "--engine", engine]))
+            add(case, peer, "goodput", growth.weir(local, 1, 1, size, 4, options, words=[*words, "--engine", engine]))

@@ -16,9 +16,12 @@ CASE = f"memory 1x{PRODUCERS}x{CONSUMERS}"
 IDLE = ["--scenario", "lhcb2021-1", "--scale", "1/20000", "--warmup", "1s"]
 
 COMPARISONS = [
-    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: mean of all", "share of a core, mean", "weir"),
-    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: the busiest", "share of a core, most", "weir"),
-    Comparison("ranks", CASE, f"goodput, {CASE}, events of {EVENT}, saturated / bare MPI loop that naps", "goodput", "weir", "bare stream",
+    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: mean of all", "share of a core, mean",
+               "weir"),
+    Comparison("ranks", CASE, f"CPU of an idle rank, {CASE}, row 1 at 1/20000: the busiest", "share of a core, most",
+               "weir"),
+    Comparison("ranks", CASE, f"goodput, {CASE}, events of {EVENT}, saturated / bare MPI loop that naps", "goodput",
+               "weir", "bare stream",
                unit="b/s"),
 ]
 
@@ -38,14 +41,16 @@ def measure(options, samples):
 def bare(local, seconds):
     """Goodput of a bare loop that naps."""
     return 8 * running.run_bare(local, "stream", PRODUCERS, CONSUMERS,
-                                ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes", 4 << 20, "--window", 4,
+                                ["--message-bytes", MESSAGE, "--buffer-bytes", 64 << 20, "--receive-buffer-bytes",
+                                 4 << 20, "--window", 4,
                                  "--nap-us", nap_us(), "--warmup", 2, "--seconds", seconds])["bytes_per_s"]
 
 
 def saturated(local, seconds, words):
     """Goodput of weir."""
     return running.goodput(running.run_weir(local, PRODUCERS, CONSUMERS,
-                                            ["--generation", "saturate", "--event-size", EVENT, "--buffer", "64MiB", "--duration", f"{seconds}s",
+                                            ["--generation", "saturate", "--event-size", EVENT, "--buffer", "64MiB",
+                                             "--duration", f"{seconds}s",
                                              "--warmup", "2s", *words]))
 
 
@@ -58,7 +63,8 @@ def idle_shares(world, seconds, words):
     """By rank, the CPU time that it took per second in the middle of a run."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
-        line = world.weir_line(PRODUCERS, CONSUMERS, [*IDLE, *words, "--duration", f"{seconds + 4}s", "--quiet", "--out", out])
+        line = world.weir_line(PRODUCERS, CONSUMERS,
+                               [*IDLE, *words, "--duration", f"{seconds + 4}s", "--quiet", "--out", out])
         with running.started(line) as job:
             while job.poll() is None and not any((out / "ranks").glob("*.csv")):
                 time.sleep(0.1)

@@ -34,10 +34,12 @@ def program(words, timeout=600, **more):
 
 
 def spent(words, timeout=600, **more):
-    """(elapsed seconds, CPU seconds, bytes of the largest process) of a command and all that it starts; as program()."""
+    """(elapsed seconds, CPU seconds, bytes of the largest process) of a command and all that it starts; as
+    program()."""
     line = [str(word) for word in words]
     begin = time.monotonic()
-    with tempfile.TemporaryFile() as output, subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, **more) as job:
+    with tempfile.TemporaryFile() as output, subprocess.Popen(
+        line, stdout=output, stderr=subprocess.STDOUT, **more) as job:
         ending = threading.Timer(timeout, job.kill)
         ending.start()
         try:
@@ -47,13 +49,15 @@ def spent(words, timeout=600, **more):
         job.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         if job.returncode != 0:
-            sys.exit(f"peers: {shlex.join(line)} ended with {job.returncode}:\n{output.read().decode(errors='replace')}")
+            sys.exit(f"peers: {shlex.join(line)} ended with "
+                     f"{job.returncode}:\n{output.read().decode(errors='replace')}")
     return time.monotonic() - begin, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss
 
 
 @contextlib.contextmanager
 def started(words, **more):
-    """A command that runs meanwhile; it is ended when something goes wrong, and not waited for however long it takes."""
+    """A command that runs meanwhile; it is ended when something goes wrong, and not waited for however long it
+    takes."""
     with subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, **more) as job:
         try:
             yield job
@@ -80,7 +84,8 @@ class Local:
         return {**os.environ, **self.path.variables}
 
     def weir_line(self, producers, consumers, options):
-        return self.ranks(producers, consumers, [self.weir, "run", "--producers", producers, "--consumers", consumers, *options])
+        return self.ranks(producers, consumers,
+                          [self.weir, "run", "--producers", producers, "--consumers", consumers, *options])
 
 
 class Lab:
@@ -106,7 +111,8 @@ class Lab:
 
 @contextlib.contextmanager
 def lab(weir, bare, producers, consumers, link, *more):
-    program([TOP / "bench/lab", "up", "--name", LAB, "--producers", producers, "--consumers", consumers, "--link", link, *more])
+    program([TOP / "bench/lab", "up", "--name", LAB, "--producers", producers, "--consumers", consumers, "--link", link,
+             *more])
     try:
         yield Lab(weir, bare, producers, consumers)
     finally:
@@ -114,8 +120,8 @@ def lab(weir, bare, producers, consumers, link, *more):
 
 
 def run_weir(world, producers, consumers, options, look=None, start=program):
-    """run.json of a run that ended well, and whose ledgers agree. `look`: is called with its directory, while that is there. `start`: runs
-    the command."""
+    """run.json of a run that ended well, and whose ledgers agree. `look`: is called with its directory, while that is
+    there. `start`: runs the command."""
     with tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
         start(world.weir_line(producers, consumers, [*options, "--quiet", "--out", out]), env=world.environment())
@@ -134,7 +140,8 @@ def record(directory):
 
 def run_bare(world, name, producers, consumers, options):
     """What a bare program prints."""
-    output = program(world.ranks(producers, consumers, [world.bare / name, "--producers", producers, "--consumers", consumers, *options]))
+    output = program(world.ranks(producers, consumers,
+                                 [world.bare / name, "--producers", producers, "--consumers", consumers, *options]))
     return json.loads(output.strip().splitlines()[-1])
 
 

@@ -85,7 +85,8 @@ class Samples:
                 == (comparison.target, comparison.case, comparison.quantity, peer)}
 
     def unmeasured(self, comparisons):
-        """Those for which something is asked, of targets that were measured: a sample is missing, or has another name."""
+        """Those for which something is asked, of targets that were measured: a sample is missing, or has another
+        name."""
         targets = {row["target"] for row in self.rows}
         return [each for each in comparisons
                 if each.target in targets and each.bound is not None and not each.optional and not self.outcome(each)]
@@ -95,7 +96,8 @@ class Samples:
         found = self._outcome(comparison)
         # What weir is compared with may be weir, too: with the same engine.
         theirs = comparison.theirs + (UCX if comparison.theirs.startswith("weir") else "")
-        return found and dataclasses.replace(found, ucx=self._outcome(dataclasses.replace(comparison, ours=comparison.ours + UCX, theirs=theirs)))
+        return found and dataclasses.replace(
+                found, ucx=self._outcome(dataclasses.replace(comparison, ours=comparison.ours + UCX, theirs=theirs)))
 
     def _outcome(self, comparison):
         """Where nothing is asked for and no peer was measured, weir's own figure."""

@@ -15,12 +15,14 @@ PRODUCERS, CONSUMERS, LINK_MBPS = 4, 6, 100
 CASE = "lab 4x6"
 
 COMPARISONS = [
-    Comparison("steady", CASE, "memory of the largest rank, last tenth of the run / second tenth", "resident memory", "last tenth", "second tenth",
-               1.01, at_least=False, unit="B"),
-    Comparison("steady", CASE, "goodput, last tenth of the run / second tenth", "goodput", "last tenth", "second tenth", 0.99, unit="b/s"),
-    Comparison("steady", CASE, "time from grant to sent, mean, last tenth of the run / second tenth", "grant to sent", "last tenth", "second tenth",
-               1.02, at_least=False, unit="s"),
-    Comparison("steady", CASE, "slowest second of all consumers together / median second", "goodput of a second", "slowest", "median", unit="b/s"),
+    Comparison("steady", CASE, "memory of the largest rank, last tenth of the run / second tenth", "resident memory",
+               "last tenth", "second tenth", 1.01, at_least=False, unit="B"),
+    Comparison("steady", CASE, "goodput, last tenth of the run / second tenth", "goodput", "last tenth", "second tenth",
+               0.99, unit="b/s"),
+    Comparison("steady", CASE, "time from grant to sent, mean, last tenth of the run / second tenth", "grant to sent",
+               "last tenth", "second tenth", 1.02, at_least=False, unit="s"),
+    Comparison("steady", CASE, "slowest second of all consumers together / median second", "goodput of a second",
+               "slowest", "median", unit="b/s"),
     Comparison("steady", CASE, "seconds of it", "duration", "weir", bound=3600, unit="s"),
 ]
 
@@ -30,8 +32,9 @@ def measure(options, samples):
     with running.lab(options.weir, options.bare, PRODUCERS, CONSUMERS, f"{LINK_MBPS}Mb/s") as lab, \
             tempfile.TemporaryDirectory(prefix="weir-peers-") as directory:
         out = pathlib.Path(directory) / "run"
-        line = lab.weir_line(PRODUCERS, CONSUMERS, ["--generation", "saturate", "--event-size", "1MiB", "--buffer", "64MiB", "--quiet",
-                                                    "--duration", f"{options.steady_seconds}s", "--warmup", "5s", "--out", out])
+        line = lab.weir_line(PRODUCERS, CONSUMERS,
+                             ["--generation", "saturate", "--event-size", "1MiB", "--buffer", "64MiB", "--quiet",
+                              "--duration", f"{options.steady_seconds}s", "--warmup", "5s", "--out", out])
         memory = []
         with running.started(line, env={**os.environ, "WEIR": str(options.weir)}) as job:
             start = time.monotonic()
@@ -46,12 +49,14 @@ def measure(options, samples):
         bits = {second: 8 * received for second, received in by_second(out, "consumer", "received_bytes").items()}
         events = by_second(out, "producer", "sent_events")
         # A share of the time of all streams of a producer.
-        in_transfer = {second: int(record["plan"]["streams"]) * share for second, share in by_second(out, "producer", "transferring_s").items()}
+        in_transfer = {second: int(record["plan"]["streams"]) * share
+                       for second, share in by_second(out, "producer", "transferring_s").items()}
     tenth = options.steady_seconds / 10
     parts = {"second tenth": (tenth, 2 * tenth), "last tenth": (9 * tenth, 10 * tenth)}
     for name, (begin, end) in parts.items():
         samples.add("steady", CASE, name, "goodput", 0, statistics.mean(between(bits, begin, end)))
-        samples.add("steady", CASE, name, "grant to sent", 0, sum(between(in_transfer, begin, end)) / sum(between(events, begin, end)))
+        samples.add("steady", CASE, name, "grant to sent", 0,
+                    sum(between(in_transfer, begin, end)) / sum(between(events, begin, end)))
         # Before the measured time come the start and the warm-up.
         samples.add("steady", CASE, name, "resident memory", 0,
                     max(value for at, value in memory if begin <= at - 6 < end and value))

@@ -5,7 +5,8 @@ def readable(value, unit):
     """Three digits, with the usual letters; times and shares as they are."""
     factor, letter = 1, ""
     if unit in ("b/s", "B/s", "B", "/s"):
-        factor, letter = next(((size, name) for size, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(value) >= size), (1, ""))
+        factor, letter = next(((size, name) for size, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+                               if abs(value) >= size), (1, ""))
     number = f"{value / factor:.3g}" if abs(value / factor) < 1000 else f"{value / factor:.0f}"
     return " ".join(part for part in (number, letter + unit) if part)
 
@@ -36,13 +37,14 @@ def asked(outcome):
 
 
 def table(outcomes, reasons):
-    """A table, and below it why lines of it were missed. Columns that are empty in every line are left out. `reasons`: by name of the
-    comparison. What is asked for is asked of the default engine."""
+    """A table, and below it why lines of it were missed. Columns that are empty in every line are left out. `reasons`:
+    by name of the comparison. What is asked for is asked of the default engine."""
     engines = any(outcome.ucx for outcome in outcomes)
     columns = [("", lambda outcome: outcome.comparison.what),
                ("engine mpi" if engines else "weir", figure),
                ("engine ucx", lambda outcome: figure(outcome.ucx)),
-               ("peer", lambda outcome: "" if outcome.theirs is None else readable(outcome.theirs, outcome.comparison.unit)),
+               ("peer", lambda outcome: "" if outcome.theirs is None
+                else readable(outcome.theirs, outcome.comparison.unit)),
                ("mpi / peer" if engines else "weir / peer", ratio),
                ("ucx / peer", lambda outcome: ratio(outcome.ucx)),
                ("rounds", lambda outcome: str(outcome.rounds)),
@@ -50,20 +52,23 @@ def table(outcomes, reasons):
     rows = [[cell(outcome) for _, cell in columns] for outcome in outcomes]
     kept = [index for index in range(len(columns)) if index == 0 or any(row[index] for row in rows)]
     missed = [outcome for outcome in outcomes if outcome.met is False]
-    lines = ["| " + " | ".join([columns[index][0] for index in kept] + ["outcome"]) + " |", "|---" * (len(kept) + 1) + "|"]
+    lines = ["| " + " | ".join([columns[index][0] for index in kept] + ["outcome"]) + " |",
+             "|---" * (len(kept) + 1) + "|"]
     for outcome, row in zip(outcomes, rows):
         lines.append("| " + " | ".join([row[index] for index in kept] + [verdict(outcome, missed)]) + " |")
     return "\n".join(lines + why_missed(missed, reasons))
 
 
 def verdict(outcome, missed):
-    return {None: "", True: "met", False: f"**missed** ({missed.index(outcome) + 1})" if outcome in missed else ""}[outcome.met]
+    return {None: "", True: "met", False: f"**missed** ({missed.index(outcome) + 1})" if outcome in missed
+            else ""}[outcome.met]
 
 
 def why_missed(missed, reasons):
     if not missed:
         return []
-    return ["", "Missed:", "", *(f"{number}. {size_of_miss(outcome)}: {reasons.get(outcome.comparison.name, 'no reason known.')}"
+    return ["", "Missed:", "", *(f"{number}. {size_of_miss(outcome)}: "
+                                 f"{reasons.get(outcome.comparison.name, 'no reason known.')}"
                                  for number, outcome in enumerate(missed, start=1))]
 
 
@@ -77,8 +82,8 @@ def answer(outcome):
 
 
 def overview(lines, outcome_of, reasons):
-    """A line for each question, with several figures in it: `lines` have a `question` and `parts`, Comparisons. `outcome_of` one: None
-    where it was not measured."""
+    """A line for each question, with several figures in it: `lines` have a `question` and `parts`, Comparisons.
+    `outcome_of` one: None where it was not measured."""
     found = [(line.question, [(each, outcome_of(each)) for each in line.parts]) for line in lines]
     missed = [outcome for _, parts in found for _, outcome in parts if outcome and outcome.met is False]
     columns = (lambda each, _: each.what,
@@ -90,7 +95,8 @@ def overview(lines, outcome_of, reasons):
     table = ["|  | of | weir | with engine ucx | asked for | outcome |", "|---" * 6 + "|"]
     for question, parts in found:
         cells = ["<br>".join(column(each, outcome) for each, outcome in parts) for column in columns]
-        table.append("| " + " | ".join([question, *(cell if cell.replace("<br>", "") else "" for cell in cells)]) + " |")
+        table.append("| " + " | ".join([question, *(cell if cell.replace("<br>", "") else "" for cell in cells)])
+                     + " |")
     return "\n".join(table + why_missed(missed, reasons))
 
 

@@ -1,5 +1,5 @@
-"""RDMA verbs in software: weir's three transports beside perftest, in one virtual machine with Soft-RoCE. All is emulated: the
-ratio counts, not the rates."""
+"""RDMA verbs in software: weir's three transports beside perftest, in one virtual machine with Soft-RoCE. All is
+emulated: the ratio counts, not the rates."""
 
 import json
 import pathlib
@@ -13,7 +13,8 @@ CASE = "Soft-RoCE 1x1x1"
 TRANSPORTS = {"send": "ib_send_bw", "put": "ib_write_bw", "get": "ib_read_bw"}
 EVENT = "256KiB"
 
-COMPARISONS = [Comparison("verbs", CASE, f"{CASE}, events of {EVENT}: `--transport {transport}` / {peer}", "goodput", f"weir {transport}", peer,
+COMPARISONS = [Comparison("verbs", CASE, f"{CASE}, events of {EVENT}: `--transport {transport}` / {peer}", "goodput",
+                          f"weir {transport}", peer,
                           unit="b/s") for transport, peer in TRANSPORTS.items()]
 
 
@@ -25,14 +26,17 @@ def measure(options, samples):
             for transport, peer in TRANSPORTS.items():
                 # MTU and GID as weir's own runs there have them.
                 both = f"{peer} -d $device -x 0 -s 262144 -D {max(options.seconds, 3)} -F"
-                lines.append(f"(timeout 60 {both} > {directory}/server.log 2>&1 &); sleep 2; timeout 60 {both} localhost > {directory}/{number}-{transport}.txt 2>&1; pkill {peer}")
+                lines.append(f"(timeout 60 {both} > {directory}/server.log 2>&1 &); sleep 2; timeout 60 {both} "
+                             f"localhost > {directory}/{number}-{transport}.txt 2>&1; pkill {peer}")
                 for engine, words in running.ENGINES.items():
                     out = record_of(directory, number, transport, engine)
-                    lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} {' '.join(words)} --policy none "
-                                 f"--generation saturate --event-size {EVENT} --chunk-size {EVENT} --buffer 8MiB "
-                                 f"--duration {max(options.seconds, 3)}s --warmup 1s --quiet --out {out} > {out}.log 2>&1")
+                    lines.append(f"mpirun -np 3 {options.weir} run --producers 1 --consumers 1 --transport {transport} "
+                                 f"{' '.join(words)} --policy none --generation saturate --event-size {EVENT} "
+                                 f"--chunk-size {EVENT} --buffer 8MiB --duration {max(options.seconds, 3)}s --warmup "
+                                 f"1s --quiet --out {out} > {out}.log 2>&1")
         script.write_text("\n".join(lines) + "\n")
-        running.program([running.TOP / "bench/soft-roce", "exec", "--slots", "3", "--limit", "30min", "-q", "--write", directory, "--", "sh", script],
+        running.program([running.TOP / "bench/soft-roce", "exec", "--slots", "3", "--limit", "30min", "-q", "--write",
+                         directory, "--", "sh", script],
                         timeout=2400)
         for number in range(options.rounds):
             for transport, peer in TRANSPORTS.items():
@@ -44,8 +48,10 @@ def measure(options, samples):
                 for engine in running.ENGINES:
                     out = record_of(directory, number, transport, engine)
                     if not (out / "run.json").exists():
-                        raise SystemExit(f"peers: weir{engine} did not run under Soft-RoCE:\n" + out.with_suffix(".log").read_text())
-                    samples.add("verbs", CASE, f"weir {transport}{engine}", "goodput", number, running.goodput(json.loads((out / "run.json").read_text())))
+                        raise SystemExit(f"peers: weir{engine} did not run under Soft-RoCE:\n"
+                                         + out.with_suffix(".log").read_text())
+                    samples.add("verbs", CASE, f"weir {transport}{engine}", "goodput", number,
+                                running.goodput(json.loads((out / "run.json").read_text())))
 
 
 def record_of(directory, number, transport, engine):

@@ -19,8 +19,9 @@ def find(cache, say):
         if path.exists() and not needs_libraries(path.read_bytes()):
             return path
     if not packages.can_fetch():
-        raise Problem("no statically linked busybox is on the PATH, and only Debian's is known how to fetch, with apt-get",
-                      unavailable=True)
+        raise Problem(
+            "no statically linked busybox is on the PATH, and only Debian's is known how to fetch, with apt-get",
+            unavailable=True)
     return fetch(cache, say)
 
 
@@ -30,7 +31,8 @@ def fetch(cache, say):
         try:
             root = packages.Packages(directory).unpacked(lambda _: PACKAGE)
         except Problem as problem:
-            raise Problem(f"no statically linked busybox is on the PATH, and none could be fetched: {problem}", unavailable=True) from None
+            raise Problem(f"no statically linked busybox is on the PATH, and none could be fetched: {problem}",
+                          unavailable=True) from None
         found = next(path for path in (root / "usr/bin/busybox", root / "bin/busybox") if path.exists())
         (cache / "bin").mkdir(exist_ok=True)
         os.replace(found, cache / "bin/busybox")
@@ -38,7 +40,8 @@ def fetch(cache, say):
 
 
 def needs_libraries(program):
-    """Whether a 64-bit ELF program names an interpreter, as all do that are not linked statically; True for other files."""
+    """Whether a 64-bit ELF program names an interpreter, as all do that are not linked statically; True for other
+    files."""
     interpreter = 3
     if program[:5] != b"\x7fELF\x02":
         return True

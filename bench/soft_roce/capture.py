@@ -10,7 +10,8 @@ ROCE_PORT = 4791   # of UDP
 UDP = 17
 IPV4, IPV6 = 0x0800, 0x86DD
 
-# Operations of reliable connections, by the first byte of the base transport header. InfiniBand architecture, volume 1, 9.2.1
+# Operations of reliable connections, by the first byte of the base transport header. InfiniBand architecture, volume 1,
+# 9.2.1
 OPERATIONS = {0: "SEND", 1: "SEND", 2: "SEND", 3: "SEND", 4: "SEND", 5: "SEND", 22: "SEND", 23: "SEND",
               6: "RDMA WRITE", 7: "RDMA WRITE", 8: "RDMA WRITE", 9: "RDMA WRITE", 10: "RDMA WRITE", 11: "RDMA WRITE",
               12: "RDMA READ request", 13: "RDMA READ response", 14: "RDMA READ response", 15: "RDMA READ response",

@@ -1,8 +1,8 @@
 """The kernel of the virtual machines, with the modules that they load: found on this machine, or fetched.
 
-A place of kernels is a directory with boot/vmlinuz-VERSION and lib/modules/VERSION, such as an unpacked kernel package, this
-machine's own root, or the cache. What is fetched is Debian's kernel package, of which the kernel and some forty modules stay in
-the cache. Nothing is installed, and no boot loader hears of it.
+A place of kernels is a directory with boot/vmlinuz-VERSION and lib/modules/VERSION, such as an unpacked kernel package,
+this machine's own root, or the cache. What is fetched is Debian's kernel package, of which the kernel and some forty
+modules stay in the cache. Nothing is installed, and no boot loader hears of it.
 """
 
 import contextlib
@@ -38,7 +38,8 @@ SOFT_ROCE = Modules(
      "rdma_rxe", "ib_uverbs", "rdma_ucm"),
     # Lossy links; a checksum that rdma_rxe asks the kernel for by name up to Linux 6.12.
     ("sch_netem", "crc32_generic"))
-LAB = Modules("switch ports that mark packets", (*BASE, "veth", "bridge", "sch_tbf", "sch_red", "sch_netem", "tcp_dctcp"))
+LAB = Modules("switch ports that mark packets",
+              (*BASE, "veth", "bridge", "sch_tbf", "sch_red", "sch_netem", "tcp_dctcp"))
 PURPOSES = (SOFT_ROCE, LAB)
 OPENERS = {".ko": open, ".ko.xz": lzma.open, ".ko.gz": gzip.open}
 HOW_ELSE = "; --kernel names a directory with another one, such as an unpacked kernel package"
@@ -65,7 +66,8 @@ def module_bytes(path):
     """As the kernel loads it, not compressed."""
     ending = path.name[path.name.index(".ko"):]
     if ending == ".ko.zst":
-        done = subprocess.run(["zstd", "--decompress", "--stdout", "--quiet", str(path)], capture_output=True, check=False)
+        done = subprocess.run(["zstd", "--decompress", "--stdout", "--quiet", str(path)], capture_output=True,
+                              check=False)
         if done.returncode != 0:
             raise OSError(f"zstd cannot decompress {path}: {done.stderr.decode(errors='replace').strip()}")
         return done.stdout
@@ -85,7 +87,8 @@ def modules_to_load(directory, purposes):
              in (*OPENERS, ".ko.zst")}
     built_in = set()
     with contextlib.suppress(OSError):
-        built_in = {module_name(pathlib.Path(line)) for line in (directory / "modules.builtin").read_text().splitlines()}
+        built_in = {module_name(pathlib.Path(line))
+                    for line in (directory / "modules.builtin").read_text().splitlines()}
     order = {}
 
     def add(name, is_needed=True):
@@ -134,7 +137,8 @@ def version_order(version):
 
 
 def find(place, cache, say, purpose=SOFT_ROCE):
-    """The kernel to boot for one of PURPOSES: from `place` if that is given, else from the cache, of this machine, or fetched."""
+    """The kernel to boot for one of PURPOSES: from `place` if that is given, else from the cache, of this machine, or
+    fetched."""
     if place is not None:
         usable, reasons = kernels_in(place, purpose)
         if not usable:
@@ -157,14 +161,15 @@ def fetch(cache, say, purpose, reasons=()):
     """Takes what all purposes need out of Debian's kernel package and puts it into the cache."""
     looked = f" ({'; '.join(reasons)})" if reasons else ""
     if not packages.can_fetch():
-        raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and only Debian's is known how to fetch, with apt-get"
-                      f"{HOW_ELSE}", unavailable=True)
+        raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and only Debian's is known how to fetch, "
+                      f"with apt-get{HOW_ELSE}", unavailable=True)
     say("fetching Debian's kernel package, once (about 70 MB)")
     with packages.work_directory(cache) as directory:
         try:
             root = packages.Packages(directory).unpacked(newest_package)
         except Problem as problem:
-            raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and none could be fetched: {problem}{HOW_ELSE}",
+            raise Problem(f"no kernel with {purpose.purpose} is here{looked}, and none could be fetched: "
+                          f"{problem}{HOW_ELSE}",
                           unavailable=True) from None
         if not (root / "lib").exists() and (root / "usr/lib/modules").exists():
             (root / "lib").symlink_to("usr/lib")

@@ -1,13 +1,14 @@
 """Virtual machines under plain QEMU emulation: what they boot, how they are spoken with, and that they end.
 
-A machine boots a kernel with an initial memory file system that is made here (busybox, modules, first_process, the task), and
-runs on this machine's own files: the root directory comes through 9p and can only be read, what is written lies in the virtual
-machine's memory, and the directories of Task.writable are this machine's. Several machines hang on one link, a pair of
-sockets. Nothing of it has a name in this machine's file system or network, QEMU is killed when this process ends, however it
-ends, and so nothing is left.
+A machine boots a kernel with an initial memory file system that is made here (busybox, modules, first_process, the
+task), and runs on this machine's own files: the root directory comes through 9p and can only be read, what is written
+lies in the virtual machine's memory, and the directories of Task.writable are this machine's. Several machines hang on
+one link, a pair of sockets. Nothing of it has a name in this machine's file system or network, QEMU is killed when this
+process ends, however it ends, and so nothing is left.
 
-Rejected: virtme-ng, which does the like. It is packaged in Debian 13 only, wants the kernel's whole module tree, and knows one
-machine, without a link and without limits. Rejected: virtiofs, which needs one more process per machine and shared memory.
+Rejected: virtme-ng, which does the like. It is packaged in Debian 13 only, wants the kernel's whole module tree, and
+knows one machine, without a link and without limits. Rejected: virtiofs, which needs one more process per machine and
+shared memory.
 """
 
 import collections
@@ -97,7 +98,8 @@ class Archive:
         return self.bytes.getvalue()
 
 
-# What mpirun calls instead of ssh: RSH HOST COMMAND...; and what answers on the other machine. Both see only each other.
+# What mpirun calls instead of ssh: RSH HOST COMMAND...; and what answers on the other machine. Both see only each
+# other.
 RSH = """#!/bin/sh
 host=$1
 shift
@@ -130,7 +132,8 @@ def write_task(archive, task, number):
     archive.add_file("task/writable", os.fsencode("".join(f"{tag} {path}\n" for tag, path in shared(task))))
     archive.add_file("task/hosts", ("127.0.0.1 localhost\n::1 localhost\n" + "".join(
         f"198.18.0.{index} {name}\n" for index, name in enumerate(names, start=1))).encode())
-    archive.add_file("task/hostfile", "".join(f"{name} slots={slots}\n" for name, slots in zip(names, task.slots)).encode())
+    archive.add_file("task/hostfile", "".join(f"{name} slots={slots}\n"
+                                              for name, slots in zip(names, task.slots)).encode())
     for name, content in (("rsh", RSH), ("answer", ANSWER), ("serve", SERVE)):
         archive.add_program(f"task/{name}", content.encode())
 
@@ -169,7 +172,8 @@ def writable_directories(more):
         if not os.path.isdir(whole):
             raise Problem(f"--write {path}: not a directory", 2)
         if "\n" in whole:
-            raise Problem(f"--write {path!r}: directories with line ends in their names cannot be given to a virtual machine", 2)
+            raise Problem(
+                f"--write {path!r}: directories with line ends in their names cannot be given to a virtual machine", 2)
         # Below one that is there already, nothing is to be done; and the whole root directory is never writable.
         if whole != "/" and not any(pathlib.Path(whole).is_relative_to(other) for other in found):
             found.append(whole)
@@ -182,18 +186,21 @@ def check_host(machines, rdma=True):
                       f"{platform.machine()}", unavailable=True)
     if not shutil.which(QEMU):
         raise Problem(f"there is no {QEMU} here; {INSTALL}", unavailable=True)
-    missing = [tool for tool in ("ip", "tc", *(["rdma"] if rdma else [])) if not shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
+    missing = [tool for tool in ("ip", "tc", *(["rdma"] if rdma else []))
+               if not shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")]
     if missing:
         raise Problem(f"{', '.join(missing)} (iproute2): not here; {INSTALL}", unavailable=True)
     if rdma and not pathlib.Path("/etc/libibverbs.d/rxe.driver").exists():
-        print("soft-roce: /etc/libibverbs.d/rxe.driver is not here: programs will not see the RDMA device, unless another libibverbs "
-              f"than the distribution's is in use (Debian's package: ibverbs-providers); {INSTALL}", file=sys.stderr)
+        print("soft-roce: /etc/libibverbs.d/rxe.driver is not here: programs will not see the RDMA device, unless "
+              f"another libibverbs than the distribution's is in use (Debian's package: ibverbs-providers); {INSTALL}",
+              file=sys.stderr)
     first = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
     version = re.search(r"version ([0-9]+)\.([0-9]+)", first)
     if not version:
         raise Problem(f"`{QEMU} --version` says '{first}', which is no version", unavailable=True)
     if machines > 1 and (int(version[1]), int(version[2])) < (7, 2):
-        raise Problem(f"--machines {machines}: QEMU {version[1]}.{version[2]} is here, and a link needs 7.2 at least", unavailable=True)
+        raise Problem(f"--machines {machines}: QEMU {version[1]}.{version[2]} is here, and a link needs 7.2 at least",
+                      unavailable=True)
 
 
 # -------------------------------------------------------------------------------------------------------- one machine
@@ -226,7 +233,8 @@ class Machine:
         self.parts = {"control": b"", "console": b""}  # of lines
         self.channels = {}
         handed_on = []
-        words = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(task.cores), "-m", f"{task.memory_bytes // 2**20}M",
+        words = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(task.cores), "-m",
+                 f"{task.memory_bytes // 2**20}M",
                  "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
                  "-kernel", str(task.kernel.image), "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
                  "-virtfs", "local,path=/,security_model=none,mount_tag=root,readonly=on,multidevs=remap"]
@@ -245,18 +253,22 @@ class Machine:
             self.channels[name] = ours
             handed_on.append(theirs.detach())
             words += ["-chardev", f"socket,id={name},fd={handed_on[-1]}"]
-            words += ["-serial", f"chardev:{name}"] if name == "console" else ["-device", f"virtserialport,chardev={name},name={name}"]
+            words += (["-serial", f"chardev:{name}"] if name == "console"
+                      else ["-device", f"virtserialport,chardev={name},name={name}"])
 
         if link is not None:
             handed_on.append(link.detach())
             words += ["-netdev", f"dgram,id=link,local.type=fd,local.str={handed_on[-1]}",
-                      "-device", f"virtio-net-pci,netdev=link,mac=02:c6:12:00:00:{number:02x},host_mtu={LINK_MTU},romfile="]
+                      "-device",
+                      f"virtio-net-pci,netdev=link,mac=02:c6:12:00:00:{number:02x},host_mtu={LINK_MTU},romfile="]
             if task.capture is not None and number == 1:
                 words += ["-object", f"filter-dump,id=dump,netdev=link,maxlen=65536,file={escaped(task.capture)}"]
         try:
             # A session of its own: Ctrl-C is for the command in the machine, not for QEMU.
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                            pass_fds=handed_on, start_new_session=True, preexec_fn=dying_with(os.getpid()))
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.PIPE,
+                                            pass_fds=handed_on, start_new_session=True,
+                                            preexec_fn=dying_with(os.getpid()))
         finally:
             for descriptor in handed_on:
                 os.close(descriptor)
@@ -363,23 +375,24 @@ class Session:
             self.selector.unregister(channel)
             if name == "control" and self.status is None:
                 self.lost(machine)
-        elif name == "stdout":
-            write_through(sys.stdout, data)
-        elif name == "stderr":
-            write_through(sys.stderr, data)
-        elif name == "control":
-            for line in machine.lines(name, data):
-                self.heard(machine, line)
+        elif name in ("stdout", "stderr"):
+            write_through(sys.stdout if name == "stdout" else sys.stderr, data)
         else:
+            take = self.heard if name == "control" else self.keep
             for line in machine.lines(name, data):
-                machine.console.append(line)
-                if self.console is not None:
-                    print(f"{self.task.name}{machine.number}: {line}", file=self.console, flush=True)
+                take(machine, line)
+
+    def keep(self, machine, line):
+        """A line of the console."""
+        machine.console.append(line)
+        if self.console is not None:
+            print(f"{self.task.name}{machine.number}: {line}", file=self.console, flush=True)
 
     def heard(self, machine, line):
         word, _, rest = line.partition(" ")
         if word == "failed":
-            raise Problem(f"virtual machine {self.task.name}{machine.number} did not come up: {rest}. Its console's last lines:{machine.last_words()}")
+            raise Problem(f"virtual machine {self.task.name}{machine.number} did not come up: {rest}. Its console's "
+                          f"last lines:{machine.last_words()}")
         if word == "up":
             machine.is_up = True
             if all(other.is_up for other in self.machines):
@@ -412,9 +425,10 @@ class Session:
             raise SystemExit(128 + self.signals[-1])
         if self.booted_s is None:
             late = next(machine for machine in self.machines if not machine.is_up)
-            raise Problem(f"virtual machine {self.task.name}{late.number} is not up after {BOOT_LIMIT_S} s. Its console's last lines:"
-                          f"{late.last_words()}")
-        raise Problem(f"--limit: {shlex.join(self.task.words)[:200]} had not ended after {self.task.limit_s:g} s, and was killed")
+            raise Problem(f"virtual machine {self.task.name}{late.number} is not up after {BOOT_LIMIT_S} s. Its "
+                          f"console's last lines:{late.last_words()}")
+        raise Problem(f"--limit: {shlex.join(self.task.words)[:200]} had not ended after {self.task.limit_s:g} s, and "
+                      "was killed")
 
     def lost(self, machine):
         # The console and QEMU's own messages have the reason, if they have come.
@@ -425,8 +439,10 @@ class Session:
                     self.read(machine, key.data[1], key.fileobj)
                 else:
                     self.selector.unregister(key.fileobj)
-        machine.console.extend(part.decode(errors="replace") for name in ("console", "qemu") if (part := machine.parts[name]))
-        raise Problem(f"virtual machine {self.task.name}{machine.number} ended by itself. Its last lines:{machine.last_words()}")
+        machine.console.extend(part.decode(errors="replace") for name in ("console", "qemu")
+                               if (part := machine.parts[name]))
+        raise Problem(f"virtual machine {self.task.name}{machine.number} ended by itself. Its last "
+                      f"lines:{machine.last_words()}")
 
 
 def write_through(stream, data):

@@ -79,7 +79,8 @@ class Packages:
 def run(words, directory=None):
     """What it printed; a failure is a Problem with its last lines."""
     try:
-        done = subprocess.run(words, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        done = subprocess.run(words, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False,
                               timeout=FETCH_LIMIT_S)
     except subprocess.TimeoutExpired:
         raise Problem(f"`{words[0]}` took more than {FETCH_LIMIT_S} s") from None

@@ -3,10 +3,11 @@
     reframe -C SETTINGS.py -c weir_check.py -r -S WeirSustained.producers=14 -S WeirSustained.consumers=72 \\
         -S WeirSustained.options='--scenario,lhcb2021-2' -S WeirSustained.goodput_expected=1.2e12
 
-A run passes if it came to its end, its books agree (what producers say they sent, consumers say they received and the scheduler
-saw are the same events), nothing was lost, and, for WeirSustained, no producer exceeded its buffer. Figures of performance are
-compared where an expected value was given: -S CLASS.goodput_expected=BITS_PER_SECOND. `weir` is taken from the PATH, as modules or
-Spack set it up; -S CLASS.weir=PATH names another. Tried with ReFrame 4.10; settings for one machine: this_machine.py.
+A run passes if it came to its end, its books agree (what producers say they sent, consumers say they received and the
+scheduler saw are the same events), nothing was lost, and, for WeirSustained, no producer exceeded its buffer. Figures
+of performance are compared where an expected value was given: -S CLASS.goodput_expected=BITS_PER_SECOND. `weir` is
+taken from the PATH, as modules or Spack set it up; -S CLASS.weir=PATH names another. Tried with ReFrame 4.10; settings
+for one machine: this_machine.py.
 """
 
 import json
@@ -60,7 +61,8 @@ class WeirRun(rfm.RunOnlyRegressionTest):
     @deferrable
     def of_consumers(self, combine):
         """From the mean rates of the consumers in the measured seconds, b/s."""
-        rates = [rank["mean_bits_per_second"] or 0 for rank in self.record().evaluate()["ranks"] if rank["role"] == "consumer"]
+        rates = [rank["mean_bits_per_second"] or 0 for rank in self.record().evaluate()["ranks"]
+                 if rank["role"] == "consumer"]
         return combine(rates)
 
     def ran_and_agrees(self):
@@ -68,11 +70,13 @@ class WeirRun(rfm.RunOnlyRegressionTest):
         status = record.get("status", "absent")
         failure = (record.get("failure") or {}).get("what", "weir wrote no run.json; see the output")
         return [sn.assert_eq(status, "complete", msg=f"status of the run: {status} ({failure})"),
-                sn.assert_true((record.get("ledger") or {}).get("agrees"), msg="the ledgers do not agree, or were not compared")]
+                sn.assert_true((record.get("ledger") or {}).get("agrees"),
+                               msg="the ledgers do not agree, or were not compared")]
 
     def nothing_lost(self):
         totals = self.record().evaluate().get("totals") or {}
-        return [sn.assert_eq(totals.get(f"{what}_events"), 0, msg=f"{what} events: {{0}}") for what in ("lost", "corrupt", "duplicate")]
+        return [sn.assert_eq(totals.get(f"{what}_events"), 0, msg=f"{what} events: {{0}}")
+                for what in ("lost", "corrupt", "duplicate")]
 
     @performance_function("b/s")
     def goodput(self):

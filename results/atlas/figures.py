@@ -4,7 +4,8 @@ from study_figures import COLOURS, pyplot, save
 
 
 def rates(curves, paper, path):
-    """curves: configuration -> way -> points; paper: configuration -> way -> the rate at which the paper's curve is flat."""
+    """curves: configuration -> way -> points; paper: configuration -> way -> the rate at which the paper's curve is
+    flat."""
     figure, places = pyplot.subplots(1, len(curves), figsize=(12, 4), layout="constrained")
     for axes, (configuration, ways) in zip(places, curves.items()):
         for (way, points), colour in zip(ways.items(), COLOURS):
@@ -13,7 +14,8 @@ def rates(curves, paper, path):
             flat = paper.get(configuration, {}).get(way)
             if flat:
                 axes.axhline(flat, color=colour, linestyle=":", label=f"{way}, most in the paper")
-        axes.set(title=configuration.replace("x", " x "), xlabel="events/s assigned", ylabel="events/s finished", ylim=(0, None))
+        axes.set(title=configuration.replace("x", " x "), xlabel="events/s assigned", ylabel="events/s finished",
+                 ylim=(0, None))
         axes.legend(fontsize=8)
     save(figure, path)
 
@@ -24,7 +26,8 @@ def sizes(curves, paper, path):
     for (way, points), colour in zip(curves.items(), COLOURS):
         axes.plot(*zip(*points), marker="o", color=colour, label=way)
         if way in paper:
-            axes.plot(*zip(*paper[way]), marker="D", markersize=10, linestyle="", markerfacecolor="none", color=colour, label=f"{way}, paper")
+            axes.plot(*zip(*paper[way]), marker="D", markersize=10, linestyle="", markerfacecolor="none", color=colour,
+                      label=f"{way}, paper")
     axes.set(xlabel="fragment, kB", ylabel="MB/s at the builder", ylim=(-3, None))
     axes.legend(fontsize=8)
     save(figure, path)

@@ -1,6 +1,6 @@
-"""The page of bench/study best-settings, made of found.json, runs.csv and about.md; and the files of weir-sweep tune, made of cases.py."""
+"""The page of bench/study best-settings, made of tunings.csv, changes.csv, runs.csv and about.md; and the files of
+weir-sweep tune, made of cases.py."""
 
-import json
 import statistics
 import sys
 
@@ -11,32 +11,36 @@ from cases import CASES, GROUPS
 
 sys.path.append(str(studies.TOP / "src/report"))
 try:
-    from weir_report.tune import decide, objective
+    from weir_suites.tune import decide, objective
 except ModuleNotFoundError as missing:
-    sys.exit(f"best-settings: this Python has no {missing.name}, which the page is judged with; try /usr/bin/python3 bench/study best-settings ...")
+    sys.exit(f"best-settings: this Python has no {missing.name}, which the page is judged with; try /usr/bin/python3 "
+             "bench/study best-settings ...")
 
-FOUND, FILES = "found.json", "files"
+TUNINGS, CHANGES, ANSWERS, FILES = "tunings.csv", "changes.csv", "answers.md", "files"
 FIGURE = objective.FIGURES[objective.MARGIN]
 FLOWS = ("pfc", "ecn", "both")
-
-
-def found_in(out):
-    file = out / FOUND
-    return json.loads(file.read_text()) if file.exists() else {}
 
 
 class Data:
     """What tune found, and the runs with the seeds of its confirmation."""
 
     def __init__(self, out):
-        self.found, self.lines = found_in(out), studies.stored(out / "runs.csv")
+        self.tunings, self.kept, self.lines = (studies.stored(out / name) for name in (TUNINGS, CHANGES, "runs.csv"))
 
     def tuning(self, case, group):
-        return self.found.get(cases.name(case, group), {})
+        """What tune found, settings as {axis: text}; {} if it was not run."""
+        line = studies.first(studies.select(self.tunings, case=case, group=group))
+        return line and {**line, **{which: setting(line[which]) for which in ("present", "proposed")}} or {}
+
+    def found(self, case, group, part):
+        """{axis or load: Change} as tune found it. part: all changes `together` (under ""), an axis `back` at its
+        present value, a `load`."""
+        return {line["of"]: kept(line) for line in studies.select(self.kept, case=case, group=group, part=part)}
 
     def of(self, case, group, part, axis):
         """The runs of a setting, in the order of their seeds."""
-        return sorted(studies.select(self.lines, case=case, group=group, part=part, axis=axis), key=lambda line: int(line["seed"]))
+        return sorted(studies.select(self.lines, case=case, group=group, part=part, axis=axis),
+                      key=lambda line: int(line["seed"]))
 
     def values(self, case, group, part, axis):
         return [float(line["slowest_ms"]) if line["slowest_ms"] else None for line in self.of(case, group, part, axis)]
@@ -54,7 +58,8 @@ class Data:
         return change(self.best(case, other), self.best(case, group))
 
     def changed_axes(self, case, group):
-        """Axes that tune changed, what brings most alone first, and last what weir refuses alone; none while their runs are not there."""
+        """Axes that tune changed, what brings most alone first, and last what weir refuses alone; none while their runs
+        are not there."""
         axes = self._changed(case, group)
         if len(axes) > 1 and not all(self.of(case, group, "alone", axis) for axis in axes):
             return []
@@ -63,11 +68,12 @@ class Data:
 
     def _changed(self, case, group):
         tuning = self.tuning(case, group)
-        return [axis for axis, text in (tuning.get("proposed") or {}).items() if text != tuning["present"][axis]]
+        return [axis for axis, text in tuning.get("proposed", {}).items() if text != tuning["present"][axis]]
 
     def alone(self, case, group, axis):
         """The Change that this axis brings alone; None without runs."""
-        after = self.best(case, group) if self._changed(case, group) == [axis] else self.values(case, group, "alone", axis)
+        after = self.best(case, group) if self._changed(case,
+                                                        group) == [axis] else self.values(case, group, "alone", axis)
         return change(self.values(case, group, "pair", "present"), after)
 
     def first_axis(self, case, group):
@@ -90,17 +96,29 @@ def percent(share):
 
 
 def gain(found, digits=True):
-    """+39 % (29 to 49); in brackets where it is not told apart from nothing, behind a sign where it is known to be too small to matter."""
+    """+39 % (29 to 49); in brackets where it is not told apart from nothing, behind a sign where it is known to be too
+    small to matter."""
     if found is None:
         return ""
-    text = f"{'+' if found.gain >= 0.0005 else ''}{percent(found.gain)} %" + (f" ({percent(found.low)} to {percent(found.high)})" if digits else "")
+    text = f"{'+' if found.gain >= 0.0005 else ''}{percent(found.gain)} %" + (
+        f" ({percent(found.low)} to {percent(found.high)})" if digits else "")
     return text if found.is_better or found.is_worse else f"≈ {text}" if found.is_same else f"[{text}]"
 
 
-def kept(entry):
-    """The same of an entry of found.json."""
-    fields = {name: entry[name] for name in ("gain", "low", "high", "call", "detectable", "relevant", "needed") if name in entry}
-    return decide.Change(**fields)
+def kept(line):
+    """The Change of a line of changes.csv."""
+    return decide.Change(*(float(line[name]) for name in ("gain", "low", "high")), line["call"],
+                         relevant=line["relevant"] == "True")
+
+
+def words(of):
+    """A setting in a cell."""
+    return " ".join(f"{axis}={text}" for axis, text in of.items())
+
+
+def setting(cell):
+    """The reverse of words."""
+    return dict(word.split("=") for word in cell.split())
 
 
 def why_not(lines):
@@ -120,13 +138,14 @@ def on_time(lines):
 
 
 def changed(tuning):
-    return ", ".join(f"`{axis}` {text} (was {tuning['present'][axis]})" for axis, text in tuning["proposed"].items() if text != tuning["present"][axis])
+    return ", ".join(f"`{axis}` {text} (was {tuning['present'][axis]})" for axis, text in tuning["proposed"].items()
+                     if text != tuning["present"][axis])
 
 
 def proposal(tuning):
     if not tuning:
         return ""
-    if "nothing" in tuning:
+    if tuning["nothing"]:
         return tuning["nothing"]
     return changed(tuning) if tuning["proposed"] else "none is better"
 
@@ -138,12 +157,14 @@ def settings_table(data):
     """The slowest delivery of each setting, before and after."""
     rows = []
     for case in CASES:
-        cells = [f"{milliseconds(data.values(case, 'pfc', 'neither', 'present'))}; {on_time(data.of(case, 'pfc', 'neither', 'present'))}"]
+        cells = [f"{milliseconds(data.values(case, 'pfc', 'neither', 'present'))}; "
+                 f"{on_time(data.of(case, 'pfc', 'neither', 'present'))}"]
         for group in GROUPS:
             before = data.of(case, group, "pair", "present")
             after = data.of(case, group, "pair", "proposed") or before
-            cells += [f"{milliseconds(data.values(case, group, 'pair', 'present'))} → {milliseconds(data.best(case, group))}"
-                      f"; {on_time(before)} → {on_time(after)}"] if before else [""]
+            cells += [f"{milliseconds(data.values(case, group, 'pair', 'present'))} → "
+                      f"{milliseconds(data.best(case, group))}; {on_time(before)} → {on_time(after)}"] if before else [
+                          ""]
         rows.append([case, *cells])
     return studies.table(["", "neither", *(group.title for group in GROUPS.values())], rows)
 
@@ -155,7 +176,9 @@ def first_table(data):
         if axis is None:
             return "nothing" if tuning else ""
         text = f"`{axis}={tuning['proposed'][axis]}`: {gain(data.alone(case, group, axis), False)}"
-        return text if len(data.changed_axes(case, group)) == 1 else f"{text}; with the others {gain(kept(tuning['change']), False)}"
+        if len(data.changed_axes(case, group)) == 1:
+            return text
+        return f"{text}; with the others {gain(data.found(case, group, 'together')[''], False)}"
 
     rows = [[case, CASES[case].title, *(cell(case, group) for group in GROUPS)] for case in CASES]
     return studies.table(["case", "", *(group.title for group in GROUPS.values())], rows)
@@ -166,32 +189,32 @@ def proposals_table(data):
     for case, group in cases.pairs():
         tuning = data.tuning(case, group)
         if tuning:
-            flat = tuning.get("flat")
-            rows.append([case, GROUPS[group].title, proposal(tuning), gain(tuning.get("change") and kept(tuning["change"])),
-                         flat and f"{flat['settings']} of {flat['tried']}", sum(tuning.get("runs", {}).values()) or ""])
+            rows.append([case, GROUPS[group].title, proposal(tuning), gain(data.found(case, group, "together").get("")),
+                         tuning["tried"] and f"{tuning['within']} of {tuning['tried']}", tuning["runs"]])
     return studies.table(["", "", "proposed", "slowest delivery shorter by", "within 2 % of the best", "runs"], rows)
 
 
 def alone_table(data):
     rows = []
     for case, group in cases.pairs():
-        tuning = data.tuning(case, group)
+        tuning, back = data.tuning(case, group), data.found(case, group, "back")
         for axis in data.changed_axes(case, group):
-            back = next((near for near in next(one for one in tuning["axes"] if one["name"] == axis)["neighbours"] if near["words"] == "present"), None)
             rows.append([case, GROUPS[group].title, f"`{axis}={tuning['proposed'][axis]}`",
-                         gain(data.alone(case, group, axis)) or why_not(data.of(case, group, "alone", axis)), gain(back and kept(back), False)])
-    return studies.table(["", "", "axis", "alone, from the present setting", "back to its present value, from the proposed setting"], rows)
+                         gain(data.alone(case, group, axis)) or why_not(data.of(case, group, "alone", axis)),
+                         gain(back.get(axis), False)])
+    return studies.table(["", "", "axis", "alone, from the present setting",
+                          "back to its present value, from the proposed setting"], rows)
 
 
 def loads_table(data):
-    rows, words = [], {}
+    rows, heads = [], {}
     for case, group in cases.pairs():
-        loads = {load["load"]: load for load in data.tuning(case, group).get("loads", ())}
-        words |= dict.fromkeys(loads)
+        loads = data.found(case, group, "load")
+        heads |= dict.fromkeys(loads)
         if loads:
             rows.append([case, GROUPS[group].title, loads, gain(data.change(case, group, "longer"))])
-    return studies.table(["", "", *words, f"interval {cases.LONGER} times as long"],
-                         [[case, title, *(gain(kept(loads[word])) if word in loads else "" for word in words), longer]
+    return studies.table(["", "", *heads, f"interval {cases.LONGER} times as long"],
+                         [[case, title, *(gain(loads.get(head)) for head in heads), longer]
                           for case, title, loads, longer in rows])
 
 
@@ -204,30 +227,35 @@ def flows_table(data):
             before = {group: data.values(case, group, "pair", "present") for group in FLOWS}
             rows.append([case, *(gain(change(before["pfc"], before[other])) for other in ("ecn", "both")),
                          *(gain(change(best["pfc"], best[other])) for other in ("ecn", "both", "hosts"))])
-    return studies.table(["", "ECN, present", "both, present", *(f"{GROUPS[group].title}, tuned" for group in ("ecn", "both", "hosts"))], rows)
+    return studies.table(["", "ECN, present", "both, present",
+                          *(f"{GROUPS[group].title}, tuned" for group in ("ecn", "both", "hosts"))], rows)
 
 
-def answers(data):
-    """What weir-sweep tune printed, of all."""
-    parts = ["# What weir-sweep tune printed\n\n<!-- Made by bench/study best-settings. -->"]
-    for case, group in cases.pairs():
-        if tuning := data.tuning(case, group):
-            text = "\n".join(tuning["lines"]) if "lines" in tuning else tuning["nothing"]
-            parts.append(f"## {case}, {GROUPS[group].title}\n\n`weir-sweep tune results/best-settings/{FILES}/{cases.name(case, group)}.toml`, "
-                         f"weir {tuning['weir']}, {tuning['cpu_s']:.0f} s of processor time\n\n```text\n{text.strip()}\n```")
-    return "\n\n".join(parts) + "\n"
+def store_answer(out, case, group, tuning, printed):
+    """Puts what weir-sweep tune printed into answers.md, in the order of the cases."""
+    head = f"{case}, {GROUPS[group].title}"
+    text = "\n".join(printed).strip()
+    _, *old = (out / ANSWERS).read_text().rstrip().split("\n\n## ") if (out / ANSWERS).exists() else [""]
+    parts = {part.partition("\n")[0]: part for part in old}
+    parts[head] = (f"{head}\n\n`weir-sweep tune results/best-settings/{FILES}/{cases.name(case, group)}.toml`, weir "
+                   f"{tuning['weir']}, {tuning['cpu_s']:.0f} s of processor time\n\n```text\n{text}\n```")
+    ordered = [parts[head] for head in (f"{case}, {GROUPS[group].title}" for case, group in cases.pairs())
+               if head in parts]
+    (out / ANSWERS).write_text("\n\n## ".join(["# What weir-sweep tune printed\n\n<!-- Made by bench/study "
+                                               "best-settings. -->", *ordered]) + "\n")
 
 
 def page(out):
     data = Data(out)
     checked = studies.rows_of(expected.EXPECTED, data)
     outcomes = [row[-1] for row in checked]
-    parts = {"first": first_table(data), "settings": settings_table(data), "proposals": proposals_table(data), "alone": alone_table(data), "loads": loads_table(data),
-             "flows": flows_table(data), "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], checked),
+    parts = {"first": first_table(data), "settings": settings_table(data), "proposals": proposals_table(data),
+             "alone": alone_table(data), "loads": loads_table(data), "flows": flows_table(data),
+             "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], checked),
              "count": f"{outcomes.count('PASS')} of {len(outcomes)} PASS",
-             "runs": sum(sum(tuning.get("runs", {}).values()) for tuning in data.found.values()) + len(data.lines),
-             "minutes": f"{sum(tuning['cpu_s'] for tuning in data.found.values()) / 60:.0f}"}
-    made = studies.about(out, "best-settings", parts, "Made by `bench/study best-settings tune` and `runs`; `table` makes the page. "
-                         + studies.made_with([line for line in (*data.lines, *data.found.values()) if line["weir"]]))
-    return {**made, "answers.md": answers(data),
-            **{f"{FILES}/{cases.name(*pair)}.toml": cases.toml(*pair) for pair in cases.pairs()}}
+             "runs": sum(int(line["runs"] or 0) for line in data.tunings) + len(data.lines),
+             "minutes": f"{sum(float(line['cpu_s']) for line in data.tunings) / 60:.0f}"}
+    made = studies.about(out, "best-settings", parts,
+                         "Made by `bench/study best-settings tune` and `runs`; `table` makes the page. "
+                         + studies.made_with([line for line in (*data.lines, *data.tunings) if line["weir"]]))
+    return {**made, **{f"{FILES}/{cases.name(*pair)}.toml": cases.toml(*pair) for pair in cases.pairs()}}

@@ -3,11 +3,13 @@
 import studies
 
 SWITCHES = ("shallow", "deep")
-CONTROLS = {"PFC": ("on", "off"), "ECN": ("off", "on"), "both": ("on", "on"), "neither": ("off", "off")}  # pfc, ecn of the plan
+# pfc, ecn of the plan
+CONTROLS = {"PFC": ("on", "off"), "ECN": ("off", "on"), "both": ("on", "on"), "neither": ("off", "off")}
 # Their procedures set PFC and ECN, so that they are run once for a switch.
 OWN = "as the test has it"
 SETS_ITSELF = ("5.3", "7.1", "7.2", "7.3", "7.4", "rfc8239-5")
-OTHERS = ("5.1", "5.2", "8.1", "8.2", "8.3", "8.4", "9.1", "9.2", "9.3", "9.4", "10.1", "10.3", "11.2", "11.3", "12.1", "rfc8239-2", "inference-kv")
+OTHERS = ("5.1", "5.2", "8.1", "8.2", "8.3", "8.4", "9.1", "9.2", "9.3", "9.4", "10.1", "10.3", "11.2", "11.3", "12.1",
+          "rfc8239-2", "inference-kv")
 # `check` makes these again.
 CHEAP = ("shallow", "PFC", ("inference-kv",))
 
@@ -23,8 +25,10 @@ COLUMNS = {
     "5.2": (("P50", "P99", "max", "loaded / alone", "alone, calculated"),),
     "5.3": (("burst of each sender",),),
     "7.1": (("deviation from T", "marked below T", "marked above 1.5 T", "from the ramp, mean"),),
-    "7.2": (("pauses", "paused, mean of senders' ports", "dropped", "pauses received", "throughput", "line rate less headers"),),
-    "7.3": (("until both halves are fair, mean", "bound", "until all flows are fair, mean", "swing of a flow", "marked"),),
+    "7.2": (("pauses", "paused, mean of senders' ports", "dropped", "pauses received", "throughput",
+             "line rate less headers"),),
+    "7.3": (("until both halves are fair, mean", "bound", "until all flows are fair, mean", "swing of a flow",
+             "marked"),),
     "7.4": (("deadlocked", "storms found by watchdogs", "dropped by watchdogs", "pauses", "sets on time"),),
     "8.1": ((*EVENNESS, "JFI, balls in bins"),),
     "8.2": (AGAINST_ECMP,),
@@ -51,7 +55,8 @@ def plan(switch, control):
     """PLAN.toml."""
     pfc, ecn = CONTROLS.get(control, ("on", "on"))
     return "\n".join(["production-network = false", f'name = "{switch}, {control}"', "[fabric]", "hosts = 32",
-                      f'switch = "{studies.TOP / "results/bmwg" / switch}.toml"', f'pfc = "{pfc}"', f'ecn = "{ecn}"', ""])
+                      f'switch = "{studies.TOP / "results/bmwg" / switch}.toml"', f'pfc = "{pfc}"', f'ecn = "{ecn}"',
+                      ""])
 
 
 def figures(switch, control, result):
@@ -62,5 +67,6 @@ def figures(switch, control, result):
             setting = " ".join(str(row[place]) for place in settings)
             for column, value in zip(table["columns"], row):
                 if column["title"] in titles:
-                    yield {"switch": switch, "control": control, "section": result["section"], "setting": setting, "figure": column["title"],
+                    yield {"switch": switch, "control": control, "section": result["section"], "setting": setting,
+                           "figure": column["title"],
                            "unit": UNITS.get(column["unit"], column["unit"]), "point": column["point"], "value": value}

@@ -1,4 +1,5 @@
-"""The tests of the IETF's draft, by weir-sweep bmwg: shallow and deep switches, as leaves and spines, with PFC, ECN, both and neither.
+"""The tests of the IETF's draft, by weir-sweep bmwg: shallow and deep switches, as leaves and spines, with PFC, ECN,
+both and neither.
 
     bench/study bmwg run [--switch deep] [--control PFC] [--section 11.2]
     bench/study bmwg time                     # one whole suite with --quick: how long it takes here
@@ -33,10 +34,12 @@ def suite(weir, switch, control, sections):
         plan.write_text(cases.plan(switch, control))
         # The command beside the program finds a Python that has its libraries.
         beside = pathlib.Path(weir).resolve().parent / "weir-sweep"
-        command = [str(beside)] if beside.exists() else [sys.executable, "-m", "weir_report.sweep_command"]
-        words = [*command, "bmwg", str(plan), "--simulate", "--quick", *(["--only", ",".join(sections)] if sections else [])]
-        done = subprocess.run(words, check=False, env={**os.environ, "WEIR": weir, "PYTHONPATH": str(studies.TOP / "src/report"),
-                                                       "PYTHONDONTWRITEBYTECODE": "1"})
+        command = [str(beside)] if beside.exists() else [sys.executable, "-m", "weir_suites.sweep_command"]
+        words = [*command, "bmwg", str(plan), "--simulate", "--quick",
+                 *(["--only", ",".join(sections)] if sections else [])]
+        done = subprocess.run(words, check=False,
+                              env={**os.environ, "WEIR": weir, "PYTHONPATH": str(studies.TOP / "src/report"),
+                                   "PYTHONDONTWRITEBYTECODE": "1"})
         if done.returncode not in (0, 1):
             sys.exit(f"{switch}, {control}: exit status {done.returncode}")
         record = plan.with_suffix("") / "submission.json"
@@ -59,7 +62,8 @@ def store(options, switch, control, sections):
     for result in (result for result in found["results"] if result["section"] in accounts):
         account = accounts[result["section"]]
         studies.store(options.out / "sections.csv", SECTIONS, {
-            "switch": switch, "control": control, "section": result["section"], "state": result["state"], "why": result["why"],
+            "switch": switch, "control": control, "section": result["section"], "state": result["state"],
+            "why": result["why"],
             "tried": account["tried"], "counted": account["counted"], "wall_s": account["seconds"], **version}, key)
         if lines := [{**line, **version} for line in cases.figures(switch, control, result)]:
             studies.store_lines(options.out / "figures.csv", FIGURES, lines, key)
@@ -79,7 +83,8 @@ def timed(options):
     for switch in cases.SWITCHES:
         if options.switch in (None, switch):
             found, times = suite(options.weir, switch, "both", ())
-            line = {"switch": switch, "sections": len(found["trials"]), "runs": sum(trial["tried"] for trial in found["trials"]),
+            line = {"switch": switch, "sections": len(found["trials"]),
+                    "runs": sum(trial["tried"] for trial in found["trials"]),
                     "weir": provenance.program_version(options.weir)[0], **times}
             studies.store(options.out / "times.csv", TIMES, line, ("switch",))
 
@@ -94,5 +99,6 @@ def add_options(parser):
     parser.add_argument("--control", choices=(cases.OWN, *cases.CONTROLS), help="the suites with this setting only")
 
 
-STUDY = studies.Study(page.page, runs={"run": run, "time": timed}, keys={"figures.csv": FIGURES[:5], "sections.csv": SECTIONS[:3]}, replay=replay,
+STUDY = studies.Study(page.page, runs={"run": run, "time": timed},
+                      keys={"figures.csv": FIGURES[:5], "sections.csv": SECTIONS[:3]}, replay=replay,
                       options=add_options)

@@ -1,17 +1,16 @@
 """Measured cases for bench/study causes: what weir names where a limit was planted by hand, in network namespaces.
 
-All hosts are those of one lab (bench/lab): ctl01, eb01..., fn01..., each with a link of its own to a software switch. A case says where
-ranks are, which links are slow (tc tbf, of a host's interface or of the switch's port to it) and for how long, which rank is stopped
-(SIGSTOP, SIGCONT) and when, and what is true: every cause that, if it alone were relaxed, would have put the run on time.
+All hosts are those of one lab (bench/lab): ctl01, eb01..., fn01..., each with a link of its own to a software switch. A
+case says where ranks are, which links are slow (tc tbf, of a host's interface or of the switch's port to it) and for
+how long, which rank is stopped (SIGSTOP, SIGCONT) and when, and what is true: every cause that, if it alone were
+relaxed, would have put the run on time.
 """
 
 import contextlib
-import csv
 import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,8 +24,8 @@ PRODUCERS, CONSUMERS = 4, 4  # hosts of the lab
 QUEUE_MS = 20                # what a slow link's queue holds
 LIMIT_S = 60                 # for a case
 
-# Ranks on hosts of their own; all producers and the scheduler on one host and all consumers on another, which share a link; all on
-# one host, with the loopback interface for a link.
+# Ranks on hosts of their own; all producers and the scheduler on one host and all consumers on another, which share a
+# link; all on one host, with the loopback interface for a link.
 SPREAD, TWO, ONE = "spread", "two", "one"
 LINKS = {"consumer-links": "", "producer-links": ""}  # one link that ranks of both roles share
 ENGINES = {"mpi": ("--engine", "mpi"), "ucx": ("--engine", "ucx")}
@@ -66,7 +65,8 @@ def cases():
         Case("on time, mpi", {}, 3, 3, BASE),
         Case("on time, ucx", {}, 3, 3, BASE, "ucx"),
         Case("on time, two hosts", {}, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx", TWO),
-        Case("on time, producer stopped 25 of 100 ms, two hosts", {}, 1, 1, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx",
+        Case("on time, producer stopped 25 of 100 ms, two hosts", {}, 1, 1,
+             "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx",
              TWO, stop=("eb01", 0.0, 0.025, 0.1, 30)),
         # Links.
         Case("links of consumers", all_links, 3, 3, BASE, links=link(64, "fn")),
@@ -77,25 +77,33 @@ def cases():
         Case("link of consumer 1", {"consumer-links": "consumer 1"}, 3, 3, BASE, links=link(8, "fn02")),
         Case("link of consumer 0, ucx", {"consumer-links": "consumer 0"}, 3, 3, BASE, "ucx", links=link(5, "fn01")),
         Case("link of producer 1", {"producer-links": "producer 1"}, 3, 3, BASE, links=link(64, "eb02")),
-        Case("link of producer 2, ob1", {"producer-links": "producer 2"}, 3, 2, BASE, links=link(50, "eb03"), pml="ob1"),
+        Case("link of producer 2, ob1", {"producer-links": "producer 2"}, 3, 2, BASE, links=link(50, "eb03"),
+             pml="ob1"),
         Case("incast", all_links, 3, 1, BASE, links=link(190, "fn01")),
         Case("incast, ucx, build", all_links, 3, 1, BASE + " --pattern build", "ucx", links=link(190, "fn01")),
         Case("links of consumers, from 1.0 to 2.2 s", all_links, 3, 3, BASE, links=link(30, "fn"), span_s=(1.0, 2.2)),
-        Case("link of producer 0, from 1.0 s on, ucx", {"producer-links": "producer 0"}, 3, 3, BASE, "ucx", links=link(40, "eb01"),
+        Case("link of producer 0, from 1.0 s on, ucx", {"producer-links": "producer 0"}, 3, 3, BASE, "ucx",
+             links=link(40, "eb01"),
              span_s=(1.0, 9.0)),
         # One link for both roles.
         Case("link of two hosts, 1 to 1", LINKS, 1, 1, TWO_BASE, "ucx", TWO, links=link(300, "eb01")),
-        Case("link of two hosts, 2 to 2", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx", TWO,
+        Case("link of two hosts, 2 to 2", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx",
+             TWO,
              links=link(300, "eb01")),
-        Case("link of two hosts, 2 to 1", LINKS, 2, 1, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx", TWO,
+        Case("link of two hosts, 2 to 1", LINKS, 2, 1, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx",
+             TWO,
              links=link(300, "eb01")),
         Case("link of two hosts, one slot, processing of 1 ms", LINKS, 1, 1,
-             "--rate 400Mb/s --event-size 1MB --slots 1 --busy exponential:1ms --duration 3s", "ucx", TWO, links=link(300, "eb01")),
-        Case("link of two hosts, 2 to 2, mpi", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "mpi", TWO,
+             "--rate 400Mb/s --event-size 1MB --slots 1 --busy exponential:1ms --duration 3s", "ucx", TWO,
+             links=link(300, "eb01")),
+        Case("link of two hosts, 2 to 2, mpi", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s",
+             "mpi", TWO,
              links=link(300, "fn01")),
         Case("loopback, 1 to 1", LINKS, 1, 1, TWO_BASE, "ucx", ONE, links=link(300, "lo")),
-        Case("loopback, 2 to 2", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx", ONE, links=link(300, "lo")),
-        Case("link of two hosts, producer stopped 25 of 100 ms", LINKS, 1, 1, TWO_BASE, "ucx", TWO, links=link(300, "eb01"),
+        Case("loopback, 2 to 2", LINKS, 2, 2, "--rate 200Mb/s --event-size 1MB --slots 8 --duration 3s", "ucx", ONE,
+             links=link(300, "lo")),
+        Case("link of two hosts, producer stopped 25 of 100 ms", LINKS, 1, 1, TWO_BASE, "ucx", TWO,
+             links=link(300, "eb01"),
              stop=("eb01", 0.0, 0.025, 0.1, 30)),
         # Stopped ranks.
         Case("scheduler stopped 300 of 303 ms", {still: "scheduler", "scheduler": "", "control-latency": ""}, 2, 2,
@@ -103,35 +111,46 @@ def cases():
         Case("scheduler stopped once", {still: "scheduler"}, 3, 3, BASE, stop=("ctl01", 0.7, 1.2, 2.0, 1)),
         Case("producer 1 stopped once", {still: "producer 1"}, 3, 3, BASE, stop=("eb02", 0.7, 1.2, 2.0, 1)),
         Case("consumer 0 stopped once, ucx", {still: "consumer 0"}, 3, 3, BASE, "ucx", stop=("fn01", 0.7, 1.5, 2.0, 1)),
-        Case("consumer 1 stopped 290 of 300 ms", {still: "consumer 1"}, 2, 2, "--rate 80Mb/s --event-size 2MB --slots 4 --duration 3s",
+        Case("consumer 1 stopped 290 of 300 ms", {still: "consumer 1"}, 2, 2,
+             "--rate 80Mb/s --event-size 2MB --slots 4 --duration 3s",
              stop=("fn02", 0.0, 0.29, 0.3, 10)),
         Case("producer 0 stopped 180 of 200 ms", {still: "producer 0"}, 2, 2,
-             "--rate 160Mb/s --event-size 200kB --duration 3s", "ucx", stop=("eb01", 0.0, 0.18, 0.2, 15), links=link(400, "eb")),
+             "--rate 160Mb/s --event-size 200kB --duration 3s", "ucx", stop=("eb01", 0.0, 0.18, 0.2, 15),
+             links=link(400, "eb")),
         # Consumers.
         Case("processing", {"processing": ""}, 3, 3, BASE + " --busy fixed:26ms"),
-        Case("processing, ucx, burning", {"processing": ""}, 2, 1, "--rate 40Mb/s --event-size 200kB --duration 3s --busy fixed:26ms", "ucx"),
+        Case("processing, ucx, burning", {"processing": ""}, 2, 1,
+             "--rate 40Mb/s --event-size 200kB --duration 3s --busy fixed:26ms", "ucx"),
         Case("processing or slots", {"processing": "", "slots": ""}, 3, 3,
-             "--rate 80Mb/s --event-size 200kB --slots 1 --duration 3s --busy exponential:17ms", links=link(300, "eb", "fn")),
+             "--rate 80Mb/s --event-size 200kB --slots 1 --duration 3s --busy exponential:17ms",
+             links=link(300, "eb", "fn")),
         Case("high-water", {"high-water": "", "processing": "", "consumer-links": ""}, 3, 3,
-             "--rate 80Mb/s --event-size 200kB --slots 4 --duration 3s --busy exponential:18ms --high-water 1 --low-water 0", "ucx",
+             "--rate 80Mb/s --event-size 200kB --slots 4 --duration 3s --busy exponential:18ms --high-water 1 "
+             "--low-water 0", "ucx",
              links=link(180, "fn")),
         # Options.
         Case("shaping", {"shaping": ""}, 3, 3, BASE + " --shaping bucket:64Mb/s,burst=200kB"),
-        Case("shaping, ucx, steady", {"shaping": ""}, 2, 2, BASE + " --generation steady --shaping bucket:60Mb/s,burst=200kB", "ucx"),
-        Case("outstanding", {"outstanding": "", "consumer-links": ""}, 3, 3, BASE + " --pattern build --outstanding 1", links=link(150, "fn")),
+        Case("shaping, ucx, steady", {"shaping": ""}, 2, 2, BASE + " --generation steady --shaping "
+                                                                   "bucket:60Mb/s,burst=200kB", "ucx"),
+        Case("outstanding", {"outstanding": "", "consumer-links": ""}, 3, 3, BASE + " --pattern build --outstanding 1",
+             links=link(150, "fn")),
         Case("requests", {"requests": "", "producer-links": "", "control-latency": ""}, 3, 2,
-             "--rate 80Mb/s --event-size 1MB --slots 4 --streams 4 --duration 3s --pattern build --initiation pull --requests 1",
+             "--rate 80Mb/s --event-size 1MB --slots 4 --streams 4 --duration 3s --pattern build --initiation pull "
+             "--requests 1",
              links=link(85, "eb")),
-        Case("streams", {"streams": "", "consumer-links": ""}, 1, 3, "--rate 80Mb/s --event-size 1MB --slots 4 --streams 1 --duration 3s",
+        Case("streams", {"streams": "", "consumer-links": ""}, 1, 3,
+             "--rate 80Mb/s --event-size 1MB --slots 4 --streams 1 --duration 3s",
              links=link(50, "fn")),
-        Case("slots, ucx", {"slots": "", "producer-links": ""}, 3, 1, "--rate 30Mb/s --event-size 625kB --slots 1 --streams 4 --duration 3s",
+        Case("slots, ucx", {"slots": "", "producer-links": ""}, 3, 1,
+             "--rate 30Mb/s --event-size 625kB --slots 1 --streams 4 --duration 3s",
              "ucx", links=link(40, "eb")),
         Case("link of the scheduler", {"control-latency": "", "scheduler": ""}, 2, 2, SMALL, links=link(0.3, "ctl01")),
         Case("buffer", {"buffer": ""}, 3, 3, BASE + " --buffer 3MB"),
     ]
 
 
-# --------------------------------------------------------------------------------------------------------------- running
+# ---------------------------------------------------------------------------------------------------------------
+# running
 
 
 class Lab(studies.Lab):
@@ -141,16 +160,19 @@ class Lab(studies.Lab):
 
     def __enter__(self):
         super().__enter__()
-        hosts = ["ctl01", *(f"eb{i:02}" for i in range(1, PRODUCERS + 1)), *(f"fn{i:02}" for i in range(1, CONSUMERS + 1))]
+        hosts = ["ctl01", *(f"eb{i:02}" for i in range(1, PRODUCERS + 1)),
+                 *(f"fn{i:02}" for i in range(1, CONSUMERS + 1))]
         self.network = {host: self.on(host, "readlink /proc/self/ns/net").strip() for host in hosts}
         return self
 
     def slow_down(self, links):
-        """Links of hosts `eb...` and `ctl01` are slow where these send, those of `fn...` at the switch's port to them."""
+        """Links of hosts `eb...` and `ctl01` are slow where these send, those of `fn...` at the switch's port to
+        them."""
         on_switch, commands = [], {}
         for key, mbit in links.items():
             for host in [host for host in self.network if host.startswith(key)] or [key]:
-                rate = f"tbf rate {mbit}mbit burst {max(140000 if mbit >= 1 else 16000, round(mbit * 125))}b limit {max(200000, round(mbit * 125 * QUEUE_MS))}b"
+                rate = (f"tbf rate {mbit}mbit burst {max(140000 if mbit >= 1 else 16000, round(mbit * 125))}b limit "
+                        f"{max(200000, round(mbit * 125 * QUEUE_MS))}b")
                 if host == "lo":
                     commands["ctl01"] = [f"tc qdisc replace dev lo root {rate}"]
                     self.slow.append(("ctl01", "lo"))
@@ -191,7 +213,8 @@ def placed(case):
         return [f"{host} slots=1" for host in ("ctl01", *eb, *fn)], \
             ["--scheduler-host", "ctl01", "--producer-hosts", ",".join(eb), "--consumer-hosts", ",".join(fn)]
     if case.where == TWO:
-        return [f"eb01 slots={1 + case.producers}", f"fn01 slots={case.consumers}"], ["--producers", str(case.producers)]
+        return [f"eb01 slots={1 + case.producers}",
+                f"fn01 slots={case.consumers}"], ["--producers", str(case.producers)]
     return [f"ctl01 slots={1 + case.producers + case.consumers}"], ["--producers", str(case.producers)]
 
 
@@ -204,17 +227,19 @@ def launch(a_lab, case, weir, directory):
     hosts = directory / "hosts"
     hosts.write_text("\n".join(placed(case)[0]) + "\n")
     # In a process of its own: the lab enters namespaces.
-    script = ("import sys, json; sys.path.insert(0, sys.argv[1]); from lab_machine import plan; from lab_machine.running import *\n"
-              "name, pml, hosts, device, words = json.loads(sys.argv[2]); lab = plan.load_lab(name)\n"
-              "launcher, environment = mpirun_command(lab, pml, words)\n"
+    script = ("import sys, json; sys.path.insert(0, sys.argv[1]); from lab_machine import plan; from "
+              "lab_machine.running import *\nname, pml, hosts, device, words = json.loads(sys.argv[2]); lab = "
+              "plan.load_lab(name)\nlauncher, environment = mpirun_command(lab, pml, words)\n"
               "launcher[launcher.index('--hostfile') + 1] = hosts\n"
-              "environment |= {'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': device, 'OMPI_MCA_btl_tcp_if_include': device}\n"
+              "environment |= {'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': device, 'OMPI_MCA_btl_tcp_if_include': "
+              "device}\n"
               "sys.exit(run_in_lab(lab, plan.LOGIN, launcher + words, environment))\n")
     ranks = 1 + case.producers + case.consumers
     words = ["-np", str(ranks), weir, *command_of(case)[1:], "--quiet", "--out", str(directory / "run")]
     given = json.dumps([a_lab.name, case.pml, str(hosts), "lo" if case.where == ONE else "eth0", words])
     log = (directory / "log.txt").open("w")
-    return subprocess.Popen([sys.executable, "-c", script, str(studies.TOP / "bench"), given], stdout=log, stderr=log, start_new_session=True)
+    return subprocess.Popen([sys.executable, "-c", script, str(studies.TOP / "bench"), given], stdout=log, stderr=log,
+                            start_new_session=True)
 
 
 def wait_for_second_0(process, directory):
@@ -251,7 +276,7 @@ def disturb(a_lab, case, process, directory):
                 os.kill(pid, signal.SIGCONT)
 
 
-def run_case(a_lab, case, weir, keep=None):
+def run_case(a_lab, case, weir):
     """(record, directory of the run, what was printed); the directory is the caller's to remove."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="weir-causes-"))
     if case.links and not case.span_s:
@@ -268,9 +293,6 @@ def run_case(a_lab, case, weir, keep=None):
     a_lab.speed_up()
     record = directory / "run/run.json"
     said = (directory / "log.txt").read_text()
-    if keep:
-        shutil.rmtree(keep, ignore_errors=True)
-        shutil.copytree(directory / "run", keep, dirs_exist_ok=True)
     return json.loads(record.read_text()) if record.exists() else None, directory, said
 
 
@@ -289,8 +311,3 @@ def judge(case, record):
     wanted = case.truth[what]
     alone = {"consumer": case.consumers, "producer": case.producers}.get(where.partition(" ")[0], 1) == 1
     return ("right" if where == wanted or (not wanted and (alone or not where)) else "wrong rank"), what, where, share
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))

@@ -1,4 +1,5 @@
-"""Compares the causes that a measured run names with its own rows: the files of its ranks, and nothing of what the verdict was made from."""
+"""Compares the causes that a measured run names with its own rows: the files of its ranks, and nothing of what the
+verdict was made from."""
 
 import csv
 import re
@@ -43,15 +44,18 @@ def refuted(record, directory):
 
 def interfaces_of(record, role):
     """{name of rank: speed of its part of its host's interface}; a host's ranks of one role share it evenly."""
-    speeds = {host["name"]: max((one.get("speed_bits_per_second") or 0 for one in (host.get("settings") or {}).get("interfaces") or []), default=0)
+    speeds = {host["name"]: max((one.get("speed_bits_per_second") or 0
+                                 for one in (host.get("settings") or {}).get("interfaces") or []), default=0)
               for host in record["hosts"]}
     there = [rank for rank in record["ranks"] if rank["role"] == role]
-    return {f"{role} {rank['index']}": speeds.get(rank["host"], 0) / sum(one["host"] == rank["host"] for one in there) for rank in there}
+    return {f"{role} {rank['index']}": speeds.get(rank["host"], 0) / sum(one["host"] == rank["host"] for one in there)
+            for rank in there}
 
 
 def refuted_interface(text, record):
     """Against the speeds of interfaces: those said to be of one rank or of each of a role."""
-    for match in re.finditer(r"[iI]nterfaces? of ((consumer|producer)(s| [0-9]+)) (?:has|have) ([0-9.]+ [kMGT]?b/s)(?! together)", text):
+    for match in re.finditer(r"[iI]nterfaces? of ((consumer|producer)(s| [0-9]+)) (?:has|have) ([0-9.]+ [kMGT]?b/s)(?! "
+                             r"together)", text):
         speeds = interfaces_of(record, match[2])
         known = [speed for name, speed in speeds.items() if speed and match[3] in ("s", name.removeprefix(match[2]))]
         said = quantity(match[4], "[kMGT]?b/s")
@@ -70,7 +74,8 @@ def refuted_cause(cause, record, rows):
     role = {"consumer-links": "consumer", "producer-links": "producer"}.get(what)
     if role and where and where["role"] != role:
         return f"the link of a {role} is said to be that of {where['name']}"
-    needed = {"slots": ((producers, "waiting_for_slot_s"), (scheduler, "waiting_for_slot_s")), "processing": ((consumers, "processing_s"),),
+    needed = {"slots": ((producers, "waiting_for_slot_s"), (scheduler, "waiting_for_slot_s")),
+              "processing": ((consumers, "processing_s"),),
               "high-water": ((consumers, "withheld_slot_s"),), "streams": ((producers, "all_streams_s"),),
               "scheduler": ((scheduler, "handling_s"),), "consumer-links": ((ranks or consumers, "received_bytes"),),
               "producer-links": ((ranks or producers, "sent_bytes"),)}.get(what, ())
@@ -81,7 +86,8 @@ def refuted_cause(cause, record, rows):
         said = quantity(text.partition("for up to")[2], "s|ms|us")
         if longest < 0.01 or (said is not None and abs(said - longest) > 0.02 * longest):
             return f"{where['name']} is said to have stood still for {said} s, and its rows say {longest:.3f} s"
-    if what in ("shaping", "outstanding", "requests", "high-water") and str(record["plan"].get(what) or "none") in ("none", "never", "0"):
+    if what in ("shaping", "outstanding", "requests",
+                "high-water") and str(record["plan"].get(what) or "none") in ("none", "never", "0"):
         return f"--{what} is named, which was not given"
     moved = re.search(r"(consumers|producers) (?:received|moved) ([0-9.]+ [kMG]?b/s) each while data waited", text)
     if moved:

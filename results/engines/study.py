@@ -1,7 +1,8 @@
-"""The engines mpi and ucx of `weir run` side by side on this machine: goodput, grants per second, latencies, processor time.
+"""The engines mpi and ucx of `weir run` side by side on this machine: goodput, grants per second, latencies, processor
+time.
 
-measure: runs alternate (mpi ucx, ucx mpi, ...), so that a drift of the machine affects both. Open MPI may copy once between processes, as UCX may.
-Leave the machine alone meanwhile: ten minutes on two cores.
+measure: runs alternate (mpi ucx, ucx mpi, ...), so that a drift of the machine affects both. Open MPI may copy once
+between processes, as UCX may. Leave the machine alone meanwhile: ten minutes on two cores.
 """
 
 import os
@@ -25,17 +26,19 @@ CASES = {
     "1MiB-get": ("events of 1 MiB, get", *PAIR, "--event-size", "1MiB", "--transport", "get"),
     "16MiB-get": ("events of 16 MiB, get", *PAIR, "--event-size", "16MiB", "--transport", "get"),
     "grants": ("events of 64 B, 4 producers to 6 consumers", 4, 6, *FULL, "--event-size", "64B", "--buffer", "64kB"),
-    "steady": ("events of 64 KiB at 200 Mb/s, 2 producers to 2 consumers", 2, 2, "--generation", "steady", "--rate", "200Mb/s",
+    "steady": ("events of 64 KiB at 200 Mb/s, 2 producers to 2 consumers", 2, 2, "--generation", "steady", "--rate",
+               "200Mb/s",
                "--event-size", "64KiB", "--duration", "3s", "--warmup", "1s"),
 }
 FIGURES = ("goodput_gbps", "events_per_s", "cpu_us_per_event", "scheduling_p50_us", "scheduling_p99_us")
 NAMES = ("case", "engine", "round", *FIGURES, "load_before", "weir", "ucx", "mpi", "command")
 # (case, figure, expectation on the ratio ucx / mpi of the medians, least, most), written before the runs of this page.
-EXPECTED = [(case, "goodput_gbps", 1.0, None) for case in ("1MiB", "16MiB", "64MiB", "1MiB-tcp", "16MiB-tcp", "1MiB-put",
-                                                                   "16MiB-put", "1MiB-get", "16MiB-get")] + [
-    ("grants", "events_per_s", 1.5, None), ("grants", "cpu_us_per_event", None, 1.0), ("steady", "cpu_us_per_event", None, 1.0),
-    ("steady", "scheduling_p50_us", None, 1.0)]
-TITLES = {"goodput_gbps": "goodput, Gb/s", "events_per_s": "events (grants) per second", "cpu_us_per_event": "processor time per event, us",
+EXPECTED = ([(case, "goodput_gbps", 1.0, None) for case in (
+                 "1MiB", "16MiB", "64MiB", "1MiB-tcp", "16MiB-tcp", "1MiB-put", "16MiB-put", "1MiB-get", "16MiB-get")]
+            + [("grants", "events_per_s", 1.5, None), ("grants", "cpu_us_per_event", None, 1.0),
+               ("steady", "cpu_us_per_event", None, 1.0), ("steady", "scheduling_p50_us", None, 1.0)])
+TITLES = {"goodput_gbps": "goodput, Gb/s", "events_per_s": "events (grants) per second",
+          "cpu_us_per_event": "processor time per event, us",
           "scheduling_p50_us": "scheduling latency, median, us", "scheduling_p99_us": "scheduling latency, 99 %, us"}
 
 
@@ -55,7 +58,8 @@ def one_run(options, case, engine, number):
     words = ["--engine", engine, "--producers", str(producers), "--consumers", str(consumers), *words]
     start, variables = launcher(case, 1 + producers + consumers)
     load_before, before = os.getloadavg()[0], studies.children_cpu_s()
-    with studies.finished([*start, options.weir, "run", *words], env={**os.environ, **variables}, timeout=120) as (run, out):
+    with studies.finished([*start, options.weir, "run", *words], env={**os.environ, **variables},
+                          timeout=120) as (run, out):
         sums = studies.measured(out)
     cpu_s = studies.children_cpu_s() - before
     scheduling = run["latency"]["offer_to_grant"]
@@ -93,17 +97,21 @@ def page(out):
     expected = []
     for case, figure, least, most in EXPECTED:
         found, low, high = ratio(lines, case, figure)
-        expected.append([CASES[case][0], TITLES[figure], f"at least {least}" if least is not None else f"at most {most}",
+        expected.append([CASES[case][0], TITLES[figure], f"at least {least}" if least is not None
+                         else f"at most {most}",
                          f"{found:.2f} ({low:.2f} .. {high:.2f})", studies.outcome(found, least, most)])
     medians = []
     for case, (title, *_) in CASES.items():
         for engine in ENGINES:
-            medians.append([title, engine, *(f"{statistics.median(values(lines, case, engine, figure)):.4g}" for figure in FIGURES)])
-    parts = {"expected": studies.table(["runs", "figure", "ucx / mpi expected", "found: medians (rounds)", "outcome"], expected),
+            medians.append([title, engine, *(f"{statistics.median(values(lines, case, engine, figure)):.4g}"
+                                             for figure in FIGURES)])
+    parts = {"expected": studies.table(["runs", "figure", "ucx / mpi expected", "found: medians (rounds)", "outcome"],
+                                       expected),
              "medians": studies.table(["runs", "engine", *(TITLES[name] for name in FIGURES)], medians)}
     rounds = max(int(line["round"]) for line in lines)
     return studies.about(out, "engines", parts, f"Made by `bench/study engines` of runs.csv: {rounds} rounds with weir "
-                         f"{studies.versions(lines)}, {studies.versions(lines, 'mpi')}, UCX {studies.versions(lines, 'ucx')}.")
+                         f"{studies.versions(lines)}, {studies.versions(lines, 'mpi')}, UCX "
+                         f"{studies.versions(lines, 'ucx')}.")
 
 
 def add_options(parser):

@@ -1,5 +1,5 @@
-"""Real runs of which the limit is known, in network namespaces (bench/lab), with 2 producers and 2 consumers; the remedy is applied for
-real. Each case says what is planted and, by the words of the remedy, how the run is changed."""
+"""Real runs of which the limit is known, in network namespaces (bench/lab), with 2 producers and 2 consumers; the
+remedy is applied for real. Each case says what is planted and, by the words of the remedy, how the run is changed."""
 
 import json
 import os
@@ -15,7 +15,8 @@ import remedies
 import studies
 
 WIRE = 1.06  # payload to what the port is given: Ethernet, IP, TCP and control packets at 1500 bytes
-COMMON = {"event-size": "512KiB", "chunk-size": "64KiB", "slots": "8", "streams": "8", "duration": "6s", "warmup": "1s", "drain": "5s", "idle": "nap"}
+COMMON = {"event-size": "512KiB", "chunk-size": "64KiB", "slots": "8", "streams": "8", "duration": "6s", "warmup": "1s",
+          "drain": "5s", "idle": "nap"}
 LINKS = {"producer": 300.0, "consumer": 300.0}  # Mb/s
 
 
@@ -64,7 +65,8 @@ def pid_of(rank, out):
     for entry in pathlib.Path("/proc").iterdir():
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
-            if str(out).encode() in words and f"OMPI_COMM_WORLD_RANK={rank}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+            if str(out).encode() in words and f"OMPI_COMM_WORLD_RANK={rank}".encode() in (
+                entry / "environ").read_bytes().split(b"\0"):
                 return int(entry.name)
         except (OSError, ValueError):
             continue
@@ -87,7 +89,8 @@ def disturb(lab, case, out):
     helpers = []
     if case.foreign == "link":
         for host, code in (("fn01", TAKE), ("ctl01", SEND)):
-            helpers.append(lab.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            helpers.append(lab.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL))
             time.sleep(0.5)
     if (case.stop or case.foreign == "processor") and wait_for_second(out, case.stop[1] - 1 if case.stop else 0):
         if case.stop:
@@ -96,7 +99,8 @@ def disturb(lab, case, out):
             time.sleep(case.stop[2])
             os.kill(pid, signal.SIGCONT)
         else:
-            helpers += [subprocess.Popen(["chrt", "-f", "10", sys.executable, "-c", BURN]) for _ in range(os.cpu_count())]
+            helpers += [subprocess.Popen(["chrt", "-f", "10", sys.executable, "-c", BURN])
+                        for _ in range(os.cpu_count())]
     return helpers
 
 
@@ -105,18 +109,21 @@ def run(weir, case, out):
     words = [weir, "run", "--out", str(out), "--quiet"]
     for option, value in case.options.items():
         words += [f"--{option}", str(value)]
-    up = ["--producers", "2", "--consumers", "2", "--producer-link", f"{case.links['producer']:g}Mb/s", "--consumer-link",
+    up = ["--producers", "2", "--consumers", "2", "--producer-link", f"{case.links['producer']:g}Mb/s",
+          "--consumer-link",
           f"{case.links['consumer']:g}Mb/s", "--scheduler-link", "300Mb/s", "--buffer", "deep"]
     with studies.Lab("explain", *up) as lab:
         for host, mbit in case.own.items():
             set_speed(lab, host, mbit)
-        process = subprocess.Popen(lab.words("run", "-q", "--", *words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(lab.words("run", "-q", "--", *words), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
         helpers = disturb(lab, case, out)
         problem = process.communicate(timeout=120)[1]
         for helper in helpers:
             helper.terminate()
     record = out / "run.json"
-    return (json.loads(record.read_text()) if record.exists() else {"refused": problem}), shlex.join(["bench/lab", *up, "--", *words])
+    return (json.loads(record.read_text()) if record.exists()
+            else {"refused": problem}), shlex.join(["bench/lab", *up, "--", *words])
 
 
 def changed(case, remedy):
@@ -135,17 +142,20 @@ def changed(case, remedy):
         own[host[found[2]].format(int(found[3]) + 1)] = remedies.quantity(found[1], remedies.UNITS) / 1e6 * WIRE
     elif found := re.fullmatch(r"keep (?:the )?(scheduler|producer|consumer)(?: (\d+))? running", remedy):
         rank = {"scheduler": 0, "producer": 1, "consumer": 3}[found[1]] + int(found[2] or 0)
-        return case if not case.stop or case.stop[0] != rank else Case(case.name, case.options, links, own, None, case.foreign)
+        return case if not case.stop or case.stop[
+                0] != rank else Case(case.name, case.options, links, own, None, case.foreign)
     else:
         plan = remedies.one({**case.options, "fault": []}, remedy)
         if plan is None:
             return None
-        return Case(case.name, {name: value for name, value in plan.items() if name != "fault"}, links, own, case.stop, case.foreign)
+        return Case(case.name, {name: value for name, value in plan.items() if name != "fault"}, links, own, case.stop,
+                    case.foreign)
     return Case(case.name, case.options, links, own, case.stop, case.foreign)
 
 
 def good(record):
-    return "refused" not in record and record["status"] == "complete" and bool(record["verdict"]["sustained"]) and record["verdict"]["on_time"]
+    return "refused" not in record and record["status"] == "complete" and bool(
+        record["verdict"]["sustained"]) and record["verdict"]["on_time"]
 
 
 def stalled(record):
@@ -167,7 +177,7 @@ def one(weir, case, directory, explain, fill, row):
     if row["outcome"]:
         return row
     fixed = case
-    for part in remedies.parts_of(found):
+    for part in remedies.parts_of(found["remedy"], found["causes"][0]["together_with"]):
         fixed = fixed and changed(fixed, part)
     row["tried"] = found["remedy"]
     if fixed is None:

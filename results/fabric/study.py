@@ -1,4 +1,5 @@
-"""ECMP, flowlets, spraying or the shorter queue, with PFC, ECN, both or neither: a leaf-spine fabric under all-to-all, event building and a ring.
+"""ECMP, flowlets, spraying or the shorter queue, with PFC, ECN, both or neither: a leaf-spine fabric under all-to-all,
+event building and a ring.
 
     bench/study fabric files                  # the ring, by weir-traffic: results/fabric/files
     bench/study fabric run [--jobs 2] [--part seeds]
@@ -23,8 +24,10 @@ import page
 import studies
 from studies import TOP
 
-NAMES = ("part", "traffic", "fabric", "balancing", "flow", "queue_pairs", "more", "seed", "status", "over_ideal_median", "over_ideal_worst",
-         "late_sets", "sets", "jain_index_mean", "jain_index_worst", "most_over_mean_worst", "out_of_sequence", "reordered", "sent_again", "dropped",
+NAMES = ("part", "traffic", "fabric", "balancing", "flow", "queue_pairs", "more", "seed", "status", "over_ideal_median",
+         "over_ideal_worst",
+         "late_sets", "sets", "jain_index_mean", "jain_index_worst", "most_over_mean_worst", "out_of_sequence",
+         "reordered", "sent_again", "dropped",
          "timeouts", "pauses_sent", "marked", "queue_peak_bytes", "weir", "command")
 LIMIT_S = 120
 NEVER = float("inf")  # a phase that was not complete 2 s after the last one had begun
@@ -34,7 +37,8 @@ CHEAP = {"part": "main", "traffic": "all-to-all", "fabric": "1:1", "flow": "PFC"
 
 def make_files(top):
     """The ring, in `top`/results/fabric/files."""
-    done = subprocess.run([sys.executable, "-m", "weir_report.traffic_command", *shlex.split(cases.RING_WORDS), "--out", cases.RING], cwd=top,
+    done = subprocess.run([sys.executable, "-m", "weir_suites.traffic_command", *shlex.split(cases.RING_WORDS), "--out",
+                           cases.RING], cwd=top,
                           capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": str(TOP / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
     if done.returncode != 0:
@@ -57,14 +61,16 @@ def ratios(run, out, one):
     """Times over the ideal: of phases, of the iteration, or of each producer's slowest set."""
     if one["traffic"] == "event building":
         interval_s, ideal_s = cases.BUILD_US * 1e-6, float(one["ideal_us"]) * 1e-6
-        return [NEVER if rank["least_slack_s"] is None else (interval_s - rank["least_slack_s"]) / ideal_s for rank in run["ranks"]
+        return [NEVER if rank["least_slack_s"] is None else (interval_s - rank["least_slack_s"]) / ideal_s
+                for rank in run["ranks"]
                 if rank["role"] == "producer"]
     if one["traffic"] == "ring":
         ideal_s = float(one["ideal_us"]) * 1e-6
         jct_s = run["collectives"][0]["jct_s_max"]
         return [NEVER if jct_s is None else jct_s / ideal_s]
     with open(out / "phases.csv", newline="") as stream:
-        return [float(phase["completion_s"]) / float(phase["ideal_s"]) if phase["completion_s"] else NEVER for phase in csv.DictReader(stream)]
+        return [float(phase["completion_s"]) / float(phase["ideal_s"]) if phase["completion_s"] else NEVER
+                for phase in csv.DictReader(stream)]
 
 
 def measured(run, out, one):
@@ -80,8 +86,10 @@ def measured(run, out, one):
             "jain_index_worst": min(links["jain_index"] for links in loads),
             "most_over_mean_worst": max(links["most_over_mean"] for links in loads),
             "out_of_sequence": counted("out_of_sequence"), "reordered": counted("reordered_packets"),
-            "sent_again": network["packets_sent_again"], "dropped": network["dropped_packets"], "timeouts": network["timeouts"],
-            "pauses_sent": network["pauses_sent"], "marked": network["marked_packets"], "queue_peak_bytes": network["queue_peak_bytes"]}
+            "sent_again": network["packets_sent_again"], "dropped": network["dropped_packets"],
+            "timeouts": network["timeouts"],
+            "pauses_sent": network["pauses_sent"], "marked": network["marked_packets"],
+            "queue_peak_bytes": network["queue_peak_bytes"]}
 
 
 def simulate(weir, one):

@@ -1,7 +1,7 @@
 """A trace of flows, replayed: slowdowns of made-up traces against what closed forms give.
 
-run: ten seconds of processor time: each case is a trace, which weir-traffic replay simulates with the fluid model and packet by packet;
-`check` does all of it again.
+run: ten seconds of processor time: each case is a trace, which weir-traffic replay simulates with the fluid model and
+packet by packet; `check` does all of it again.
 What is expected stands beside each case here and was written before the runs; about.md has the formulas.
 """
 
@@ -15,7 +15,8 @@ import tempfile
 
 import studies
 
-NAMES = ("case", "network", "flows", "ideal_us_min", "ideal_us_max", "expected", "least", "most", "slowdown_min", "slowdown_max", "outcome",
+NAMES = ("case", "network", "flows", "ideal_us_min", "ideal_us_max", "expected", "least", "most", "slowdown_min",
+         "slowdown_max", "outcome",
          "dropped_packets", "weir", "command")
 LINK_BYTES_PER_US, LATENCY_US, PAYLOAD, PACKET = 12500, 5.0, 4096, 4178
 NETWORKS = ("fluid", "packet")
@@ -33,9 +34,9 @@ def delay_us(size, network):
 
 
 def shared(size, count, network):
-    """(least, expected, most) slowdown where `count` transfers go over a link. Packets: the first flow ends a packet of each other one
-    before the last one; each waits for up to one in its host; and a last packet that is short need not wait in the switch for a full one
-    of its flow, as it does alone."""
+    """(least, expected, most) slowdown where `count` transfers go over a link. Packets: the first flow ends a packet of
+    each other one before the last one; each waits for up to one in its host; and a last packet that is short need not
+    wait in the switch for a full one of its flow, as it does alone."""
     delay, wire = delay_us(size, network), wire_us(size, network)
     if network == "fluid":
         return around((delay + count * wire) / (delay + wire), 0.0005)
@@ -57,8 +58,8 @@ def around(value, tolerance):
     return value - tolerance, value, value + tolerance
 
 
-# Name, flows, options, {network: (least, expected, most)}, which flow is judged (None: all). Tolerances: fluid, rounding to nanoseconds;
-# packets, the random time of up to a packet, 0.33 us, that each flow may spend in its host.
+# Name, flows, options, {network: (least, expected, most)}, which flow is judged (None: all). Tolerances: fluid,
+# rounding to nanoseconds; packets, the random time of up to a packet, 0.33 us, that each flow may spend in its host.
 def cases():
     sizes = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
     alone = [(5000 * number, 0, 1, size) for number, size in enumerate(sizes)]
@@ -68,9 +69,11 @@ def cases():
     yield "alone, 48 bytes of headers, payload 1000", alone, ("--mtu", "1000B", "--packet-overhead", "48B"), {
         "fluid": around(1, 0.001), "packet": around(1, 0.02)}, None
     yield "alone, to another leaf", alone, (
-        "--switch-set", "topology.kind=leaf-spine", "--switch-set", "placement.kind=rows"), {"packet": around(1, 0.07)}, None
-    yield "permutation of 8", [flow for host in range(8) for flow in together(1_000_000, [host], [(host + 1) % 8])], (), {
-        "fluid": around(1, 0.001), "packet": around(1, 0.005)}, None
+        "--switch-set", "topology.kind=leaf-spine", "--switch-set",
+        "placement.kind=rows"), {"packet": around(1, 0.07)}, None
+    yield "permutation of 8", [flow for host in range(8) for flow in together(
+                                   1_000_000, [host],
+                                   [(host + 1) % 8])], (), {"fluid": around(1, 0.001), "packet": around(1, 0.005)}, None
     for count, size in ((2, 4_000_000), (4, 1_000_000), (8, 500_000), (16, 250_000)):
         expected = {network: shared(size, count, network) for network in NETWORKS}
         yield f"incast of {count}", together(size, range(1, count + 1), [0]), (), expected, None
@@ -79,7 +82,8 @@ def cases():
     behind = [(0, 0, 1, long), (gap, 0, 1, short)]
     yield "short behind long, a queue pair for both", behind, (), {"packet": around(queued(long, short, gap), 0.07)}, 1
     # In its turn: it waits for at most one packet before, in the host, and has its own one in the switch.
-    yield "short behind long, a queue pair for each", behind, ("--queue-pairs", "event"), {"packet": around(1.06, 0.07)}, 1
+    yield "short behind long, a queue pair for each", behind, (
+        "--queue-pairs", "event"), {"packet": around(1.06, 0.07)}, 1
     yield "short behind long, fluid", behind, (), {"fluid": shared(short, 2, "fluid")}, 1
 
 
@@ -89,8 +93,10 @@ def run_case(weir, name, flows, options, network, only):
         lines = [f"{time},{sender},{receiver},{size}" for time, sender, receiver, size in sorted(flows)]
         (top / "flows.csv").write_text("\n".join(["time_us,from,to,bytes", *lines]) + "\n")
         words = ["replay", "flows.csv", "--link", "100Gb/s", "--out", "run", "--", "--network", network, *options]
-        done = subprocess.run([sys.executable, "-m", "weir_report.traffic_command", *words], cwd=top, capture_output=True, text=True, check=False,
-                              env={**os.environ, "WEIR": weir, "PYTHONPATH": str(studies.TOP / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
+        done = subprocess.run([sys.executable, "-m", "weir_suites.traffic_command", *words], cwd=top,
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, "WEIR": weir, "PYTHONPATH": str(studies.TOP / "src/report"),
+                                   "PYTHONDONTWRITEBYTECODE": "1"})
         if done.returncode != 0:
             sys.exit(f"{name}: {done.stderr}")
         run = json.loads((top / "run/run.json").read_text())
@@ -98,9 +104,11 @@ def run_case(weir, name, flows, options, network, only):
     judged = found if only is None else [found[only]]
     slowdowns = [float(line["slowdown"]) for line in judged]
     ideals = [1e6 * float(line["ideal_s"]) for line in judged]
-    return {"case": name, "network": network, "flows": len(found), "ideal_us_min": min(ideals), "ideal_us_max": max(ideals),
+    return {"case": name, "network": network, "flows": len(found), "ideal_us_min": min(ideals),
+            "ideal_us_max": max(ideals),
             "slowdown_min": min(slowdowns), "slowdown_max": max(slowdowns), "weir": run["environment"]["weir_version"],
-            "dropped_packets": (run.get("switch") or {}).get("dropped_packets"), "command": "weir-traffic " + shlex.join(words)}
+            "dropped_packets": (run.get("switch") or {}).get("dropped_packets"),
+            "command": "weir-traffic " + shlex.join(words)}
 
 
 def outcome(line):
@@ -131,7 +139,8 @@ def page(out):
     head = ["case", "network", "flows", "expected slowdown", "band", "found", "outcome"]
     parts = {"cases": studies.table(head, rows), "count": f"{passed} of {len(lines)} PASS."}
     return studies.about(out, "flow-trace", parts,
-                         f"Made by `bench/study flow-trace run`; `table` makes the page of runs.csv. {studies.made_with(lines)}")
+                         "Made by `bench/study flow-trace run`; `table` makes the page of runs.csv. "
+                         f"{studies.made_with(lines)}")
 
 
 STUDY = studies.Study(page, runs={"run": make_lines}, keys={"runs.csv": ("case", "network")}, replay=make_lines)

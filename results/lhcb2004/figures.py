@@ -12,7 +12,8 @@ def sizes(hosts, path):
         wire.plot(x, values[0], linewidth=width, label=name)
         frames.plot(x, [rate / 1000 for rate in values[1]], linewidth=width)
         lost.plot(x, values[2], linewidth=width)
-    for axes, unit in ((wire, "received, Mb/s on the wire"), (frames, "received, 1000 frames/s"), (lost, "share of datagrams lost")):
+    for axes, unit in ((wire, "received, Mb/s on the wire"), (frames, "received, 1000 frames/s"),
+                       (lost, "share of datagrams lost")):
         axes.set(xscale="log", xlabel="datagram, B", ylabel=unit)
     frames.set(ylim=(0, 400))
     frames.axhline(280, color="#444444", linestyle=":")

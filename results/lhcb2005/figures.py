@@ -7,20 +7,24 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c")
 
 
 def table1(runs, paper, path):
-    """% that arrived: against the port's buffer with free hosts (delay at each sender), against the receiver's time (delay at the
-    receiver). Lines: the note."""
+    """% that arrived: against the port's buffer with free hosts (delay at each sender), against the receiver's time
+    (delay at the receiver). Lines: the note."""
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
     for colour, (delay, percent) in zip(COLOURS, paper):
         for axes in (left, right):
             axes.axhline(percent, color=colour, linestyle=":")
-        mine = [run for run in runs if run["what"] == "table 1" and run["delay_us"] == str(delay) and run["send_us"] == "0"
+        mine = [run for run in runs if run["what"] == "table 1" and run["delay_us"] == str(delay)
+                and run["send_us"] == "0"
                 and run["overhead_bytes"] == "0" and run["socket"] == "100kB"]
         left.plot(*zip(*sorted((float(run["port"].removesuffix("MB")), float(run["success_percent"])) for run in mine
-                               if run["reading"] == "sender" and run["read_us"] == "0")), color=colour, marker=".", label=f"{delay} us")
-        right.plot(*zip(*sorted((float(run["read_us"]), float(run["success_percent"])) for run in mine if run["reading"] == "receiver + 8")),
+                               if run["reading"] == "sender" and run["read_us"] == "0")), color=colour, marker=".",
+                  label=f"{delay} us")
+        right.plot(*zip(*sorted((float(run["read_us"]), float(run["success_percent"])) for run in mine
+                                if run["reading"] == "receiver + 8")),
                    color=colour, marker=".", label=f"{delay} us")
     left.axvline(5, color="#444444", linewidth=0.5)
-    left.set(xlabel="buffer of the port, MB (the note: 5)", ylabel="% that arrived (dotted: the note)", title="delay at each sender, free hosts")
+    left.set(xlabel="buffer of the port, MB (the note: 5)", ylabel="% that arrived (dotted: the note)",
+             title="delay at each sender, free hosts")
     right.set(xlabel="receiver's time for a packet, us", title="delay + 8 us at the receiver")
     left.legend()
     save(figure, path)

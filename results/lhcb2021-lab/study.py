@@ -1,15 +1,17 @@
-"""The five rows of the LHCb 2021 paper, measured: all 33 or 87 hosts of each in a lab on this machine, links and rates scaled
-down, beside the simulator with the same scale, framing, seed and duration. Misses included.
+"""The five rows of the LHCb 2021 paper, measured: all 33 or 87 hosts of each in a lab on this machine, links and rates
+scaled down, beside the simulator with the same scale, framing, seed and duration. Misses included.
 
     bench/study lhcb2021-lab rows [--scale 1/200] [--rows 1,2,3,4,5] [--buffer deep]
     bench/study lhcb2021-lab slow [--scale 1/800] [--rows 1,2,3,4,5]
     bench/study lhcb2021-lab buffers [--scale 1/800]
 
-rows: rows 2, 4 and 5 for 300 s as in the paper, because their consumers are busy at random; rows 1 and 3 for 60 s; 20 minutes.
-slow: the same with --time-scale 10, 15 and 30 seconds of the paper, and packets in small bundles: what a packet and a message take
-is then a tenth of what it is in `rows`, beside an event; 23 minutes. buffers: row 3 with shallow and deep switch buffers, at a scale
-at which the machine is not the limit; four minutes. Each run is written to runs.csv or buffers.csv as it ends (a
-later run of the same kind replaces it), and README.md and its figures are made of them. Runs need root, as bench/lab does.
+rows: rows 2, 4 and 5 for 300 s as in the paper, because their consumers are busy at random; rows 1 and 3 for 60 s; 20
+minutes.
+slow: the same with --time-scale 10, 15 and 30 seconds of the paper, and packets in small bundles: what a packet and a
+message take is then a tenth of what it is in `rows`, beside an event; 23 minutes. buffers: row 3 with shallow and deep
+switch buffers, at a scale at which the machine is not the limit; four minutes. Each run is written to runs.csv or
+buffers.csv as it ends (a later run of the same kind replaces it), and README.md and its figures are made of them. Runs
+need root, as bench/lab does.
 """
 
 import fractions
@@ -36,22 +38,26 @@ PAPER = {
     5: ("first, until about 200 s", 63.3, None, None, 95.0, 4),
 }
 # row: producers, consumers, links in Gb/s
-LAYOUT = {1: (14, 72, 100, 25), 2: (14, 72, 100, 25), 3: (18, 14, 100, 100), 4: (18, 14, 100, 100), 5: (18, 14, 100, 100)}
+LAYOUT = {1: (14, 72, 100, 25), 2: (14, 72, 100, 25), 3: (18, 14, 100, 100), 4: (18, 14, 100, 100),
+          5: (18, 14, 100, 100)}
 SECONDS = {1: 60, 2: 300, 3: 60, 4: 300, 5: 300}
 # Lengths of `slow`, in seconds of the paper: each takes ten.
 SLOW_SECONDS = {1: 15, 2: 30, 3: 15, 4: 30, 5: 30}
-# Jumbo frames, as RDMA with 4096 bytes per packet needs them: rows 3 to 5 need 95.1 % of the consumers' links, and at MTU
-# 1500 TCP leaves 94.1.
+# Jumbo frames, as RDMA with 4096 bytes per packet needs them: rows 3 to 5 need 95.1 % of the consumers' links, and at
+# MTU 1500 TCP leaves 94.1.
 MTU = 9000
 # The same in the comparison of buffers, or it would compare how much CPU time bundles save. Two packets.
 BUNDLE = "18028B"
 # scale, times longer, rows, buffers
 DEFAULTS = {"rows": ("1/200", 1, "1,2,3,4,5", "deep"), "slow": ("1/800", 10, "1,2,3,4,5", "deep"),
             "buffers": ("1/800", 1, "3", "32KiB,64KiB,256KiB,1MiB,deep")}
-RUN_NUMBERS = ("row", "world", "buffer", "scale", "time_scale", "duration_s", "seed", "sustained", "first_overflow_second", "max_occupancy",
+RUN_NUMBERS = ("row", "world", "buffer", "scale", "time_scale", "duration_s", "seed", "sustained",
+               "first_overflow_second", "max_occupancy",
                "blocked_at_once_max", "producers_gbps", "consumers_mean_gbps", "slowest_consumer_mean_gbps",
-               "fastest_consumer_mean_gbps", "lowest_second_gbps", "highest_second_gbps", "delivery_us_p50", "delivery_us_p99",
-               "delivery_us_max", "lost_events", "poll_gap_us_max", "cpu_busy_share", "cpu_own_share", "load_before", "segments_sent",
+               "fastest_consumer_mean_gbps", "lowest_second_gbps", "highest_second_gbps", "delivery_us_p50",
+               "delivery_us_p99",
+               "delivery_us_max", "lost_events", "poll_gap_us_max", "cpu_busy_share", "cpu_own_share", "load_before",
+               "segments_sent",
                "segments_retransmitted", "timeouts", "port_drops_packets", "weir", "mpi")
 KEY = ("row", "world", "buffer", "scale", "time_scale", "seed")
 # The page of the paper compares some of these for the five rows, too.
@@ -64,7 +70,8 @@ def scaled(gbps, scale):
 
 def run_options(row, options, seconds):
     slower = ["--time-scale", str(options.time_scale)] if options.time_scale != 1 else []
-    return ["--scenario", f"lhcb2021-{row}", "--scale", str(options.scale), *slower, "--duration", f"{seconds}s", "--warmup", f"{options.warmup}s",
+    return ["--scenario", f"lhcb2021-{row}", "--scale", str(options.scale), *slower, "--duration", f"{seconds}s",
+            "--warmup", f"{options.warmup}s",
             "--seed", str(options.seed)]
 
 
@@ -81,11 +88,14 @@ def measured(run, directory, time_scale):
     means = [statistics.fmean(rank) for rank in consumers]
     first = run["verdict"]["first_overflow_second"]
     return {
-        "sustained": run["verdict"]["sustained"], "first_overflow_second": None if first is None else first // time_scale,
+        "sustained": run["verdict"]["sustained"], "first_overflow_second": None if first is None
+        else first // time_scale,
         "max_occupancy": run["totals"]["max_occupancy"], "blocked_at_once_max": run["verdict"]["blocked_at_once_max"],
-        "producers_gbps": statistics.fmean(statistics.fmean(rank) for rank in producers), "consumers_mean_gbps": statistics.fmean(means),
+        "producers_gbps": statistics.fmean(statistics.fmean(rank) for rank in producers),
+        "consumers_mean_gbps": statistics.fmean(means),
         "slowest_consumer_mean_gbps": min(means), "fastest_consumer_mean_gbps": max(means),
-        "lowest_second_gbps": min(min(rank) for rank in consumers), "highest_second_gbps": max(max(rank) for rank in consumers),
+        "lowest_second_gbps": min(min(rank) for rank in consumers),
+        "highest_second_gbps": max(max(rank) for rank in consumers),
     }
 
 
@@ -97,25 +107,29 @@ def one_run(options, row, world, buffer, seconds):
         counters = pathlib.Path(directory) / "counters.json"
         common = run_options(row, options, seconds)
         if world == "lab":
-            words = [str(TOP / "bench/lab"), "with", "--name", "paper", "--producers", str(producers), "--consumers", str(consumers),
+            words = [str(TOP / "bench/lab"), "with", "--name", "paper", "--producers", str(producers), "--consumers",
+                     str(consumers),
                      "--producer-link", scaled(producer_link, scale), "--consumer-link", scaled(consumer_link, scale),
                      "--buffer", buffer, "--mtu", f"{MTU}B", "--pml", options.pml, "--counters", str(counters), "-q",
                      *(["--bundle", BUNDLE] if options.what != "rows" else []), "--", "weir", "run", *common]
         else:
             words = [options.weir, "simulate", *common, "--framing", "tcp", "--mtu", f"{MTU}B"]
-        print(f"== row {row}, {world}" + (f", buffer {buffer}" if world == "lab" else "") + f": {shlex.join(words)} --out ...", flush=True)
+        print(f"== row {row}, {world}" + (f", buffer {buffer}" if world == "lab" else "")
+              + f": {shlex.join(words)} --out ...", flush=True)
         load_before, before, own_before = os.getloadavg()[0], cpu_times(), os.times()
         with studies.finished(words, env={**os.environ, "WEIR": options.weir}) as (run, out):
             after, own_after = cpu_times(), os.times()
             numbers = measured(run, out, options.time_scale)
-            numbers = {name: value / float(scale) if name.endswith("_gbps") else value for name, value in numbers.items()}
+            numbers = {name: value / float(scale) if name.endswith("_gbps") else value
+                       for name, value in numbers.items()}
             if options.what != "buffers":
                 numbers |= model.measured(out, run, row, {"event": "128MiB"}, float(scale), options.time_scale)
         own_s = sum(now - then for now, then in zip(own_after[2:4], own_before[2:4]))
         delivery = run["latency"]["delivery"]
         busy, idle = (now - then for now, then in zip(after, before))
         numbers |= {
-            "row": row, "world": world, "buffer": buffer if world == "lab" else "", "scale": str(scale), "time_scale": options.time_scale,
+            "row": row, "world": world, "buffer": buffer if world == "lab" else "", "scale": str(scale),
+            "time_scale": options.time_scale,
             "duration_s": seconds,
             "seed": options.seed, "delivery_us_p50": delivery["p50_us"], "delivery_us_p99": delivery["p99_us"],
             "delivery_us_max": delivery["max_us"], "lost_events": run["totals"]["lost_events"],
@@ -127,7 +141,8 @@ def one_run(options, row, world, buffer, seconds):
                         for name in ("segments_sent", "segments_retransmitted", "timeouts", "port_drops_packets")}
             numbers |= {"poll_gap_us_max": max(rank["poll_gap_max_us"] for rank in run["ranks"]),
                         "cpu_busy_share": busy / (busy + idle),
-                        "cpu_own_share": own_s / os.cpu_count() / (own_after.elapsed - own_before.elapsed), "load_before": load_before,
+                        "cpu_own_share": own_s / os.cpu_count() / (own_after.elapsed - own_before.elapsed),
+                        "load_before": load_before,
                         "mpi": run["environment"]["mpi_library"].split(",")[0]}
         print(f"   {run['verdict']['text']}", flush=True)
         return numbers
@@ -181,7 +196,8 @@ def rows_table(runs):
                 for world in ("simulator", "lab")]
         if pair == [None, None]:
             continue
-        lines += [[row, "sustained", sustained, *(verdict_text(run) for run in pair)], ["", "late sets", "", *(late_text(run) for run in pair)]]
+        lines += [[row, "sustained", sustained, *(verdict_text(run) for run in pair)],
+                  ["", "late sets", "", *(late_text(run) for run in pair)]]
         for what, said, name, form in (
                 ("producers, Gb/s", paper_text(producers), "producers_gbps", "{:.1f}"),
                 ("consumers, mean Gb/s", paper_text(mean), "consumers_mean_gbps", "{:.1f}"),
@@ -195,9 +211,11 @@ def rows_table(runs):
 
 
 def facts_table(runs):
-    lines = [[run["row"], run["scale"], run["buffer"], sent_again(run), run["port_drops_packets"], f"{float(run['poll_gap_us_max']) / 1000:.0f} ms",
+    lines = [[run["row"], run["scale"], run["buffer"], sent_again(run), run["port_drops_packets"],
+              f"{float(run['poll_gap_us_max']) / 1000:.0f} ms",
               *cpu_shares(run)] for run in runs if run["world"] == "lab"]
-    return studies.table(["row", "scale", "switch buffer", "sent again", "ports dropped", "longest turn of a rank", "CPU: all", "of the lab"], lines)
+    return studies.table(["row", "scale", "switch buffer", "sent again", "ports dropped", "longest turn of a rank",
+                          "CPU: all", "of the lab"], lines)
 
 
 def cpu_shares(run):
@@ -217,9 +235,11 @@ def buffers_table(runs):
     for run in sorted(runs, key=lambda run: (run["row"], size_order(run["buffer"]))):
         delivery = " / ".join(f"{float(run[f'delivery_us_{name}']) / 1e6:.2f}" for name in ("p50", "p99", "max"))
         lines.append([run["row"], run["buffer"], verdict_text(run), number(run, "max_occupancy", "{:.2f}"),
-                      number(run, "slowest_consumer_mean_gbps"), delivery, sent_again(run), run["port_drops_packets"], run["timeouts"], *cpu_shares(run)])
+                      number(run, "slowest_consumer_mean_gbps"), delivery, sent_again(run), run["port_drops_packets"],
+                      run["timeouts"], *cpu_shares(run)])
     return studies.table(["row", "buffer per port", "sustained", "worst occupancy", "slowest consumer, mean Gb/s",
-                          "delivery p50 / p99 / max, s", "sent again", "ports dropped", "timeouts", "CPU: all", "of the lab"], lines)
+                          "delivery p50 / p99 / max, s", "sent again", "ports dropped", "timeouts", "CPU: all",
+                          "of the lab"], lines)
 
 
 def paper_text(value):
@@ -228,15 +248,18 @@ def paper_text(value):
 
 def page(out):
     observed = {tuple(run[name] for name in KEY): run for run in studies.stored(out / "observations.csv")}
-    rows = [{**run, "late_share": observed[tuple(run[name] for name in KEY)]["late_share"]} for run in studies.stored(out / "runs.csv")]
+    rows = [{**run, "late_share": observed[tuple(run[name] for name in KEY)]["late_share"]}
+            for run in studies.stored(out / "runs.csv")]
     buffers = studies.stored(out / "buffers.csv")
     parts = ["# LHCb 2021 in a lab: paper, simulator and measured runs",
-             "Made by `bench/study lhcb2021-lab`; edit `answer.md`, `expected.md` and `about.md`, not this file. Every host of the paper is a network namespace of one machine, with "
-             "a link and a switch port of its own (`bench/lab`); links, rates and event sizes are scaled down by the same factor, and the "
-             "Gb/s below are scaled up again. Simulator: `weir simulate` with the same options, `--framing tcp`, "
-             f"`--mtu {MTU}B`, and the same seed."]
+             "Made by `bench/study lhcb2021-lab`; edit `answer.md`, `expected.md` and `about.md`, not this file. Every "
+             "host of the paper is a network namespace of one machine, with a link and a switch port of its own "
+             "(`bench/lab`); links, rates and event sizes are scaled down by the same factor, and the Gb/s below are "
+             f"scaled up again. Simulator: `weir simulate` with the same options, `--framing tcp`, `--mtu {MTU}B`, and "
+             "the same seed."]
     versions = sorted({f"weir {run['weir']}, {run['mpi']}" for run in rows + buffers if run["world"] == "lab"})
-    parts += ["Measured with " + "; ".join(versions) + ".", studies.text(out, "answer.md"), studies.text(out, "expected.md")]
+    parts += ["Measured with " + "; ".join(versions) + ".", studies.text(out, "answer.md"),
+              studies.text(out, "expected.md")]
     for command, title in (("slow", "The five rows, ten times slower"), ("rows", "The five rows in the paper's time")):
         runs = [run for run in rows if run["time_scale"] == str(DEFAULTS[command][1])]
         if runs:
@@ -244,7 +267,8 @@ def page(out):
                       f"![Rates of consumers and worst occupancy, paper, simulator and lab]({command}.png)",
                       "What it cost, from the counters of the lab:", facts_table(runs)]
     if buffers:
-        parts += ["## Shallow against deep switch buffers", "    bench/study lhcb2021-lab buffers", buffers_table(buffers),
+        parts += ["## Shallow against deep switch buffers", "    bench/study lhcb2021-lab buffers",
+                  buffers_table(buffers),
                   "![Retransmissions, slowest consumer and worst occupancy against the buffer per port](buffers.png)"]
     return {"README.md": studies.joined([*parts, studies.text(out, "about.md")])}
 
@@ -279,15 +303,18 @@ def measure(options):
 
 
 def add_options(parser):
-    parser.add_argument("--scale", dest="given_scale", metavar="SCALE", type=fractions.Fraction, help="of links, rates and sizes (default 1/200; slow, buffers: 1/800)")
+    parser.add_argument("--scale", dest="given_scale", metavar="SCALE", type=fractions.Fraction,
+                        help="of links, rates and sizes (default 1/200; slow, buffers: 1/800)")
     parser.add_argument("--rows", default=None, help="which of the rows (default 1,2,3,4,5; buffers: 3)")
     parser.add_argument("--buffer", default=None, help="of the switch's ports, as for bench/lab; several with ',' "
                         "(default deep; buffers: 32KiB,64KiB,256KiB,1MiB,deep)")
     parser.add_argument("--seconds", type=int, help="of the paper, of every run, instead of the usual")
-    parser.add_argument("--warmup", dest="given_warmup", metavar="SECONDS", type=int, help="seconds (default 10, as in the paper's scenarios; slow: 2, which take 20)")
+    parser.add_argument("--warmup", dest="given_warmup", metavar="SECONDS", type=int,
+                        help="seconds (default 10, as in the paper's scenarios; slow: 2, which take 20)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pml", choices=("ucx", "ob1"), default="ucx")
 
 
-STUDY = studies.Study(page, runs=dict.fromkeys(DEFAULTS, measure), keys={"runs.csv": KEY, "observations.csv": KEY}, replay=replay, draw=draw,
+STUDY = studies.Study(page, runs=dict.fromkeys(DEFAULTS, measure), keys={"runs.csv": KEY, "observations.csv": KEY},
+                      replay=replay, draw=draw,
                       options=add_options)

@@ -34,13 +34,16 @@ def panel(axes, what, directory, event_gb, sets):
         samples = [[int(row["blocked_samples_50ms"]) for row in rank] for rank in consumers]
         seconds = range(len(samples[0]))
         counts = [[sum(rank[second] >> bit & 1 for rank in samples) for bit in range(20)] for second in seconds]
-        axes.fill_between(seconds, [min(of) for of in counts], [max(of) for of in counts], color=BLUE, alpha=0.25, linewidth=0, step="mid",
+        axes.fill_between(seconds, [min(of) for of in counts], [max(of) for of in counts], color=BLUE, alpha=0.25,
+                          linewidth=0, step="mid",
                           label="20 instants of a second: least to most")
-        axes.step(seconds, [of[0] for of in counts], color=BLUE, linewidth=0.7, where="mid", label="one instant in each second")
+        axes.step(seconds, [of[0] for of in counts], color=BLUE, linewidth=0.7, where="mid",
+                  label="one instant in each second")
     elif what == "occupancy":
         for rank in ranks(directory, "producer"):
             # Two intervals' worth of buffer: what is left when the next set comes is twice the peak less that set.
-            axes.plot([float(row["occupancy_peak"]) * 2 - (1 if sets else 0) for row in rank], color=BLUE, linewidth=0.4, alpha=0.6)
+            axes.plot([float(row["occupancy_peak"]) * 2 - (1 if sets else 0) for row in rank], color=BLUE,
+                      linewidth=0.4, alpha=0.6)
     else:
         role, column = ("producer", "sent_events") if what == "producers" else ("consumer", "received_events")
         for rank in ranks(directory, role):
@@ -50,13 +53,15 @@ def panel(axes, what, directory, event_gb, sets):
 def draw(row, directory, path, event_gb, sets, title):
     """The figure of a row. `event_gb`: of an event, in Gb; rates are whole events per second."""
     number, panels = FIGURES[row]
-    figure, axes = pyplot.subplots(len(panels), 1, figsize=(8, 1.9 * len(panels) + 0.5), sharex=True, layout="constrained")
+    figure, axes = pyplot.subplots(len(panels), 1, figsize=(8, 1.9 * len(panels) + 0.5), sharex=True,
+                                   layout="constrained")
     figure.suptitle(f"As figure {number} of the paper: {title}", fontsize=10)
     for one, (what, printed) in zip(axes, panels):
         panel(one, what, directory, event_gb, sets)
         for value, text in printed:
             one.axhline(value, color=ORANGE, linestyle="--", linewidth=1)
-            one.annotate(f"paper: {text}", (1.005, value), xycoords=("axes fraction", "data"), color=ORANGE, fontsize=8, va="center")
+            one.annotate(f"paper: {text}", (1.005, value), xycoords=("axes fraction", "data"), color=ORANGE, fontsize=8,
+                         va="center")
         if row == 5:
             for second in (40, 200):
                 one.axvline(second, color=ORANGE, linestyle=":", linewidth=1)

@@ -1,5 +1,5 @@
-"""What the search of LHCb 2021 and its page share: the paper's observations with their scales, the choices that the paper leaves
-open, the simulation of one row with them, what is measured of it, and the distance of that from the paper.
+"""What the search of LHCb 2021 and its page share: the paper's observations with their scales, the choices that the
+paper leaves open, the simulation of one row with them, what is measured of it, and the distance of that from the paper.
 
 The scales were written down before the first simulation of the search; that of 3-most after its grid."""
 
@@ -18,9 +18,10 @@ PRINTED_BUSY_MS = {2: 1200, 4: 900, 5: 1200}
 MIB128 = 128 << 20
 EVENTS_OF_128MIB = {1: 80, 2: 80, 3: 69, 4: 59, 5: 59}
 
-# name: row, what, the paper's value, scale (a deviation of this size counts 1). Scales of rates are about an event of 128 MiB
-# (6 % of a consumer's mean); those of numbers of consumers are a fifth to a third of the number; "about 200 s" is read to a
-# fifth. "yes": counts 0 without a late set, else 1 to 3, 3 from a tenth of all sets on. No observation counts more than LIMIT.
+# name: row, what, the paper's value, scale (a deviation of this size counts 1). Scales of rates are about an event of
+# 128 MiB (6 % of a consumer's mean); those of numbers of consumers are a fifth to a third of the number; "about 200 s"
+# is read to a fifth. "yes": counts 0 without a late set, else 1 to 3, 3 from a tenth of all sets on. No observation
+# counts more than LIMIT.
 OBSERVATIONS = {
     "1-on-time": (1, "every set left before the next", "yes", None),
     "1-producers": (1, "a producer's second, furthest from the mean, Gb/s", 85.8, 1.0),
@@ -52,13 +53,16 @@ PROBES = ("bytes", "events")
 
 CHOICES = ("event", "generation", "phase", "slots", "streams", "quantum_ms", "load", "policy", "network")
 RUN = ("row", *CHOICES, "seconds", "seed")
-MEASURED = ("late_share", "on_time", "max_occupancy", "first_above", "onset", "last_below", "late_onset", "producers_low", "producers_high",
-            "mean", "bytes_low", "bytes_high", "events_low", "events_high", "blocked_instants", "blocked_samples", "blocked_means",
+MEASURED = ("late_share", "on_time", "max_occupancy", "first_above", "onset", "last_below", "late_onset",
+            "producers_low", "producers_high",
+            "mean", "bytes_low", "bytes_high", "events_low", "events_high", "blocked_instants", "blocked_samples",
+            "blocked_means",
             "good_instants", "good_samples", "good_means", "blocked_share")
 
 
 def event_bytes(row, event, rate=None):
-    """Bytes of an event: `event` is 128MiB, or the number of events in a set of this rate (b/s; none: that of the row)."""
+    """Bytes of an event: `event` is 128MiB, or the number of events in a set of this rate (b/s; none: that of the
+    row)."""
     if event == "128MiB":
         return MIB128
     return math.ceil((rate or PRINTED_RATE_BPS[row]) / 8 / int(event))
@@ -98,8 +102,10 @@ def words(choice, rate=None):
 def simulate(weir, choice):
     """Simulates a row with these choices. Returns the line to store; ends the program if the run is not complete."""
     with studies.finished([weir, "simulate", *words(choice)], scratch=studies.MEMORY) as (run, out):
-        result = {**choice, **measured(out, run, int(choice["row"]), choice), "weir": run["environment"]["weir_commit"][:12]}
-        return {name: f"{value:.5g}" if isinstance(value, float) and name not in choice else str(value) for name, value in result.items()}
+        result = {**choice, **measured(out, run, int(choice["row"]), choice),
+                  "weir": run["environment"]["weir_commit"][:12]}
+        return {name: f"{value:.5g}" if isinstance(value, float) and name not in choice else str(value)
+                for name, value in result.items()}
 
 
 def on_time(weir, choice, rate):
@@ -119,12 +125,14 @@ def seconds_of(directory, role, columns):
     """[rank][second] of the measured seconds: a tuple of the columns."""
     ranks = []
     for file in sorted((directory / "ranks").glob(f"*-{role}.csv")):
-        ranks.append([tuple(float(row[name]) for name in columns) for row in studies.rows(file) if row["phase"] == "measure"])
+        ranks.append([tuple(float(row[name]) for name in columns) for row in studies.rows(file)
+                      if row["phase"] == "measure"])
     return ranks
 
 
 def paper_seconds(ranks, time_scale, *reductions):
-    """[rank][second] of seconds of the paper: with --time-scale, so many of the run's, each column reduced by its function."""
+    """[rank][second] of seconds of the paper: with --time-scale, so many of the run's, each column reduced by its
+    function."""
     return [[tuple(reduce(values) for reduce, values in zip(reductions, zip(*rows[start:start + time_scale])))
              for start in range(0, len(rows), time_scale)] for rows in ranks]
 
@@ -139,11 +147,12 @@ def held(flags, length=20):
 
 
 def measured(directory, run, row, choice, scaled_by=1.0, time_scale=1):
-    """What a run has for the observations. `scaled_by`: its --scale; rates are given as without it. `time_scale`: a whole number;
-    seconds are given as without it."""
+    """What a run has for the observations. `scaled_by`: its --scale; rates are given as without it. `time_scale`: a
+    whole number; seconds are given as without it."""
     scale, verdict = 8e-9 / scaled_by, run["verdict"]
-    consumers = paper_seconds(seconds_of(directory, "consumer", ("received_bytes", "received_events", "blocked_s", "blocked_samples_50ms")),
-                              time_scale, statistics.fmean, sum, statistics.fmean, tuple)
+    consumers = paper_seconds(
+        seconds_of(directory, "consumer", ("received_bytes", "received_events", "blocked_s", "blocked_samples_50ms")),
+        time_scale, statistics.fmean, sum, statistics.fmean, tuple)
     producers = paper_seconds(seconds_of(directory, "producer", ("sent_bytes", "occupancy_peak", "late_sets")),
                               time_scale, statistics.fmean, max, sum)
     size = event_bytes(row, choice["event"]) * 8e-9
@@ -151,7 +160,8 @@ def measured(directory, run, row, choice, scaled_by=1.0, time_scale=1):
     by_events = [second[1] * size for rank in consumers for second in rank]
     sent = [second[0] * scale for rank in producers for second in rank]
     length = len(consumers[0])
-    instants = [[sum(int(rank[second][3][part]) >> bit & 1 for rank in consumers) for part in range(len(consumers[0][second][3]))
+    instants = [[sum(int(rank[second][3][part]) >> bit & 1 for rank in consumers)
+                 for part in range(len(consumers[0][second][3]))
                  for bit in range(20)] for second in range(length)]
     blocked = {"instants": ([max(counts) for counts in instants], [min(counts) for counts in instants]),
                "samples": ([counts[0] for counts in instants],) * 2,
@@ -164,9 +174,12 @@ def measured(directory, run, row, choice, scaled_by=1.0, time_scale=1):
     below = max((second for second in range(length) if not above[second]), default=-1)
     result = {
         "late_share": verdict["late_sets"] / verdict["sets"], "on_time": int(verdict["on_time"]),
-        "max_occupancy": run["totals"]["max_occupancy"], "first_above": first, "onset": held(above), "last_below": below,
-        "late_onset": held(late), "producers_low": min(sent), "producers_high": max(sent), "mean": statistics.fmean(by_bytes),
-        "bytes_low": min(by_bytes), "bytes_high": max(by_bytes), "events_low": min(by_events), "events_high": max(by_events),
+        "max_occupancy": run["totals"]["max_occupancy"], "first_above": first, "onset": held(above),
+        "last_below": below,
+        "late_onset": held(late), "producers_low": min(sent), "producers_high": max(sent),
+        "mean": statistics.fmean(by_bytes),
+        "bytes_low": min(by_bytes), "bytes_high": max(by_bytes), "events_low": min(by_events),
+        "events_high": max(by_events),
         "blocked_share": statistics.fmean(second[2] for rank in consumers for second in rank),
     }
     for name, (most, least) in blocked.items():
@@ -179,9 +192,12 @@ def deviations(line, blocked="instants", probe="bytes", most=None):
     """What each observation of the line's row counts: {name: (value, count)}, LIMIT at most. `most`: of row 3, Gb/s."""
     row = int(line["row"])
     number = {name: None if line[name] in ("", None) else float(line[name]) for name in MEASURED}
-    flat = max((number["producers_low"], number["producers_high"]), key=lambda value: abs(value - rate_bps(row, line["event"]) * 1e-9))
-    values = {"on-time": number["late_share"], "producers": flat, "mean": number["mean"], "lowest": number[f"{probe}_low"],
-              "highest": number[f"{probe}_high"], "blocked": number[f"blocked_{blocked}"], "onset": number["onset"], "most": most,
+    flat = max((number["producers_low"], number["producers_high"]),
+               key=lambda value: abs(value - rate_bps(row, line["event"]) * 1e-9))
+    values = {"on-time": number["late_share"], "producers": flat, "mean": number["mean"],
+              "lowest": number[f"{probe}_low"],
+              "highest": number[f"{probe}_high"], "blocked": number[f"blocked_{blocked}"], "onset": number["onset"],
+              "most": most,
               "for-good": number[f"good_{blocked}"]}
     result = {}
     for name, (of, _, paper, scale) in OBSERVATIONS.items():

@@ -55,7 +55,8 @@ def network_choices(line):
 
 
 def layouts(store, blocked, probe, rows, seconds=None):
-    """Candidates for a layout: those of its rows that have the same choices, with the counts of all their observations."""
+    """Candidates for a layout: those of its rows that have the same choices, with the counts of all their
+    observations."""
     by_row = {row: {} for row in rows}
     for line in store.lines.values():
         row = int(line["row"])

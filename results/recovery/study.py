@@ -1,9 +1,11 @@
-"""Runs that outlive a rank, in a lab: what happens when ranks are killed, stopped or cut off, and how long it takes until all is as before.
+"""Runs that outlive a rank, in a lab: what happens when ranks are killed, stopped or cut off, and how long it takes
+until all is as before.
 
-kills: every role, in every phase: 15 minutes; goes on where it was left. steady: ten minutes, a consumer killed every 30 s.
+kills: every role, in every phase: 15 minutes; goes on where it was left. steady: ten minutes, a consumer killed every
+30 s.
 
-2 producers and 3 consumers on hosts of their own (bench/lab, links of 100 Mb/s), started without a launcher (--join), with
-`--on-failure continue`. Needs root. Leave the machine alone meanwhile.
+2 producers and 3 consumers on hosts of their own (bench/lab, links of 100 Mb/s), started without a launcher (--join),
+with `--on-failure continue`. Needs root. Leave the machine alone meanwhile.
 """
 
 import json
@@ -18,14 +20,18 @@ import time
 import studies
 
 HOSTS = ("ctl01", "eb01", "eb02", "fn01", "fn02", "fn03")
-ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "a token for recovery", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
-OPTIONS = ("--producers", "2", "--rate", "30Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--buffer", "16MiB", "--warmup", "2s",
+ENVIRONMENT = {**os.environ, "WEIR_JOIN_TOKEN": "a token for recovery", "UCX_TLS": "tcp,self",
+               "UCX_NET_DEVICES": "eth0"}
+OPTIONS = ("--producers", "2", "--rate", "30Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--buffer", "16MiB",
+           "--warmup", "2s",
            "--drain", "5s", "--streams", "2", "--idle", "nap", "--on-failure", "continue", "--silence-timeout", "2s")
 ROLES = {"scheduler": "ctl01", "producer": "eb02", "consumer": "fn02"}
 PHASES = {"start": "before the warm-up", "measurement": "in second 3", "end": "just before the last second ends",
           "record": "after the last second, as the record is made"}
-NAMES = ("what", "role", "phase", "returns", "status", "named", "ended_after_s", "left", "losses", "unnoticed_s", "away_s", "lowest_share",
-         "below_s", "redelivered", "doubtful", "lost_events", "received_events", "ledger", "late_sets", "weir", "command")
+NAMES = ("what", "role", "phase", "returns", "status", "named", "ended_after_s", "left", "losses", "unnoticed_s",
+         "away_s", "lowest_share",
+         "below_s", "redelivered", "doubtful", "lost_events", "received_events", "ledger", "late_sets", "weir",
+         "command")
 ENDS_WITHIN_S = 10
 TRIES_S = 60  # so long a consumer that was cut off tries to come back
 LIMIT_S = 60
@@ -66,7 +72,8 @@ class Lab(studies.Lab):
 
     def start(self, host, *options):
         # A session each: the kernel hangs up a group whose leader has gone and in which somebody is stopped.
-        process = self.process(host, self.weir, "run", "--join", "ctl01:7000", *options, env=studies.as_rank(HOSTS.index(host), ENVIRONMENT),
+        process = self.process(host, self.weir, "run", "--join", "ctl01:7000", *options,
+                               env=studies.as_rank(HOSTS.index(host), ENVIRONMENT),
                                stdout=self.log, stderr=self.log, start_new_session=True)
         self.processes.setdefault(host, []).append(process)
 
@@ -121,7 +128,7 @@ class Lab(studies.Lab):
             return {}
 
 
-def line_of(lab_of_run, what, role, phase, returns, ended_after_s, left, options):
+def line_of(lab_of_run, what, role, phase, returns, *, ended_after_s, left, options):
     record = lab_of_run.record()
     recovery = record.get("recovery") or {}
     losses = recovery.get("losses", [])
@@ -133,17 +140,21 @@ def line_of(lab_of_run, what, role, phase, returns, ended_after_s, left, options
         return f"{first[end] - first[begin]:.2f}" if known else ""
 
     failure = (record.get("failure") or {}).get("host") or ""
-    share = first["lowest_bits_per_second"] / first["rate_before_bits_per_second"] if first.get("lowest_bits_per_second") else ""
-    return {"what": what, "role": role, "phase": phase, "returns": returns, "status": record.get("status", "none"), "named": failure,
+    share = first["lowest_bits_per_second"] / first["rate_before_bits_per_second"] if first.get(
+        "lowest_bits_per_second") else ""
+    return {"what": what, "role": role, "phase": phase, "returns": returns, "status": record.get("status", "none"),
+            "named": failure,
             "ended_after_s": f"{ended_after_s:.1f}", "left": " ".join(left), "losses": recovery.get("loss_count", ""),
             "unnoticed_s": span("silent_since_s", "lost_at_s"), "away_s": span("lost_at_s", "back_at_s"),
-            "lowest_share": f"{share:.2f}" if share != "" else "", "below_s": first.get("seconds_below", "") if first else "",
+            "lowest_share": f"{share:.2f}" if share != "" else "", "below_s": first.get("seconds_below", "")
+            if first else "",
             "redelivered": recovery.get("redelivered_events", ""), "doubtful": recovery.get("doubtful_events", ""),
             "lost_events": totals.get("lost_events", ""), "received_events": totals.get("received_events", ""),
             "ledger": {True: "agrees", False: "differs"}.get((record.get("ledger") or {}).get("agrees"), ""),
             "late_sets": (record.get("verdict") or {}).get("late_sets", ""),
             "weir": (record.get("environment") or {}).get("weir_commit", "")[:12],
-            "command": " ".join(["weir", "run", "--join", "ctl01:7000", "--ranks", str(len(HOSTS)), *OPTIONS, *options])}
+            "command": " ".join(["weir", "run", "--join", "ctl01:7000", "--ranks", str(len(HOSTS)), *OPTIONS,
+                                 *options])}
 
 
 def disturb(lab_of_run, what, host, begins):
@@ -166,7 +177,8 @@ def one_kill(options, what, role, phase, returns):
         if phase == "start":
             run.wait(lambda: run.record() != {}, 30)
         else:
-            run.wait(lambda: run.seconds() >= {"measurement": 3, "end": duration_s - 1, "record": duration_s}[phase], 60)
+            run.wait(lambda: run.seconds() >= {"measurement": 3, "end": duration_s - 1, "record": duration_s}[phase],
+                     60)
             if phase == "end":
                 time.sleep(0.7 if what == "cut" else 0.95)  # to cut a link takes a while
         disturb(run, what, host, True)
@@ -175,7 +187,8 @@ def one_kill(options, what, role, phase, returns):
             time.sleep(4)
             disturb(run, what, host, False)
         # Consumers cannot tell whether rank 0 or they are cut off, and try to come back.
-        trying = HOSTS[3:] if (what, role, phase) in (("cut", "scheduler", "measurement"), ("cut", "scheduler", "end")) else ()
+        trying = HOSTS[3:] if (what, role, phase) in (("cut", "scheduler", "measurement"),
+                                                      ("cut", "scheduler", "end")) else ()
         run.wait(lambda: run.is_over((host, *trying)), LIMIT_S)
         after_s = time.monotonic() - begin
         if what == "cut" and not returns and not trying:
@@ -184,7 +197,8 @@ def one_kill(options, what, role, phase, returns):
         stopped = (host,) if what == "stop" and not returns else ()
         while run.left(stopped) and time.monotonic() < deadline:
             time.sleep(0.05)
-        return line_of(run, what, role, phase, "yes" if returns else "no", after_s, run.left(stopped), words)
+        return line_of(run, what, role, phase, "yes" if returns else "no", ended_after_s=after_s,
+                       left=run.left(stopped), options=words)
 
 
 def kills(options):
@@ -218,7 +232,8 @@ def steady(options):
             run.start(host)
             print(f"{number + 1} killed and started again: {host}", flush=True)
         run.wait(run.is_over, duration_s + LIMIT_S)
-        line = line_of(run, f"kill every {period_s} s", "consumer", "measurement", "yes", time.monotonic() - begin, run.left(), words)
+        line = line_of(run, f"kill every {period_s} s", "consumer", "measurement", "yes",
+                       ended_after_s=time.monotonic() - begin, left=run.left(), options=words)
         shutil.copy(run.directory / "run/run.json", options.out / "steady.json")
     print(" ".join(str(line[name]) for name in NAMES[:-2]))
     studies.store(options.out / "runs.csv", NAMES, line, NAMES[:4])
@@ -247,17 +262,22 @@ def page(out):
         expected, holds = expected_of(line)
         found = f"{line['status']}, ledgers: {line['ledger']}" if line["status"] == "complete" else \
             f"{line['status']}, {line['named'] or 'nobody'} named, after {line['ended_after_s']} s"
-        rows.append([line["role"], line["what"], PHASES[line["phase"]] + (", back 4 s later" if line["returns"] == "yes" else ""), expected,
+        rows.append([line["role"], line["what"],
+                     PHASES[line["phase"]] + (", back 4 s later" if line["returns"] == "yes" else ""), expected,
                      found + (f"; left: {line['left']}" if line["left"] else ""), studies.verdict(holds)])
-    losses = [[line["what"] + (", back 4 s later" if line["returns"] == "yes" else ""), PHASES[line["phase"]], line["unnoticed_s"],
-               line["away_s"], line["lowest_share"], line["below_s"], line["late_sets"], line["redelivered"], line["doubtful"],
-               line["lost_events"], line["received_events"]]
+    losses = [[line["what"] + (", back 4 s later" if line["returns"] == "yes" else ""), PHASES[line["phase"]],
+               line["unnoticed_s"], line["away_s"], line["lowest_share"], line["below_s"], line["late_sets"],
+               line["redelivered"], line["doubtful"], line["lost_events"], line["received_events"]]
               for line in lines if line["losses"] not in ("", "0") and line["status"] == "complete" and line in single]
     parts = {"kills": studies.table(["role", "what", "when", "expected", "found", "outcome"], rows),
-             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %", "late sets",
+             "losses": studies.table(["what", "when", "unnoticed, s", "away, s", "lowest rate", "seconds below 95 %",
+                                      "late sets",
                                       "sent in vain", "doubtful", "lost", "received events"], losses),
-             "steady": steady_table(out / "steady.json"), "passed": f"{sum(row[-1] == 'PASS' for row in rows)} of {len(rows)}"}
-    return studies.about(out, "recovery", parts, f"Made by `bench/study recovery` of runs.csv and steady.json, with weir {studies.versions(lines)}.")
+             "steady": steady_table(out / "steady.json"),
+             "passed": f"{sum(row[-1] == 'PASS' for row in rows)} of {len(rows)}"}
+    return studies.about(out, "recovery", parts,
+                         "Made by `bench/study recovery` of runs.csv and steady.json, with weir "
+                         f"{studies.versions(lines)}.")
 
 
 def steady_table(path):
@@ -268,7 +288,8 @@ def steady_table(path):
     losses = recovery["losses"]
     unnoticed = sorted(loss["lost_at_s"] - loss["silent_since_s"] for loss in losses)
     away = sorted(loss["back_at_s"] - loss["lost_at_s"] for loss in losses if loss["back_at_s"] is not None)
-    shares = sorted((loss["lowest_bits_per_second"] or loss["rate_before_bits_per_second"]) / loss["rate_before_bits_per_second"]
+    shares = sorted((loss["lowest_bits_per_second"]
+                     or loss["rate_before_bits_per_second"]) / loss["rate_before_bits_per_second"]
                     for loss in losses)
     below = sorted(loss["seconds_below"] for loss in losses)
 
@@ -279,10 +300,11 @@ def steady_table(path):
         ["consumers lost", str(recovery["loss_count"])], ["of them back", str(len(away))],
         ["from the last sign of life to the loss, s", middle(unnoticed, ".2f")],
         ["from the loss to the return, s (3 s of it until it was started)", middle(away, ".2f")],
-        ["lowest rate of a second, of the rate before", middle(shares, ".2f")], ["seconds below 95 %", middle(below, "d")],
+        ["lowest rate of a second, of the rate before", middle(shares, ".2f")],
+        ["seconds below 95 %", middle(below, "d")],
         ["late sets", f"{record['verdict']['late_sets']} of {record['verdict']['sets']}"],
-        ["events generated, sent, received; lost", f"{totals['generated_events']}, {totals['sent_events']}, {totals['received_events']}; "
-                                                   f"{totals['lost_events']}"],
+        ["events generated, sent, received; lost", f"{totals['generated_events']}, {totals['sent_events']}, "
+                                                   f"{totals['received_events']}; {totals['lost_events']}"],
         ["deliveries in vain, doubtful", f"{recovery['redelivered_events']}, {recovery['doubtful_events']}"],
         ["ledgers", "agree" if record["ledger"]["agrees"] else "differ"]])
 

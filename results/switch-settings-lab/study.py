@@ -1,17 +1,18 @@
-"""Seven settings of a switch with Debian's kernel, measured: drop-tail shallow and deep, ECN with DCTCP at three thresholds, and ECN with one
-port that was left without; and over Soft-RoCE, a lossy link beside a clean one.
+"""Seven settings of a switch with Debian's kernel, measured: drop-tail shallow and deep, ECN with DCTCP at three
+thresholds, and ECN with one port that was left without; and over Soft-RoCE, a lossy link beside a clean one.
 
     bench/study switch-settings-lab measure [saturated] [soft-roce] [--minutes 120]
     bench/study switch-settings-lab collect
     bench/study switch-settings-lab predict
 
-measure: runs what is missing of the campaigns in results/switch-settings-lab (default: both), the first beside its prediction by
-the simulator. Hosts and switch are in a virtual machine (bench/lab machine); the order A B B A, the counters of the ports, the repetitions and
-the answer are those of weir-sweep. A campaign that was stopped goes on where it was, with the same command. Run directories stay in
-build/switch-settings-lab (--runs); what the page needs of them is written to --out.
+measure: runs what is missing of the campaigns in results/switch-settings-lab (default: both), the first beside its
+prediction by the simulator. Hosts and switch are in a virtual machine (bench/lab machine); the order A B B A, the
+counters of the ports, the repetitions and the answer are those of weir-sweep. A campaign that was stopped goes on where
+it was, with the same command. Run directories stay in build/switch-settings-lab (--runs); what the page needs of them
+is written to --out.
 
-collect does the latter alone, also of a campaign that is not complete. predict simulates the measured runs of `saturated` once more, with the
-program as it is, and replaces the predictions beside them; that takes no machine.
+collect does the latter alone, also of a campaign that is not complete. predict simulates the measured runs of
+`saturated` once more, with the program as it is, and replaces the predictions beside them; that takes no machine.
 
     bench/study switch-settings-lab set SETTING
 
@@ -48,9 +49,12 @@ SETTINGS = {
     "ecn-24kB": ("--buffer", "128kB", "--mark", "24kB", "--tcp", "dctcp"),
 }
 # Three producers to one consumer: its port is full. --tcp and port as in drop-tail-128kB.
-FULL_PORT_RUN = ("run", "--producers", "3", "--consumers", "1", "--generation", "saturate", "--event-size", "128kB", "--slots", "16", "--streams", "2",
-                 "--duration", "20s", "--warmup", "4s", "--drain", "10s", "--buffer", "4MB", "--idle", "nap", "--seed", "1")
-UNSHAPED_RUN = ("run", "--rate", "4.5Mb/s", "--event-size", "64kB", "--interval", "1s", "--duration", "8s", "--warmup", "3s", "--idle", "nap",
+FULL_PORT_RUN = ("run", "--producers", "3", "--consumers", "1", "--generation", "saturate", "--event-size", "128kB",
+                 "--slots", "16", "--streams", "2",
+                 "--duration", "20s", "--warmup", "4s", "--drain", "10s", "--buffer", "4MB", "--idle", "nap", "--seed",
+                 "1")
+UNSHAPED_RUN = ("run", "--rate", "4.5Mb/s", "--event-size", "64kB", "--interval", "1s", "--duration", "8s", "--warmup",
+                "3s", "--idle", "nap",
                 "--seed", "1")
 
 
@@ -65,7 +69,8 @@ def set_ports(options):
     [setting] = options.words
     name = setting.removesuffix(BUT_ONE)
     if name not in SETTINGS:
-        raise SystemExit(f"switch-settings-lab: set: '{setting}' is not one of {', '.join(SETTINGS)}, or one of these and {BUT_ONE}")
+        raise SystemExit(f"switch-settings-lab: set: '{setting}' is not one of {', '.join(SETTINGS)}, or one of these "
+                         f"and {BUT_ONE}")
     lab("set", *SETTINGS[name])
     if name != setting:
         lab("set", "--buffer", "6kB", "--mark", "none", "fn02")
@@ -75,8 +80,8 @@ def inside(options):
     """In the virtual machine: a lab without limits for the unshaped run, then one with the campaign."""
     [campaign], out = options.words, options.runs
     if not sustains_unshaped(NETWORK, UNSHAPED_RUN, out.parent / f"{out.name}-unshaped"):
-        print("switch-settings-lab: the machine does not carry 4.5 Mb/s per producer without limits at the ports, so it would be measured and not "
-              "they: it has other work, or is too slow", file=sys.stderr)
+        print("switch-settings-lab: the machine does not carry 4.5 Mb/s per producer without limits at the ports, so "
+              "it would be measured and not they: it has other work, or is too slow", file=sys.stderr)
         return BUSY
     lab("up", *NETWORK, "--link", LINK)
     status = sweep("submit", str(HERE / f"{campaign}.toml"), "--local", "--retry-failed", "--out", str(out))
@@ -95,7 +100,8 @@ def launch_over_roce(words):
         raise SystemExit("switch-settings-lab: roce: it is called by weir-sweep, with -np N and a command")
     runs = pathlib.Path(command[command.index("--out") + 1]).parent
     loss = os.environ.get("WEIR_LINK_LOSS", "0%")
-    os.execv(BENCH / "soft-roce", ["soft-roce", "run", "-q", "--machines", "2", "--limit", "3min", "--write", str(runs), "-n", ranks,
+    os.execv(BENCH / "soft-roce", ["soft-roce", "run", "-q", "--machines", "2", "--limit", "3min", "--write", str(runs),
+                                   "-n", ranks,
                                    *(["--loss", loss] if loss != "0%" else []), "--", *command])
 
 
@@ -152,7 +158,8 @@ def add_options(parser):
     parser.add_argument("words", nargs="*", metavar="CAMPAIGN", help=f"of {', '.join(CAMPAIGNS)}; set: a setting")
     parser.add_argument("--runs", type=pathlib.Path, default=studies.TOP / "build/switch-settings-lab",
                         help="where run directories are (default build/switch-settings-lab)")
-    parser.add_argument("--minutes", type=int, default=120, help="stop the virtual machine of a campaign after so long (default 120)")
+    parser.add_argument("--minutes", type=int, default=120,
+                        help="stop the virtual machine of a campaign after so long (default 120)")
 
 
 STUDY = studies.Study(page.page, options=add_options, raw={"roce": launch_over_roce}, others={

@@ -2,7 +2,8 @@
 
 from study_figures import pyplot, save
 
-STYLES = {"none": ("#d95f02", "s"), "pfc": ("#1f77b4", "o"), "ecn": ("#7570b3", "^"), "pfc+ecn": ("#1b9e77", "D"), "fluid": ("#666666", "")}
+STYLES = {"none": ("#d95f02", "s"), "pfc": ("#1f77b4", "o"), "ecn": ("#7570b3", "^"), "pfc+ecn": ("#1b9e77", "D"),
+          "fluid": ("#666666", "")}
 
 
 def ladders(rows, path):
@@ -23,7 +24,8 @@ def ladders(rows, path):
 
 
 def bars(settings, path):
-    """settings: name -> slowest and fastest producer, slowest and fastest consumer, in Gb/s, generated and due rates."""
+    """settings: name -> slowest and fastest producer, slowest and fastest consumer, in Gb/s, generated and due
+    rates."""
     figure, places = pyplot.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
     for axes, role, low in zip(places, ("producers", "consumers"), (0, 3)):
         for index, (name, numbers) in enumerate(settings.items()):

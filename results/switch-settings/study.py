@@ -1,14 +1,15 @@
-"""Switch settings for the LHCb 2021 layouts, simulated packet by packet: which of PFC and ECN carries how much, and who suffers.
+"""Switch settings for the LHCb 2021 layouts, simulated packet by packet: which of PFC and ECN carries how much, and who
+suffers.
 
     bench/study switch-settings measure [PART...] [--jobs 2] [--minutes 60]
     bench/study switch-settings measure --again VERSION
     bench/study switch-settings check [PART...]
     bench/study switch-settings list [PART...]
 
-measure: runs what is missing of the parts (default: all), in the order of the table below, several at a time; each run is a line
-of runs.csv, found again by its command, so that a study that was stopped goes on where it was. --again: runs the lines that
-this version of weir made once more, and replaces them. Stops starting runs after --minutes. `check` runs a few stored lines again, or all of
-the named parts, and compares them, `list` prints the commands of runs. Parts:
+measure: runs what is missing of the parts (default: all), in the order of the table below, several at a time; each run
+is a line of runs.csv, found again by its command, so that a study that was stopped goes on where it was. --again: runs
+the lines that this version of weir made once more, and replaces them. Stops starting runs after --minutes. `check` runs
+a few stored lines again, or all of the named parts, and compares them, `list` prints the commands of runs. Parts:
 
     fluid      rows 1, 3, 4 with a switch without limits, for comparison
     ladder     rows 1, 3, 4 at 70 to 110 % of the row's rate, all settings
@@ -17,7 +18,8 @@ the named parts, and compares them, `list` prints the commands of runs. Parts:
     seeds      two more seeds at the rows' rates
     unscaled   row 3 with the full interval of 1 s
 
-A run takes 8 to 20 s of CPU time, an unscaled one a minute. Figures need matplotlib (bench/install-dependencies --report).
+A run takes 8 to 20 s of CPU time, an unscaled one a minute. Figures need matplotlib (bench/install-dependencies
+--report).
 """
 
 import concurrent.futures
@@ -40,13 +42,17 @@ FAST, DEAF = "results/switch-settings/dcqcn-fast.toml", "results/switch-settings
 HPCC_RULES, HPCC = "results/switch-settings/dcqcn-hpcc-rules.toml", "results/switch-settings/dcqcn-hpcc.toml"
 DECAYING = page.DECAYING  # the other reading of a rest
 WINDOW = "results/switch-settings/window.toml"  # without HPCC's rules and numbers
-# Row and percent of its rate. Row 1 with policy `balanced` has no two events for one consumer: nothing to see below its rate.
+# Row and percent of its rate. Row 1 with policy `balanced` has no two events for one consumer: nothing to see below its
+# rate.
 RUNGS = (("shallow", 3, 85), ("shallow", 4, 100), ("dcqcn-tuned", 3, 85), (FAST, 3, 85), (FAST, 3, 100), (FAST, 4, 100),
          ("deep", 3, 85), ("shallow", 1, 100), ("shallow", 3, 70),
-         ("shallow", 3, 100), ("shallow", 4, 70), ("dcqcn-tuned", 4, 100), ("deep", 4, 100), ("shallow", 1, 110), ("deep", 1, 100),
-         ("deep", 3, 100), (DEAF, 3, 85), (HPCC_RULES, 3, 85), (HPCC_RULES, 3, 100), (HPCC_RULES, 4, 100), (HPCC, 3, 85), (HPCC, 4, 100),
+         ("shallow", 3, 100), ("shallow", 4, 70), ("dcqcn-tuned", 4, 100), ("deep", 4, 100), ("shallow", 1, 110),
+         ("deep", 1, 100),
+         ("deep", 3, 100), (DEAF, 3, 85), (HPCC_RULES, 3, 85), (HPCC_RULES, 3, 100), (HPCC_RULES, 4, 100),
+         (HPCC, 3, 85), (HPCC, 4, 100),
          (WINDOW, 3, 85), (DECAYING, 3, 85), (DECAYING, 3, 100), (DECAYING, 4, 100))
-FACTORS = ((3, "--chunk-size", "64KiB"), (3, "--loss-recovery", "selective"), (1, "--policy", "token"), (3, "--streams", "16"),
+FACTORS = ((3, "--chunk-size", "64KiB"), (3, "--loss-recovery", "selective"), (1, "--policy", "token"),
+           (3, "--streams", "16"),
            (1, "--policy", "none"), (3, "--policy", "none"), (3, "--policy", "token"), (3, "--control-priority", "own"),
            (3, "--chunk-size", "256KiB"), (3, "--streams", "1"))
 # The stored lines that `check` runs again: the fluid ones at some rates, and two of packets, 7 s of processor time.
@@ -72,12 +78,15 @@ def network_words(setting, switch):
     return ["--network", "packet", "--switch", switch, "--pfc", pfc, "--ecn", ecn]
 
 
-def command(row, setting, switch, rate, interval_ms=100, sets=SETS, warmup_sets=WARMUP_SETS, seed=1, more=()):
-    """The options of one run: a row of the paper with events, buffer and processing in proportion to rate and interval."""
+def command(row, setting, switch, rate, *, interval_ms=100, sets=SETS, warmup_sets=WARMUP_SETS, seed=1, more=()):
+    """The options of one run: a row of the paper with events, buffer and processing in proportion to rate and
+    interval."""
     row_rate, busy = ROWS[row]
     event = round(rate * 1e9 / 8 * interval_ms / 1000 / EVENTS_PER_SET)
-    words = ["--scenario", f"results/switch-settings/row-{row}.toml", *network_words(setting, switch), "--rate", f"{rate * 1e9:.0f}b/s",
-             "--interval", f"{interval_ms}ms", "--event-size", f"{event}B", "--buffer", f"{2 * EVENTS_PER_SET * event}B",
+    words = ["--scenario", f"results/switch-settings/row-{row}.toml", *network_words(setting, switch), "--rate",
+             f"{rate * 1e9:.0f}b/s",
+             "--interval", f"{interval_ms}ms", "--event-size", f"{event}B", "--buffer",
+             f"{2 * EVENTS_PER_SET * event}B",
              "--duration", f"{sets * interval_ms}ms", "--warmup", f"{warmup_sets * interval_ms}ms",
              "--drain", f"{interval_ms}ms", "--seed", str(seed)]
     if busy:
@@ -100,11 +109,12 @@ def fluid():
             yield point("fluid", row, "fluid", "", percent)
 
 
-def point(part, row, setting, switch, percent, factor="", value="", **rest):
+def point(part, row, setting, switch, percent, *, factor="", value="", **rest):
     rate = round(ROWS[row][0] * percent / 100, 2)
     more = (factor, value) if factor else ()
     return {"part": part, "row": row, "setting": setting, "switch": switch, "percent": percent, "rate_gbps": rate,
-            "factor": factor.lstrip("-"), "value": value, "seed": rest.get("seed", 1), "interval_ms": rest.get("interval_ms", 100),
+            "factor": factor.lstrip("-"), "value": value, "seed": rest.get("seed", 1),
+            "interval_ms": rest.get("interval_ms", 100),
             "command": shlex.join(["weir", "simulate", *command(row, setting, switch, rate, more=more, **rest)])}
 
 
@@ -123,7 +133,7 @@ def factors():
     for row, factor, value in FACTORS:
         for setting in ("none", "pfc", "pfc+ecn"):
             if factor != "--loss-recovery" or setting == "none":
-                yield point("factors", row, setting, "shallow", 85, factor, value)
+                yield point("factors", row, setting, "shallow", 85, factor=factor, value=value)
 
 
 def seeds():
@@ -135,10 +145,13 @@ def seeds():
 
 
 def unscaled():
-    for setting, switch, percent in (("fluid", "", 100), ("fluid", "", 85), ("pfc+ecn", "shallow", 100), ("pfc", "shallow", 100),
+    for setting, switch, percent in (("fluid", "", 100), ("fluid", "", 85), ("pfc+ecn", "shallow", 100),
+                                     ("pfc", "shallow", 100),
                                      ("ecn", "shallow", 100), ("ecn", "shallow", 85), ("pfc+ecn", "dcqcn-tuned", 85),
-                                     ("pfc+ecn", "shallow", 85), ("pfc+ecn", HPCC_RULES, 85), ("pfc", "shallow", 85), ("none", "shallow", 85),
-                                     *((setting, DECAYING, percent) for setting in ("ecn", "pfc+ecn") for percent in (85, 100))):
+                                     ("pfc+ecn", "shallow", 85), ("pfc+ecn", HPCC_RULES, 85), ("pfc", "shallow", 85),
+                                     ("none", "shallow", 85),
+                                     *((setting, DECAYING, percent) for setting in ("ecn", "pfc+ecn")
+                                       for percent in (85, 100))):
         yield point("unscaled", 3, setting, switch, percent, interval_ms=1000, sets=2, warmup_sets=1)
 
 
@@ -150,7 +163,8 @@ def parts_of(options):
 
 
 def points(parts, stored):
-    made = {"fluid": fluid, "ladder": ladder, "refine": lambda: refine(stored), "factors": factors, "seeds": seeds, "unscaled": unscaled}
+    made = {"fluid": fluid, "ladder": ladder, "refine": lambda: refine(stored), "factors": factors, "seeds": seeds,
+            "unscaled": unscaled}
     found = {}
     for part in parts:
         for one in made[part]():
@@ -176,19 +190,21 @@ def measured(run, out):
             column = "sent_bytes" if role == "producer" else "received_bytes"
             received += sum(int(row[column]) for row in rows) if role == "consumer" else 0
             rows = [row for row in rows if row["phase"] == "measure"]
-            rates[role].append(sum(int(row[column]) for row in rows) * 8e-9 / sum(float(row["covered_s"]) for row in rows))
+            rates[role].append(sum(int(row[column])
+                                   for row in rows) * 8e-9 / sum(float(row["covered_s"]) for row in rows))
     line = {"on_time": int(verdict["on_time"]), "sets": verdict["sets"],
             "late_sets": verdict["late_sets"], "late_producers": len(verdict["late_producers"]),
             "worst_late_s": verdict["worst_late_s"], "least_slack_s": verdict["least_slack_s"],
             "max_occupancy": run["totals"]["max_occupancy"]}
     for role, values in rates.items():
-        line |= {f"{role}_mean_gbps": statistics.fmean(values), f"{role}_min_gbps": min(values), f"{role}_max_gbps": max(values)}
+        line |= {f"{role}_mean_gbps": statistics.fmean(values), f"{role}_min_gbps": min(values),
+                 f"{role}_max_gbps": max(values)}
     return line | (counted(run, out, received) if (out / "switch").exists() else {})
 
 
 def counted(run, out, received):
-    """What NICs and the switch counted, warm-up included. Producers are paused by the switch; marks and losses are on the ports to
-    consumers; packets sent again are a share of those that consumers needed."""
+    """What NICs and the switch counted, warm-up included. Producers are paused by the switch; marks and losses are on
+    the ports to consumers; packets sent again are a share of those that consumers needed."""
     paused, begin, end, marked, passed, dropped, peak, pool = {}, float("inf"), float("-inf"), 0, 0, 0, 0, 0
     for row in studies.rows(out / "switch/switch-0.csv"):
         # A port that was idle has no row for that time.
@@ -208,16 +224,21 @@ def counted(run, out, received):
                 if key[1] and value:
                     sums[key] = sums.get(key, 0) + int(value)
     packets = -(-received // PACKET_BYTES)
-    return {"paused_share": statistics.fmean(shares), "paused_share_worst": max(shares), "marked_share": marked / max(passed, 1),
+    return {"paused_share": statistics.fmean(shares), "paused_share_worst": max(shares),
+            "marked_share": marked / max(passed, 1),
             "cnps": sums.get(("producer", "rp_cnp_handled"), 0), "dropped_packets": dropped,
             "sent_again_share": run["switch"]["packets_sent_again"] / packets,
-            "timeouts": sums.get(("producer", "local_ack_timeout_err"), 0), "peak_queue_bytes": peak, "pool_peak_bytes": pool}
+            "timeouts": sums.get(("producer", "local_ack_timeout_err"), 0), "peak_queue_bytes": peak,
+            "pool_peak_bytes": pool}
 
 
-NAMES = ("part", "row", "setting", "switch", "percent", "rate_gbps", "factor", "value", "seed", "interval_ms", "status", "on_time",
+NAMES = ("part", "row", "setting", "switch", "percent", "rate_gbps", "factor", "value", "seed", "interval_ms", "status",
+         "on_time",
          "sets", "late_sets", "late_producers", "worst_late_s", "least_slack_s", "max_occupancy", "producer_mean_gbps",
-         "producer_min_gbps", "producer_max_gbps", "consumer_mean_gbps", "consumer_min_gbps", "consumer_max_gbps", "paused_share",
-         "paused_share_worst", "marked_share", "cnps", "sent_again_share", "dropped_packets", "timeouts", "peak_queue_bytes",
+         "producer_min_gbps", "producer_max_gbps", "consumer_mean_gbps", "consumer_min_gbps", "consumer_max_gbps",
+         "paused_share",
+         "paused_share_worst", "marked_share", "cnps", "sent_again_share", "dropped_packets", "timeouts",
+         "peak_queue_bytes",
          "pool_peak_bytes", "weir", "command")
 
 
@@ -254,9 +275,10 @@ def measure(options):
             spent.append(line.get("wall_s", 0))
             studies.store(file, NAMES, line, ("command",))
             rest = statistics.fmean(spent) * (len(todo) - len(spent)) / options.jobs
-            print(f"{len(spent)} of {len(todo)}, {rest / 60:.0f} min left: row {one['row']} {one['setting']} {one['switch']} "
-                  f"{one['rate_gbps']} {one['factor']} {one['value']}: late {line.get('late_sets')} of {line.get('sets')}, "
-                  f"consumers {line.get('consumer_mean_gbps', 0):.1f}, {line.get('wall_s', 0):.0f} s", flush=True)
+            print(f"{len(spent)} of {len(todo)}, {rest / 60:.0f} min left: row {one['row']} {one['setting']} "
+                  f"{one['switch']} {one['rate_gbps']} {one['factor']} {one['value']}: late {line.get('late_sets')} of "
+                  f"{line.get('sets')}, consumers {line.get('consumer_mean_gbps', 0):.1f}, "
+                  f"{line.get('wall_s', 0):.0f} s", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(work, todo))
@@ -274,5 +296,6 @@ def show(options):
         print(one["command"])
 
 
-STUDY = studies.Study(page.page, runs={"measure": measure}, others={"list": show}, keys={"runs.csv": ("command",)}, replay=replay, draw=page.draw,
+STUDY = studies.Study(page.page, runs={"measure": measure}, others={"list": show}, keys={"runs.csv": ("command",)},
+                      replay=replay, draw=page.draw,
                       options=add_options)

@@ -1,4 +1,5 @@
-"""What bench/study traffic simulates: the traffic files and the commands that make them, networks, policies, and the commands of all runs."""
+"""What bench/study traffic simulates: the traffic files and the commands that make them, networks, policies, and the
+commands of all runs."""
 
 import shlex
 
@@ -6,8 +7,8 @@ FILES = "results/traffic/files"
 LINK = "100Gb/s"
 WARMUP_INTERVALS, INTERVALS = 2, 8
 SEEDS = (1, 2, 3)
-# Traffic: what it is, words of weir-traffic (none: written by bench/study traffic itself), interval in us, senders of a consumer, destinations
-# of a producer.
+# Traffic: what it is, words of weir-traffic (none: written by bench/study traffic itself), interval in us, senders of a
+# consumer, destinations of a producer.
 WORKLOADS = {
     "permutation": ("12 workers, each sends 20 MB to one other, no two to the same",
                     "permutation --workers 12 --random --seed 1 --bytes-per-pair 20MB --interval 4ms", 4000, 1, 1),
@@ -28,22 +29,26 @@ WORKLOADS = {
 # Producer i and consumer i of these are one worker, with one NIC.
 WORKERS = ("permutation", "all-to-all", "experts-2.6", "experts-5.1", "small")
 MAX_MIN = "max-min"
-# Caches of prompts in time, at a hundredth of the sizes and times of 2000 tokens with 320 KiB each; a file for each seed.
-PREFILL = ("prefill-to-decode --prefill-workers 8 --decode-workers 4 --requests 4000 --prompt lognormal:2000,deviation=2000 "
-           "--prefill-rate 2000000 --bytes-per-token 3277B --interval 50ms --seed")
+# Caches of prompts in time, at a hundredth of the sizes and times of 2000 tokens with 320 KiB each; a file for each
+# seed.
+PREFILL = ("prefill-to-decode --prefill-workers 8 --decode-workers 4 --requests 4000 --prompt "
+           "lognormal:2000,deviation=2000 --prefill-rate 2000000 --bytes-per-token 3277B --interval 50ms --seed")
 PREFILL_INTERVAL_US = 50000
 BUSY = {"idle": "none", "busy": "exponential:700us"}
 # Written by hand: {name: (producer, consumer, bytes)}.
 BY_HAND = {
-    "bystanders": [(producer, consumer, size) for producer in range(8) for consumer, size in ((0, 8000000), (producer + 1, 4000000))],
+    "bystanders": [(producer, consumer, size) for producer in range(8)
+                   for consumer, size in ((0, 8000000), (producer + 1, 4000000))],
     MAX_MIN: [(producer, consumer, 10000000) for producer, consumer in ((0, 0), (0, 1), (1, 1), (2, 1))],
 }
 FLOWS = {"neither": ("off", "off"), "PFC": ("on", "off"), "ECN": ("off", "on"), "PFC+ECN": ("on", "on")}
 NETWORKS = ("fluid", *(f"{switch} {flow}" for switch in ("shallow", "deep") for flow in FLOWS))
-# Title, --policy, slots of a consumer, streams of a producer; None: as many as there are partners. A transfer has a window of 4 chunks
-# under way; rr-4s has chunks of SMALL_CHUNK, so that 4 credits let as many bytes into the network as one does with the usual 1 MiB.
+# Title, --policy, slots of a consumer, streams of a producer; None: as many as there are partners. A transfer has a
+# window of 4 chunks under way; rr-4s has chunks of SMALL_CHUNK, so that 4 credits let as many bytes into the network as
+# one does with the usual 1 MiB.
 POLICIES = {"free": ("free-for-all", "none", None, None), "rr-2": ("round-robin, 2 credits", "round-robin", 2, 2),
-            "lq-2": ("longest-queue, 2 credits", "longest-queue", 2, 2), "rr-4": ("round-robin, 4 credits", "round-robin", 4, 4),
+            "lq-2": ("longest-queue, 2 credits", "longest-queue", 2, 2),
+            "rr-4": ("round-robin, 4 credits", "round-robin", 4, 4),
             "rr-4s": ("round-robin, 4 credits of a quarter", "round-robin", 4, 4)}
 SMALL_CHUNK = "256KiB"
 PREFILL_POLICIES = ("free", "rr-2", "rr-4", "rr-4s", "rr-8", "lq-8")
@@ -87,19 +92,24 @@ def words_of_policy(policy, senders, destinations):
     return [*words, "--chunk-size", SMALL_CHUNK] if policy == "rr-4s" else words
 
 
-def simulation(workload, pattern, interval_us, network, policy_words, seed, more=(), times=(INTERVALS, WARMUP_INTERVALS)):
+def simulation(workload, pattern, interval_us, network, policy_words, seed, *, more=(),
+               times=(INTERVALS, WARMUP_INTERVALS)):
     words = ["weir", "simulate", "--pattern", pattern]
     if not pattern.startswith("sequence:"):
         words += ["--interval", f"{interval_us}us"]
-    return shlex.join([*words, "--producer-link", LINK, "--consumer-link", LINK, *words_of_network(network, workload), *policy_words,
-                       "--duration", f"{times[0] * interval_us}us", "--warmup", f"{times[1] * interval_us}us", "--drain", "2s",
+    return shlex.join([*words, "--producer-link", LINK, "--consumer-link", LINK, *words_of_network(network, workload),
+                       *policy_words,
+                       "--duration", f"{times[0] * interval_us}us", "--warmup", f"{times[1] * interval_us}us",
+                       "--drain", "2s",
                        "--seed", str(seed), *more])
 
 
 def point(part, workload, network, policy, seed, more=()):
     _, _, interval_us, senders, destinations = WORKLOADS.get(workload, ("", "", 6000, 3, 2))
-    return {"part": part, "workload": workload, "network": network, "policy": policy, "more": " ".join(more), "seed": seed,
-            "command": simulation(workload, file_of(workload), interval_us, network, words_of_policy(policy, senders, destinations), seed, more)}
+    return {"part": part, "workload": workload, "network": network, "policy": policy, "more": " ".join(more),
+            "seed": seed,
+            "command": simulation(workload, file_of(workload), interval_us, network,
+                                  words_of_policy(policy, senders, destinations), seed, more=more)}
 
 
 def main_points():
@@ -114,9 +124,11 @@ def main_points():
 
 def prefill_point(part, busy, network, policy, seed, more=()):
     words = words_of_policy(policy, 8, 4)
-    return {"part": part, "workload": "prefill", "network": network, "policy": policy, "more": " ".join(more), "seed": seed,
-            "command": simulation("prefill", file_of(f"prefill-{seed}"), PREFILL_INTERVAL_US, network, words, seed, ("--busy", BUSY[busy], *more),
-                                  (3, 1))}
+    return {"part": part, "workload": "prefill", "network": network, "policy": policy, "more": " ".join(more),
+            "seed": seed,
+            "command": simulation("prefill", file_of(f"prefill-{seed}"), PREFILL_INTERVAL_US, network, words, seed,
+                                  more=("--busy", BUSY[busy], *more),
+                                  times=(3, 1))}
 
 
 def prefill_points():
@@ -139,7 +151,8 @@ def credit_points():
 
 def factor_points():
     """One thing changed: what follows a loss, windows, parameters of ECN."""
-    lossy, small_chunks = ("incast", "experts-2.6", "checkpoint"), (("--chunk-size", "256KiB"), ("--chunk-size", "64KiB"))
+    lossy = ("incast", "experts-2.6", "checkpoint")
+    small_chunks = (("--chunk-size", "256KiB"), ("--chunk-size", "64KiB"))
     for seed in SEEDS:
         for policy in ("free", "rr-2"):
             for workload in lossy:

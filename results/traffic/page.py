@@ -13,7 +13,8 @@ from studies import table
 SHOWN = ("fluid", "shallow neither", "shallow PFC", "shallow ECN", "shallow PFC+ECN", "deep neither", "deep ECN")
 DRAWN = ("shallow neither", "shallow PFC", "shallow ECN", "shallow PFC+ECN", "deep neither", "deep ECN")
 WITH = "rr-4s"  # the scheduler of the first table and the figures
-HEAD = ["completion / ideal, median of phases (of seeds)", "worst", "slowdown: median", "p99", "worst", "late sets", "dropped packets",
+HEAD = ["completion / ideal, median of phases (of seeds)", "worst", "slowdown: median", "p99", "worst", "late sets",
+        "dropped packets",
         "time-outs", "pauses sent", "marked packets", "longest queue, MB"]
 
 
@@ -24,15 +25,16 @@ def short(value):
 
 def cell(lines, workload, network, policy, part="main", more=""):
     """Completion over ideal: median, and the worst in brackets."""
-    medians = numbers(lines, "over_ideal_median", workload, network, policy, part, more)
-    worst = numbers(lines, "over_ideal_worst", workload, network, policy, part, more)
+    medians = numbers(lines, "over_ideal_median", workload, network, policy, part=part, more=more)
+    worst = numbers(lines, "over_ideal_worst", workload, network, policy, part=part, more=more)
     return f"{short(statistics.median(medians))} ({short(max(worst))})" if medians else ""
 
 
 def first_table(lines):
     rows = []
     for workload in cases.WORKLOADS:
-        rows.append([workload, *(f"{cell(lines, workload, network, 'free')} / {cell(lines, workload, network, WITH)}" for network in SHOWN)])
+        rows.append([workload, *(f"{cell(lines, workload, network, 'free')} / {cell(lines, workload, network, WITH)}"
+                                 for network in SHOWN)])
     return table(["traffic", *SHOWN], rows)
 
 
@@ -64,7 +66,7 @@ def prefill_table(lines):
         for policy in cases.PREFILL_POLICIES:
             texts = []
             for network in cases.PREFILL_NETWORKS:
-                found = [numbers(lines, column, "prefill", network, policy, f"prefill-{busy}") for column in
+                found = [numbers(lines, column, "prefill", network, policy, part=f"prefill-{busy}") for column in
                          ("delivery_p50_us", "delivery_p99_us", "late_sets")]
                 texts.append(f"{short(statistics.median(found[0]) / 1000)}, {short(statistics.median(found[1]) / 1000)}"
                              + (f", late {sum(found[2]):.0f}" if sum(found[2]) else ""))
@@ -95,45 +97,49 @@ def factors_table(lines):
         seen.append(key)
         workload, network, policy, more = key
         before = network.replace("dcqcn-tuned", "shallow")
-        found = {name: numbers(lines, name, workload, network, policy, "factors", more) for name in ("dropped_packets", "timeouts")}
-        others = [numbers(lines, "others_slowdown_median", workload, *run) for run in
-                  ((before, policy), (network, policy, "factors", more))]
+        found = {name: numbers(lines, name, workload, network, policy, part="factors", more=more)
+                 for name in ("dropped_packets", "timeouts")}
+        others = [numbers(lines, "others_slowdown_median", workload, before, policy),
+                  numbers(lines, "others_slowdown_median", workload, network, policy, part="factors", more=more)]
         rows.append([more or f"switch {network.split(' ')[0]}", workload, before, cases.POLICIES[policy][0],
                      cell(lines, workload, before, policy), cell(lines, workload, network, policy, "factors", more),
                      " / ".join(short(statistics.median(values)) for values in others if values),
                      *(f"{statistics.median(values):.0f}" for values in found.values())])
     rows.sort(key=lambda row: row[:3])
-    return table(["what differs", "traffic", "network", "policy", "completion / ideal without", "with", "slowdown of others without / with",
+    return table(["what differs", "traffic", "network", "policy", "completion / ideal without", "with",
+                  "slowdown of others without / with",
                   "dropped packets", "time-outs"], rows)
 
 
 def controls_table(lines):
-    """Completion over ideal with each congestion control, and the slowdown of transfers: median, and median of the others."""
+    """Completion over ideal with each congestion control, and the slowdown of transfers: median, and median of the
+    others."""
     rows = []
     for workload in cases.WORKLOADS:
         for network in cases.CONTROL_NETWORKS:
             for policy in cases.CONTROL_POLICIES:
                 texts = []
                 for part, more in (("main", ""), *(("controls", " ".join(more)) for more in cases.CONTROLS)):
-                    slowdowns = [numbers(lines, column, workload, network, policy, part, more)
+                    slowdowns = [numbers(lines, column, workload, network, policy, part=part, more=more)
                                  for column in ("slowdown_median", "others_slowdown_median")]
                     texts += [cell(lines, workload, network, policy, part, more),
                               " / ".join(short(statistics.median(values)) for values in slowdowns if values)]
                 rows.append([workload, network, cases.POLICIES[policy][0], *texts])
-    heads = [f"{name}: {what}" for name in ("DCQCN", *cases.CONTROLS.values()) for what in ("completion / ideal", "slowdown")]
+    heads = [f"{name}: {what}" for name in ("DCQCN", *cases.CONTROLS.values())
+             for what in ("completion / ideal", "slowdown")]
     return table(["traffic", "network", "policy", *heads], rows)
 
 
 def detail_row(lines, workload, network, policy, part="main"):
     def value(column, reduce=statistics.median):
-        found = numbers(lines, column, workload, network, policy, part)
+        found = numbers(lines, column, workload, network, policy, part=part)
         return short(reduce(found)) if found else ""
-    medians = numbers(lines, "over_ideal_median", workload, network, policy, part)
+    medians = numbers(lines, "over_ideal_median", workload, network, policy, part=part)
     spread = f"{short(statistics.median(medians))} ({short(min(medians))} .. {short(max(medians))})"
-    queue = numbers(lines, "peak_queue_bytes", workload, network, policy, part)
-    return [workload, network, cases.POLICIES[policy][0], spread, value("over_ideal_worst", max), value("slowdown_median"),
-            value("slowdown_p99"), value("slowdown_worst", max),
-            ", ".join(f"{late:.0f}" for late in numbers(lines, "late_sets", workload, network, policy, part)),
+    queue = numbers(lines, "peak_queue_bytes", workload, network, policy, part=part)
+    return [workload, network, cases.POLICIES[policy][0], spread, value("over_ideal_worst", max),
+            value("slowdown_median"), value("slowdown_p99"), value("slowdown_worst", max),
+            ", ".join(f"{late:.0f}" for late in numbers(lines, "late_sets", workload, network, policy, part=part)),
             *(value(column) for column in ("dropped_packets", "timeouts", "pauses_sent", "marked_packets")),
             short(max(queue) / 1e6) if queue else ""]
 
@@ -141,30 +147,35 @@ def detail_row(lines, workload, network, policy, part="main"):
 def details(lines):
     rows = [detail_row(lines, workload, network, policy) for workload in cases.WORKLOADS for network in cases.NETWORKS
             for policy in cases.POLICIES]
-    return ("# Every cell\n\nMade by `bench/study traffic table`. Of three seeds (fluid: one) with eight intervals each: the median of the seeds, and "
-            "of `worst` and the queue the largest; late sets of each seed. Counters include the warm-up; they explain, and judge nothing.\n\n"
+    return ("# Every cell\n\nMade by `bench/study traffic table`. Of three seeds (fluid: one) with eight intervals "
+            "each: the median of the seeds, and of `worst` and the queue the largest; late sets of each seed. Counters "
+            "include the warm-up; they explain, and judge nothing.\n\n"
             + table(["traffic", "network", "policy", *HEAD], rows) + "\n")
 
 
 def files_table():
     rows = []
     for name, (title, words, interval_us, *_) in cases.WORKLOADS.items():
-        rows.append([f"`{name}`", title, f"`weir-traffic {words}`" if words else "written by hand", f"{interval_us / 1000:g} ms"])
-    rows.append(["`prefill-N`", "8 prefill workers to 4 decode workers, a file for each seed", f"`weir-traffic {cases.PREFILL} N`",
+        rows.append([f"`{name}`", title, f"`weir-traffic {words}`" if words else "written by hand",
+                     f"{interval_us / 1000:g} ms"])
+    rows.append(["`prefill-N`", "8 prefill workers to 4 decode workers, a file for each seed",
+                 f"`weir-traffic {cases.PREFILL} N`",
                  f"{cases.PREFILL_INTERVAL_US / 1000:g} ms"])
     rows.append([f"`{cases.MAX_MIN}`", "10 MB each: 0 to 0, and 0, 1 and 2 to 1", "written by hand", "6 ms"])
     return table(["file", "traffic", "made by", "interval"], rows)
 
 
 def filled(text, lines):
-    """Numbers of the data in the text: [[workload | network | policy | column]], [[... | part | more]]; `worst` takes the largest."""
+    """Numbers of the data in the text: [[workload | network | policy | column]], [[... | part | more]]; `worst` takes
+    the largest."""
     def value(match):
         workload, network, policy, column, *rest = (word.strip() for word in match[1].split("|"))
-        found = numbers(lines, column, workload, network, policy, *rest)
+        found = numbers(lines, column, workload, network, policy, **dict(zip(("part", "more"), rest)))
         if not found:
             raise SystemExit(f"about.md: no run has {match[0]}")
         number = max(found) if column.endswith("worst") else statistics.median(found)
-        return short(number / 1000 if column.startswith("delivery") else number / 1e6 if column == "peak_queue_bytes" else number)
+        return short(number / 1000 if column.startswith("delivery") else number / 1e6 if column == "peak_queue_bytes"
+                     else number)
     return re.sub(r"\[\[([^\]]+)\]\]", value, text)
 
 
@@ -173,11 +184,13 @@ def page(out):
     outcomes = studies.rows_of(expected.EXPECTED, lines)
     count = {name: sum(row[-1].startswith(name) for row in outcomes) for name in ("PASS", "MISS", "VOID")}
     parts = {"first": first_table(lines), "policies": policies_table(lines), "slowdowns": slowdown_table(lines),
-             "prefill": prefill_table(lines), "controls": controls_table(lines), "credits": credits_table(lines), "factors": factors_table(lines),
+             "prefill": prefill_table(lines), "controls": controls_table(lines), "credits": credits_table(lines),
+             "factors": factors_table(lines),
              "files": files_table(), "count": f"{count['PASS']} PASS, {count['MISS']} MISS, {count['VOID']} VOID.",
              "expected": table(["traffic", "expected, and why", "figure", "band", "found", "outcome"], outcomes)}
     complete = sum(line["status"] == "complete" for line in lines)
-    made = studies.about(out, "traffic", parts, f"Made by `bench/study traffic run` and `table`: {complete} of {len(lines)} runs complete. "
+    made = studies.about(out, "traffic", parts,
+                         f"Made by `bench/study traffic run` and `table`: {complete} of {len(lines)} runs complete. "
                          f"{studies.made_with(lines)}")
     return {"README.md": filled(made["README.md"], lines), "cells.md": details(lines), **figures(lines)}
 
@@ -192,8 +205,10 @@ def figures(lines):
         return of
     large = [workload for workload in cases.WORKLOADS if workload != "small"]
     return {"completion.svg": study_svg.panels(
-                "Completion of a phase over the ideal: median (dot) to worst (line)", "completion / ideal, logarithmic", DRAWN, large,
-                policies, values("over_ideal_median", "over_ideal_worst"), 30),
+                "Completion of a phase over the ideal: median (dot) to worst (line)", "completion / ideal, logarithmic",
+                DRAWN, large, series=policies, values=values("over_ideal_median", "over_ideal_worst"), high=30),
             "others.svg": study_svg.panels(
-                "Slowdown of transfers to consumers that are not the busiest: median (dot) to worst (line)", "slowdown, logarithmic", DRAWN,
-                ["bystanders", "experts-2.6", "experts-5.1"], policies, values("others_slowdown_median", "others_slowdown_worst"), 1000)}
+                "Slowdown of transfers to consumers that are not the busiest: median (dot) to worst (line)",
+                "slowdown, logarithmic", DRAWN,
+                ["bystanders", "experts-2.6", "experts-5.1"], series=policies,
+                values=values("others_slowdown_median", "others_slowdown_worst"), high=1000)}

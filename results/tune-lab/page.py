@@ -17,7 +17,8 @@ class Data:
 
     def runs(self, campaign, setting):
         """Measured, in the order of their repetitions."""
-        return sorted(studies.select(self.measured, campaign=campaign, setting=setting), key=lambda line: int(line["repetition"]))
+        return sorted(studies.select(self.measured, campaign=campaign, setting=setting),
+                      key=lambda line: int(line["repetition"]))
 
     def values(self, campaign, setting, column=GOODPUT):
         return [float(line[column]) for line in self.runs(campaign, setting) if line[column]]
@@ -31,7 +32,8 @@ class Data:
         return (self.found.get(which) or {}).get(cases.AXIS)
 
     def confirmed(self):
-        """The Change from the present to the proposed setting, measured, pairs by repetition; None without five pairs."""
+        """The Change from the present to the proposed setting, measured, pairs by repetition; None without five
+        pairs."""
         return changed(self.values("confirm", "present"), self.values("confirm", "proposed"))
 
     def scanned(self):
@@ -74,25 +76,33 @@ def percent(values):
 def curve(data):
     """A line for each threshold of the scan and of the proposal."""
     rows = []
-    for threshold in sorted({*cases.SCANNED, *filter(None, (data.threshold("present"), data.threshold("proposed")))}, key=cases.size):
+    for threshold in sorted({*cases.SCANNED, *filter(None, (data.threshold("present"), data.threshold("proposed")))},
+                            key=cases.size):
         campaign, setting = ("scan", threshold)
         words = [which for which in ("present", "proposed") if data.threshold(which) == threshold]
         if threshold not in cases.SCANNED:
             campaign, setting = "confirm", words[0]
         measured, model = data.values(campaign, setting), data.model(threshold)
-        ratio = f"{100 * (statistics.median(measured) / statistics.median(model) - 1):+.0f} %" if measured and model else ""
-        rows.append([f"{threshold}{''.join(f', {word}' for word in words)}", middle(model, 1e-6), middle(measured, 1e-6), len(measured) or "", ratio,
-                     *(f"{percent(data.model(threshold, name))} / {percent(data.values(campaign, setting, name))}" for name in SHARES)])
-    return studies.table(["marks all above", "simulated, Mb/s", "measured, Mb/s", "runs", "measured beside simulated", "marked, sim. / measured",
+        ratio = (f"{100 * (statistics.median(measured) / statistics.median(model) - 1):+.0f} %" if measured
+                 and model else "")
+        rows.append([f"{threshold}{''.join(f', {word}' for word in words)}", middle(model, 1e-6),
+                     middle(measured, 1e-6), len(measured) or "", ratio,
+                     *(f"{percent(data.model(threshold, name))} / {percent(data.values(campaign, setting, name))}"
+                       for name in SHARES)])
+    return studies.table(["marks all above", "simulated, Mb/s", "measured, Mb/s", "runs", "measured beside simulated",
+                          "marked, sim. / measured",
                           "sent again, sim. / measured", "producers wait for a grant, sim. / measured",
                           "the receiver waits for data, sim. / measured"], rows)
 
 
 def pairs(data):
     """The confirmation by its repetitions."""
-    sides = {which: {line["repetition"]: line for line in data.runs("confirm", which)} for which in ("present", "proposed")}
-    rows = [[repetition, *(studies.number({**line, GOODPUT: float(line[GOODPUT]) / 1e6}, GOODPUT, "{:.2f}") if (line := side.get(repetition)) else ""
-                           for side in sides.values())] for repetition in sorted({one for side in sides.values() for one in side}, key=int)]
+    sides = {which: {line["repetition"]: line for line in data.runs("confirm", which)}
+             for which in ("present", "proposed")}
+    rows = [[repetition, *(studies.number({**line, GOODPUT: float(line[GOODPUT]) / 1e6}, GOODPUT, "{:.2f}")
+                           if (line := side.get(repetition)) else ""
+                           for side in sides.values())]
+            for repetition in sorted({one for side in sides.values() for one in side}, key=int)]
     return studies.table(["turn", *(f"{which}, {data.threshold(which)}, Mb/s" for which in sides)], rows)
 
 
@@ -102,12 +112,16 @@ def page(out):
     outcomes = [row[-1] for row in checked]
     parts = {"curve": curve(data), "pairs": pairs(data),
              "expected": studies.table(["expected before the runs", "figure", "band", "found", ""], checked),
-             "count": ", ".join(f"{sum(one.startswith(word) for one in outcomes)} {word}" for word in ("PASS", "MISS", "VOID")),
+             "count": ", ".join(f"{sum(one.startswith(word) for one in outcomes)} {word}"
+                                for word in ("PASS", "MISS", "VOID")),
              "why-expected": studies.text(out, "expected.md"),
-             "printed": "\n".join(data.found.get("lines", ["nothing yet"])).strip(), "confirmed": gain(data.confirmed()),
+             "printed": "\n".join(data.found.get("lines", ["nothing yet"])).strip(),
+             "confirmed": gain(data.confirmed()),
              "confirm-answer": studies.text(out, "confirm-answer.txt") or "nothing yet",
-             "measured-runs": len(data.measured), "simulated-runs": len(data.simulated) + sum(data.found.get("runs", {}).values()),
+             "measured-runs": len(data.measured), "simulated-runs": len(data.simulated)
+             + sum(data.found.get("runs", {}).values()),
              "gap": f"{max((float(line['longest_stall_ms']) for line in data.measured), default=0):.0f}",
              "present": data.threshold("present") or "", "proposed": data.threshold("proposed") or "no other"}
-    return studies.about(out, "tune-lab", parts, "Made by `bench/study tune-lab tune` and `measure`; `table` makes the page. "
+    return studies.about(out, "tune-lab", parts,
+                         "Made by `bench/study tune-lab tune` and `measure`; `table` makes the page. "
                          + studies.made_with([*data.simulated, *data.measured]))

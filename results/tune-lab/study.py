@@ -1,20 +1,24 @@
-"""The queue's length from which ports mark: weir-sweep tune looks for it in the simulator; what it proposes is measured with Debian's kernel.
+"""The queue's length from which ports mark: weir-sweep tune looks for it in the simulator; what it proposes is measured
+with Debian's kernel.
 
     bench/study tune-lab tune
     bench/study tune-lab measure [confirm] [scan] [--minutes 40]
     bench/study tune-lab collect
 
-tune: weir-sweep tune with ports.toml. What it found goes to found.json, the sweep file that it wrote to ports-confirm.toml, and a scan of the same
-axis to ports-scan.toml; its settings are simulated with the seeds of simulated.csv. A tuning that was stopped goes on where it was.
+tune: weir-sweep tune with ports.toml. What it found goes to found.json, the sweep file that it wrote to
+ports-confirm.toml, and a scan of the same axis to ports-scan.toml; its settings are simulated with the seeds of
+simulated.csv. A tuning that was stopped goes on where it was.
 
-measure: the present and the proposed setting in turns, then the settings of the scan in turns, both by weir-sweep, on hosts and a switch in a
-virtual machine (bench/lab machine). Each run is a line of measured.csv. A campaign that was stopped goes on where it was, with the same command;
-run directories stay in build/tune-lab (--work). collect makes measured.csv of them, also if a campaign is not complete.
+measure: the present and the proposed setting in turns, then the settings of the scan in turns, both by weir-sweep, on
+hosts and a switch in a virtual machine (bench/lab machine). Each run is a line of measured.csv. A campaign that was
+stopped goes on where it was, with the same command; run directories stay in build/tune-lab (--work). collect makes
+measured.csv of them, also if a campaign is not complete.
 
     bench/study tune-lab set SETTING
 
-is `on-change` of the campaigns, and works in the virtual machine only. Needs QEMU, and two cores that have nothing else to do: a run
-without limits at the ports, before the first campaign, shows what the virtual machine can carry. bench/install-dependencies --soft-roce.
+is `on-change` of the campaigns, and works in the virtual machine only. Needs QEMU, and two cores that have nothing else
+to do: a run without limits at the ports, before the first campaign, shows what the virtual machine can carry.
+bench/install-dependencies --soft-roce.
 """
 
 import json
@@ -30,10 +34,12 @@ import studies
 from cases import FIGURES, SHARES
 from lab_campaigns import answer, in_machine, lab, sustains_unshaped, sweep
 
-KEPT = ("budget", "confirm", "pairs", "runs", "axes", "answer", "lines", "present", "proposed", "change", "flat", "observed")
+KEPT = ("budget", "confirm", "pairs", "runs", "axes", "answer", "lines", "present", "proposed", "change", "flat",
+        "observed")
 SIMULATED = ("threshold", "seed", "status", *FIGURES, *SHARES, "weir", "command")
 SIMULATED_KEYS = ("threshold", "seed")
-MEASURED = ("campaign", "point", "setting", "threshold", "repetition", "started_at", *FIGURES, *SHARES, "longest_stall_ms", "weir")
+MEASURED = ("campaign", "point", "setting", "threshold", "repetition", "started_at", *FIGURES, *SHARES,
+            "longest_stall_ms", "weir")
 LIMIT_S = 60
 BUSY = 3
 
@@ -48,8 +54,10 @@ def tune(options):
     file = work / cases.FILE
     file.write_text((options.out / cases.FILE).read_text())
     spent = studies.children_cpu_s()
-    environment = {**os.environ, "WEIR": options.weir, "PYTHONPATH": str(studies.TOP / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
-    status = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "tune", str(file)], check=False, env=environment).returncode
+    environment = {**os.environ, "WEIR": options.weir, "PYTHONPATH": str(studies.TOP / "src/report"),
+                   "PYTHONDONTWRITEBYTECODE": "1"}
+    status = subprocess.run([sys.executable, "-m", "weir_suites.sweep_command", "tune", str(file)], check=False,
+                            env=environment).returncode
     if status != 0:
         return status
     found = json.loads((work / file.stem / "tune.json").read_text())
@@ -66,7 +74,8 @@ def make_lines(options, wanted):
     for threshold, seed in wanted:
         command = cases.command(file, threshold, seed)
         found = studies.attempted(options.weir, command, LIMIT_S, lambda _, out: figures(out))
-        studies.store(options.out / "simulated.csv", SIMULATED, {"threshold": threshold, "seed": seed, "command": command, **found}, SIMULATED_KEYS)
+        studies.store(options.out / "simulated.csv", SIMULATED,
+                      {"threshold": threshold, "seed": seed, "command": command, **found}, SIMULATED_KEYS)
 
 
 def figures(directory):
@@ -113,12 +122,13 @@ def inside(options):
     """In the virtual machine: a run without limits, then the campaigns. options.runs: one of their directories."""
     work = options.runs.parent
     if not sustains_unshaped(cases.HOSTS, cases.UNSHAPED_RUN, work / "unshaped"):
-        print("tune-lab: without limits at the ports the machine does not carry what they do, so it would be measured and not they: it has other "
-              "work, or is too slow", file=sys.stderr)
+        print("tune-lab: without limits at the ports the machine does not carry what they do, so it would be measured "
+              "and not they: it has other work, or is too slow", file=sys.stderr)
         return BUSY
     file = cases.read(studies.RESULTS / "tune-lab" / cases.FILE)
     lab("up", *cases.NETWORK, "--link", file["simulation"]["consumer-link"])
-    statuses = [sweep("submit", str(studies.RESULTS / "tune-lab" / cases.CAMPAIGNS[name]), "--local", "--retry-failed", "--out", str(work / name))
+    statuses = [sweep("submit", str(studies.RESULTS / "tune-lab" / cases.CAMPAIGNS[name]), "--local", "--retry-failed",
+                      "--out", str(work / name))
                 for name in options.words]
     lab("down", "-q")
     return max(statuses)
@@ -142,10 +152,13 @@ def collect(options):
         if not directory.exists():
             continue
         sweep("collect", str(studies.RESULTS / "tune-lab" / file), "--out", str(directory))
-        known, rows = cases.settings(options.out), [row for row in studies.stored(directory / "table.csv") if row["state"] == "complete"]
+        known = cases.settings(options.out)
+        rows = [row for row in studies.stored(directory / "table.csv") if row["state"] == "complete"]
         for row in rows:
-            line = {**row, "campaign": campaign, "setting": row["switch"], "threshold": known[row["switch"]], "weir": row["weir_version"],
-                    **figures(pathlib.Path(row["run_directory"])), "longest_stall_ms": longest_stall_ms(pathlib.Path(row["run_directory"]))}
+            line = {**row, "campaign": campaign, "setting": row["switch"], "threshold": known[row["switch"]],
+                    "weir": row["weir_version"],
+                    **figures(pathlib.Path(row["run_directory"])),
+                    "longest_stall_ms": longest_stall_ms(pathlib.Path(row["run_directory"]))}
             studies.store(options.out / "measured.csv", MEASURED, line, ("campaign", "point"))
         if rows and campaign == "confirm":
             (options.out / "confirm-answer.txt").write_text(answer([row["run_directory"] for row in rows]))
@@ -153,7 +166,8 @@ def collect(options):
 
 def longest_stall_ms(directory):
     """Of any rank in the measured seconds."""
-    return max(float(row["poll_gap_max_us"]) / 1000 for file in (directory / "ranks").glob("*.csv") for row in studies.rows(file)
+    return max(float(row["poll_gap_max_us"]) / 1000 for file in (directory / "ranks").glob("*.csv")
+               for row in studies.rows(file)
                if row["phase"] == "measure" and row["poll_gap_max_us"])
 
 
@@ -166,10 +180,12 @@ def campaigns_of(options):
 
 def add_options(parser):
     parser.add_argument("words", nargs="*", metavar="CAMPAIGN", help=f"of {', '.join(cases.CAMPAIGNS)}; set: a setting")
-    parser.add_argument("--work", type=pathlib.Path, default=studies.TOP / "build/tune-lab", help="where runs are (default build/tune-lab)")
+    parser.add_argument("--work", type=pathlib.Path, default=studies.TOP / "build/tune-lab",
+                        help="where runs are (default build/tune-lab)")
     parser.add_argument("--runs", type=pathlib.Path, help="inside: beside which run directories are")
     parser.add_argument("--minutes", type=int, default=40, help="stop the virtual machine after so long (default 40)")
 
 
-STUDY = studies.Study(page.page, runs={"tune": tune, "measure": measure, "collect": collect}, others={"set": set_ports, "inside": inside},
+STUDY = studies.Study(page.page, runs={"tune": tune, "measure": measure, "collect": collect},
+                      others={"set": set_ports, "inside": inside},
                       keys={"simulated.csv": SIMULATED_KEYS}, replay=replay, options=add_options)

@@ -1,4 +1,5 @@
-"""What the readers of switches share: run a switch's commands, convert what they print, print the lines that weir-sweep reads."""
+"""What the readers of switches share: run a switch's commands, convert what they print, print the lines that weir-sweep
+reads."""
 
 import argparse
 import json
@@ -16,10 +17,12 @@ class UnknownForm(ValueError):
 
 
 def main(description, commands, convert, options=()):
-    """`commands(options)`: the words to run, one list per call, behind the words of the command line (`ssh admin@leaf1`).
-    `convert(text, options)`: from all that was printed, (port, priority or None, name, number or None)."""
+    """`commands(options)`: the words to run, one list per call, behind the words of the command line (`ssh
+    admin@leaf1`). `convert(text, options)`: from all that was printed, (port, priority or None, name, number or
+    None)."""
     made = argparse.ArgumentParser(description=description)
-    made.add_argument("--from", dest="source", metavar="FILE", help="convert this output of the switch instead (-: standard input)")
+    made.add_argument("--from", dest="source", metavar="FILE",
+                      help="convert this output of the switch instead (-: standard input)")
     for names, settings in options:
         made.add_argument(*names, **settings)
     made.add_argument("before", nargs=argparse.REMAINDER, metavar="COMMAND",
@@ -39,15 +42,16 @@ def main(description, commands, convert, options=()):
 
 
 def converted(convert, text, options):
-    """The rows of an output, each counter once: of several values the first, for two commands may print the same. Raises
-    UnknownForm (or ValueError for JSON that is cut), and nothing else, whatever the text is."""
+    """The rows of an output, each counter once: of several values the first, for two commands may print the same.
+    Raises UnknownForm (or ValueError for JSON that is cut), and nothing else, whatever the text is."""
     found = {}
     try:
         for port, priority, name, value in convert(text, options):
             if found.get((port, priority, name)) is None:
                 found[port, priority, name] = value
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise UnknownForm(f"the output has a form that this reader does not know ({type(error).__name__}: {error})") from None
+        raise UnknownForm(
+            f"the output has a form that this reader does not know ({type(error).__name__}: {error})") from None
     for port, _, _ in found:
         if not isinstance(port, str) or not PORT.fullmatch(port):
             raise UnknownForm(f"the output has {str(port)[:40]!r} where the name of a port was expected")
@@ -62,7 +66,8 @@ def _contents(source):
 
 
 def _output(words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace", check=False)
+    done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8", errors="replace",
+                          check=False)
     if done.returncode:
         raise ValueError(f"{' '.join(words)[:100]} exited with {done.returncode}")
     return done.stdout
@@ -79,8 +84,9 @@ def number(text):
 
 
 def json_blocks(text):
-    """The JSON documents among other lines: each begins at the beginning of a line. Yields (the line before, document). A line such as
-    `{master:0}` or `[ WARNING ] ...` is no document. A document that begins with a bracket alone and does not end is an
+    """The JSON documents among other lines: each begins at the beginning of a line. Yields (the line before, document).
+    A line such as `{master:0}` or `[ WARNING ] ...` is no document. A document that begins with a bracket alone and
+    does not end is an
     error: what is missing would pass for a counter that the switch does not have."""
     decoder, position, before = json.JSONDecoder(), 0, ""
     while position < len(text):
@@ -93,5 +99,6 @@ def json_blocks(text):
                 end = text.find("\n", end) + 1 or len(text)
             except (ValueError, RecursionError):
                 if first in ("{", "["):
-                    raise UnknownForm(f"line {text.count(chr(10), 0, position) + 1} begins JSON that is cut or damaged") from None
+                    raise UnknownForm(
+                        f"line {text.count(chr(10), 0, position) + 1} begins JSON that is cut or damaged") from None
         before, position = first, end

@@ -27,13 +27,13 @@
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "core/memory_need.hpp"
+#include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "host/abort_message.hpp"
 #include "host/check_report.hpp"
-#include "host/host_probe.hpp"
+#include "host/probe.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
-#include "host/terminal.hpp"
-#include "job/host_snapshot.hpp"
 #include "job/mpi_choice.hpp"
 #include "job/pair_probe.hpp"
 #include "job/watchdog.hpp"
@@ -102,67 +102,66 @@ class Output {
     bool colours_;
 };
 
-int status_of(const CheckResult& result) {
-    return host::any_serious(result.findings) ? participant::exit_requirement : participant::exit_ok;
+bool is_serious(const host::Finding& finding) {
+    return finding.severity == host::Severity::serious;
 }
 
-/// What the plan needs of each host, in the order of their first ranks.
-std::vector<host::HostView> views_of(std::vector<HostSettings> settings, const config::RunRequest& request,
-                                     const core::RoleMap& roles,
-                                     const std::vector<host::RankLocation>& locations) {
-    std::vector<host::HostView> views;
+int status_of(const CheckResult& result) {
+    return std::any_of(result.findings.begin(), result.findings.end(), is_serious)
+               ? participant::exit_requirement
+               : participant::exit_ok;
+}
+
+/// What the plan needs of a host.
+host::HostPart part_of(const std::string& host, const config::RunRequest& request, const core::RoleMap& roles,
+                       const std::vector<host::RankLocation>& locations) {
     const core::Plan& plan = request.plan;
     const double sends =
         plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
-    const double receives = sends * plan.producers / std::max(1U, plan.consumers);
-    for (HostSettings& host : settings) {
-        host::HostView view;
-        for (int rank = 0; rank < roles.ranks(); ++rank) {
-            const host::RankLocation& location = locations[static_cast<std::size_t>(rank)];
-            if (location.host != host.host) {
-                continue;
-            }
-            std::int64_t memory = 0;
-            switch (roles.node(rank).role) {
-                case core::Role::producer:
-                    ++view.part.producers;
-                    view.part.sends_bits_per_second += sends;
-                    memory = core::producer_memory_bytes(plan) +
-                             core::connection_memory_bytes(request.engine.queue_pairs, plan.consumers);
-                    break;
-                case core::Role::consumer:
-                    ++view.part.consumers;
-                    view.part.receives_bits_per_second += receives;
-                    memory = core::consumer_memory_bytes(plan) +
-                             core::connection_memory_bytes(request.engine.queue_pairs, plan.producers);
-                    break;
-                case core::Role::scheduler:
-                    ++view.part.schedulers;
-                    break;
-            }
-            view.part.memory_bytes += memory;
-            view.part.largest_rank_bytes = std::max(view.part.largest_rank_bytes, memory);
-            view.part.cpus.push_back(location.cpus);
+    const auto connections = [&](std::uint32_t peers) {
+        return core::connection_memory_bytes(request.engine.queue_pairs, peers);
+    };
+    host::HostPart part;
+    for (int rank = 0; rank < roles.ranks(); ++rank) {
+        const host::RankLocation& location = locations[static_cast<std::size_t>(rank)];
+        if (location.host != host) {
+            continue;
         }
-        view.choice = host::choose_paths(host);
-        view.settings = std::move(host);
-        views.push_back(std::move(view));
+        std::int64_t memory = 0;
+        switch (roles.node(rank).role) {
+            case core::Role::producer:
+                ++part.producers;
+                part.sends_bits_per_second += sends;
+                memory = core::producer_memory_bytes(plan) + connections(plan.consumers);
+                break;
+            case core::Role::consumer:
+                ++part.consumers;
+                part.receives_bits_per_second += sends * plan.producers / std::max(1U, plan.consumers);
+                memory = core::consumer_memory_bytes(plan) + connections(plan.producers);
+                break;
+            case core::Role::scheduler:
+                ++part.schedulers;
+                break;
+        }
+        part.memory_bytes += memory;
+        part.largest_rank_bytes = std::max(part.largest_rank_bytes, memory);
+        part.cpus.push_back(location.cpus);
     }
-    return views;
+    return part;
 }
 
-CheckResult local_result(HostSettings settings) {
+/// Of hosts that have no part in a plan yet.
+CheckResult result_of(std::vector<HostSettings> hosts) {
     CheckResult result;
-    host::HostView view;
-    view.choice = host::choose_paths(settings);
-    view.settings = std::move(settings);
-    result.hosts.push_back(std::move(view));
+    for (HostSettings& settings : hosts) {
+        result.hosts.emplace_back(std::move(settings));
+    }
     host::judge_hosts(result);
     return result;
 }
 
 int check_this_host(const Output& output, const std::string& root) {
-    const CheckResult result = local_result(settings_of_this_host(root));
+    const CheckResult result = result_of({settings_of_this_host(root)});
     output.print(result);
     output.remark(
         "This host only. To compare hosts and to probe the network between them:\n"
@@ -170,7 +169,7 @@ int check_this_host(const Output& output, const std::string& root) {
     return status_of(result);
 }
 
-/// Whether this rank is the first one on its host, by the launcher's variables.
+/// By the launcher's variables.
 bool first_on_host() {
     for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
         if (const char* value = std::getenv(name)) {
@@ -187,7 +186,7 @@ std::vector<host::Finding> what_keeps_mpi_from_starting(const CheckResult& local
     std::vector<host::Finding> found;
     std::copy_if(local.findings.begin(), local.findings.end(), std::back_inserter(found),
                  [&](const host::Finding& finding) {
-                     return finding.severity == host::Severity::serious &&
+                     return is_serious(finding) &&
                             std::find(topics.begin(), topics.end(), finding.topic) != topics.end();
                  });
     return found;
@@ -230,7 +229,10 @@ class JobCheck {
         result_.told_apart = all.one_name;
         const core::RoleMap roles = agree_on_layout(all, request);
         if (leads()) {
-            result_.hosts = views_of(std::move(all_settings), request, roles, all.locations);
+            for (HostSettings& host : all_settings) {
+                host::HostPart part = part_of(host.host, request, roles, all.locations);
+                result_.hosts.emplace_back(std::move(host), std::move(part));
+            }
             host::judge_hosts(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }
@@ -246,14 +248,18 @@ class JobCheck {
   private:
     [[nodiscard]] bool leads() const { return job_.rank() == 0; }
 
+    /// What each rank has, on the first one; nothing of ranks that do not answer.
+    std::vector<std::optional<std::string>> collect(const nlohmann::ordered_json& mine, const char* what) {
+        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
+        return job_.collect(files::json_text(mine), 0, limit, what);
+    }
+
     /// Gives each host once, on the first rank. Ends the job if ranks do not answer.
     std::vector<HostSettings> gather_settings(const HostSettings& settings) {
         std::vector<HostSettings> hosts;
-        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts =
-            job_.collect(files::json_text({{"place", host::encode_location(host::this_location())},
-                                           {"settings", host::encode_settings(settings)}}),
-                         0, limit, "settings");
+        const auto texts = collect({{"place", host::encode_location(host::this_location())},
+                                    {"settings", host::encode_settings(settings)}},
+                                   "settings");
         std::vector<host::RankLocation> locations;
         std::vector<std::string> settings_of;
         std::string silent;
@@ -281,13 +287,7 @@ class JobCheck {
     }
 
     [[noreturn]] void end_without(const std::string& silent, std::vector<HostSettings> heard) {
-        for (HostSettings& host : heard) {
-            host::HostView view;
-            view.choice = host::choose_paths(host);
-            view.settings = std::move(host);
-            result_.hosts.push_back(std::move(view));
-        }
-        host::judge_hosts(result_);
+        result_ = result_of(std::move(heard));
         result_.findings.push_back(
             {.severity = host::Severity::serious,
              .topic = "reach",
@@ -308,10 +308,11 @@ class JobCheck {
                const std::string& root, core::Duration time) {
         const host::ProbeRounds rounds(roles.producers(), roles.consumers(), time);
         if (leads()) {
-            output_.remark(
-                fmt::format("weir check: probing {} of {} pairs in {} rounds, about {:.0f} s", rounds.pairs(),
-                            rounds.all_pairs(), rounds.count(),
-                            static_cast<double>(rounds.count()) * (rounds.slice().in_seconds() + 0.02) + 1));
+            output_.remark(fmt::format(
+                "weir check: probing {} of {} pairs in {} rounds, about {}", rounds.pairs(),
+                rounds.all_pairs(), rounds.count(),
+                files::rough_time(static_cast<double>(rounds.count()) * (rounds.slice().in_seconds() + 0.02) +
+                                  1)));
         }
         watchdog_.enter("probe", core::Duration::seconds(60));
         const bool records = loop::records_its_host(job_.rank(), locations);
@@ -328,10 +329,9 @@ class JobCheck {
             host.counters = counters->since();
         }
         watchdog_.enter("result", core::Duration::seconds(60));
-        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        const auto texts = job_.collect(
-            files::json_text({{"pairs", job::encode_probes(mine)}, {"host", host::encode_host_probe(host)}}),
-            0, limit, "result of the probe");
+        const auto texts =
+            collect({{"pairs", job::encode_probes(mine)}, {"host", host::encode_host_probe(host)}},
+                    "result of the probe");
         if (!leads()) {
             return mine.mpi_is_clean;
         }
@@ -470,7 +470,7 @@ int check_command(const CommandLine& line) {
     job::ucx_log::begin_anew_with_log();
     report_assertions();
     const HostSettings settings = settings_of_this_host(line.root);
-    const CheckResult local = local_result(settings);
+    const CheckResult local = result_of({settings});
     const auto reasons = what_keeps_mpi_from_starting(local);
     if (!reasons.empty()) {
         return end_before_mpi(local, reasons, output);

@@ -12,14 +12,13 @@
 namespace weir::cli {
 
 /// `weir run`: a dry run or the real one.
-int run_command(const std::vector<config::GivenOption>& options);
+int run_command(const CommandLine& line);
 
 /// `weir simulate`: a run in virtual time, from options to run directory.
 int simulate_command(const CommandLine& line);
 
-/// `weir explain DIR`: the twin of a run that was made, and what it shows: why sets were late, what would
-/// have put every set on time, and the largest rate that would have been. 3 if the twin does not reproduce
-/// the run.
+/// `weir explain DIR`: what held up a run that was made, and what would have put every set on time. 3 if that
+/// is not told.
 int explain_command(const CommandLine& line);
 
 /// `weir check`: what is wrong with hosts and network, before a run. Under a launcher: all hosts, and a probe

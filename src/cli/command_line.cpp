@@ -56,8 +56,7 @@ void add_run_options(CLI::App& run, std::deque<OptionValues>& options) {
     if (command == "simulate" && argument.starts_with("--find")) {
         throw UsageError(
             "--find: limits are looked for by weir-sweep; write weir-sweep find rate --simulate -- OPTIONS "
-            "(or busy, slots, "
-            "streams, consumers)");
+            "(or busy, slots, streams, consumers)");
     }
     if (argument.starts_with('-')) {
         const std::string near = inside_run ? config::near_option(argument) : std::string{};
@@ -178,9 +177,11 @@ class Parser {
         }
         add_output_flags(*explain_);
         add_extra(*explain_, "--jobs", extra_.jobs);
+        explain_->add_flag("--confirm", line_.confirm)->disable_flag_override();
         explain_->add_option("DIR", line_.name);
         add_extra(*check_, "--probe", extra_.probe);
         add_extra(*check_, "--root", extra_.root);
+        add_extra(*run_, "--explain", extra_.explain);
         add_extra(*simulate_, "--jobs", extra_.jobs);
         add_extra(*simulate_, "--explain", extra_.explain);
         scenarios_->add_option("NAME", line_.name);

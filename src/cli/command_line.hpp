@@ -19,9 +19,9 @@ struct CommandLine {
     std::vector<config::GivenOption> options;  ///< of run, simulate, check; the form of explain's output
     std::string name;  ///< of scenarios, switches and help, empty: list; of explain the directory
 
-    // weir simulate.
-    std::optional<std::uint64_t> jobs;  ///< of groups and explaining
-    std::string explain;                ///< off, fast or full, as written; empty: not said
+    std::optional<std::uint64_t> jobs;  ///< of weir simulate and weir explain
+    bool confirm = false;               ///< of weir explain
+    std::string explain;                ///< of weir run and weir simulate, as written; empty: not said
 
     // weir check.
     std::string probe;  ///< how long, as written; empty: not said

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace weir::cli {
 
@@ -13,6 +14,11 @@ constexpr std::string_view run_most_used[] = {"scenario", "scale",      "produce
 constexpr std::string_view simulate_most_used[] = {
     "scenario",      "producers", "consumers", "rate", "producer-link",
     "consumer-link", "busy",      "duration",  "seed", "out"};
+
+constexpr CommandOption run_options[] = {{.name = "explain",
+                                          .syntax = "off|fast|full",
+                                          .help = "simulate what held the run up: for a second, or a minute",
+                                          .default_text = "fast"}};
 
 constexpr CommandOption simulate_options[] = {{.name = "jobs",
                                                .syntax = "N",
@@ -30,6 +36,7 @@ constexpr CommandOption check_options[] = {{.name = "probe",
 
 constexpr CommandOption explain_options[] = {
     {.name = "jobs", .syntax = "N", .help = "simulations at a time", .default_text = "all cores"},
+    {.name = "confirm", .help = "make the run again, with the remedy and without it, in turns"},
     {.name = "json", .help = "explain.json to standard output instead of the text"},
     {.name = "quiet", .short_name = "q", .help = "nothing to standard output"}};
 
@@ -87,6 +94,7 @@ cause?
 )",
      .has_run_options = true,
      .most_used = run_most_used,
+     .options = run_options,
      .exit_status =
          R"(0 ran and all checks held; 1 failed; 2 bad usage; 3 a --require check did not hold;
 130, 143 interrupted (logs are complete).
@@ -112,20 +120,26 @@ writes the same run directory; the same seed gives equal files. Default: 3 produ
      .summary = "what held a run up, and what would help",
      .usage = "weir explain DIR [OPTIONS]",
      .description =
-         R"(Simulates a run that was made: the same plan and code, with the links, times of processing,
-latency of control messages, scheduler and stalls that the run showed (its twin), and says how near
-the simulation comes. If it is near, remedies are tried in the twin: named are those that would have
-put every set on time, the cheapest first, and the largest rate. If it is not, it says what differs
-most and offers no remedy. Writes explain.json into the directory; weir-report shows it.
+         R"(Says what held up a run that was made, from what was observed in it and from simulations with what
+it showed (its twins: the same plan and code, with the links, times of processing, latency of control
+messages, scheduler and stalls of the run). Named is what would have put every set on time, with how
+much of it, what would do instead, and what the run does not tell apart from it. weir run does the
+same at its end, in a second. Writes explain.json into the directory; weir-report shows it.
+
+--confirm makes the run again, three times as it was and three times with the remedy, in turns, where the
+remedy is options of weir; measured on the hosts where it was made, or simulated with other seeds. It says
+before how long that takes at most. The runs, and a page that compares them, are in DIR/confirm.
 )",
      .examples = R"(  weir explain runs/first
   weir explain runs/first --json
+  weir explain runs/first --confirm
 )",
      .options = explain_options,
      .arguments = explain_arguments,
      .exit_status =
-         R"(0 the twin is near; 1 failed; 2 no such run, or none of which there can be a twin; 3 not
-reproduced; 130, 143 interrupted.
+         R"(0 the cause is told, or the run was on time; 1 failed; 2 no such run, or none that came to its
+end; 3 not told; 130, 143 interrupted. With --confirm 0 confirmed; 1 a run failed; 3 not confirmed,
+cannot be told, or the remedy is none that weir can make.
 )"},
     {.name = "check",
      .summary = "check hosts and network before a run",
@@ -206,6 +220,12 @@ const Command* find_command(std::string_view name) {
 
 bool accepts(const Command& command, const config::Option& option) {
     if (!command.has_run_options || option.group == config::OptionGroup::testing) {
+        return false;
+    }
+    // A check says of each why it refuses it.
+    constexpr std::array refused_by_check{"groups", "group-hosts", "join", "join-token", "ranks"};
+    if (command.name == "check" &&
+        std::find(refused_by_check.begin(), refused_by_check.end(), option.name) != refused_by_check.end()) {
         return false;
     }
     const bool simulates = command.name == "simulate";

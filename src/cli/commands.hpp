@@ -45,7 +45,7 @@ std::span<const Command> commands();
 const Command* find_command(std::string_view name);
 
 /// Whether the help of the command lists the option: `weir run` has no network to assume, a simulation no
-/// ranks that choose roles. Options for weir's own tests are listed nowhere.
+/// ranks that choose roles, a check no start without MPI. Options for weir's own tests are listed nowhere.
 bool accepts(const Command& command, const config::Option& option);
 
 /// Beside the options of the table, for commands that have those: --json, -q and --quiet.

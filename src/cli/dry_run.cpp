@@ -3,34 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/describe.hpp"
 #include "cli/fabric_drawing.hpp"
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
-#include "cli/plan_pressure.hpp"
 #include "config/checks.hpp"
+#include "config/derive_packets.hpp"
 #include "config/groups.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/row_interval.hpp"
-#include "config/switch_memory.hpp"
 #include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "show/plan_text.hpp"
-#include "show/pressure_text.hpp"
 
 namespace weir::cli {
 
 namespace {
 
-using config::rounded_text;
+using files::bytes_text;
+using files::exact;
+using files::number;
+using files::readable;
 using Json = nlohmann::ordered_json;
-
-std::string number_text(double number) {
-    return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-}
 
 void add_options(const config::RunRequest& request, std::string& text) {
     text += "\nOptions in force (* from the scenario, + from the command line):\n";
@@ -67,24 +64,23 @@ std::string groups_text(std::uint32_t groups, const Forecast& f) {
     return fmt::format("{} of these{}; the figures below are of one group", groups, ranks);
 }
 
-/// "4 events of 2.681 GB", "5 events of 2 GB and one of 0.5 GB", "about 6.5 events of 1.9 GB on average".
+/// "4 events of 2.68 GB", "5 events of 2 GB and one of 500 MB", "about 6.5 events of 1.9 GB on average".
 std::string set_text(const core::Plan& plan, const Forecast& f) {
     const std::string size = bytes_text(f.mean_event_bytes);
     if (!f.set->exact) {
         return fmt::format("about {} events of {} on average, the last of them cut to what is left",
-                           number_text(f.set->events), size);
+                           number(f.set->events), size);
     }
     const bool whole = static_cast<double>(f.set->last.count) == plan.event_size.mean;
     const double full = f.set->events - (whole ? 0 : 1);
     if (full == 0) {
-        return fmt::format("one event of {}", rounded_text(f.set->last));
+        return fmt::format("one event of {}", readable(f.set->last));
     }
-    std::string events =
-        full == 1 ? fmt::format("one event of {}", size) : fmt::format("{:.0f} events of {}", full, size);
+    std::string events = fmt::format("{} of {}", full == 1 ? "one event" : number(full) + " events", size);
     if (whole) {
         return events;
     }
-    const std::string last = rounded_text(f.set->last);
+    const std::string last = readable(f.set->last);
     return last == size
                ? fmt::format("{} and one that is {} smaller", events,
                              bytes_text(plan.event_size.mean - static_cast<double>(f.set->last.count)))
@@ -103,16 +99,15 @@ const char* phase_text(core::SetPhase phase) {
     return "";
 }
 
-/// "21.93 MB in 9 transfers every 1 s; a producer sends up to 7.311 MB, a consumer receives up to 7.28 MB".
+/// "21.9 MB in 9 transfers every 1 s; a producer sends up to 7.31 MB, a consumer receives up to 7.28 MB".
 std::string addressed_text(const core::Plan& plan) {
     const core::TrafficPlan& traffic = *plan.traffic;
     return fmt::format(
         "{} for their consumers in {} every {}{};\n              a producer sends up to {}, a consumer "
         "receives up to {}",
-        rounded_text(traffic.total()), files::counted(traffic.transfers(), "transfer"),
-        rounded_text(plan.interval),
+        readable(traffic.total()), files::counted(traffic.transfers(), "transfer"), exact(plan.interval),
         traffic.phases().size() > 1 ? fmt::format(", {} phases", traffic.phases().size()) : "",
-        rounded_text(traffic.largest_set()), rounded_text(traffic.most_received()));
+        readable(traffic.largest_set()), readable(traffic.most_received()));
 }
 
 std::string data_text(const core::Plan& plan, const Forecast& f) {
@@ -124,10 +119,10 @@ std::string data_text(const core::Plan& plan, const Forecast& f) {
             if (plan.addressed()) {
                 return addressed_text(plan);
             }
-            return fmt::format("a set of {} every {}{}: {}", rounded_text(plan.set_bytes()),
-                               rounded_text(plan.interval), phase_text(plan.set_phase), set_text(plan, f));
+            return fmt::format("a set of {} every {}{}: {}", readable(plan.set_bytes()), exact(plan.interval),
+                               phase_text(plan.set_phase), set_text(plan, f));
         case core::Generation::steady:
-            return fmt::format("{} at {}", events, rounded_text(plan.rate));
+            return fmt::format("{} at {}", events, exact(plan.rate));
         case core::Generation::saturate:
             return fmt::format("{}, as fast as possible: --rate is not used", events);
     }
@@ -142,7 +137,7 @@ std::string figure_line(const char* name, const std::string& producer, const std
 
 std::string figures_text(const Forecast& f) {
     const bool both = f.layout_known();
-    const auto line = [&](const char* name, double per_producer, double all, std::string (*print)(double)) {
+    const auto line = [&](const char* name, double per_producer, double all, const auto& print) {
         if (!f.rate_known()) {
             return figure_line(name, "-", "-", "-");
         }
@@ -151,14 +146,14 @@ std::string figures_text(const Forecast& f) {
     };
     const double bytes = f.producer_bytes_per_second;
     std::string text = figure_line("", "per producer", "per consumer", "in all");
-    text += line("payload rate", bytes * 8, bytes * 8 * f.producers, rate_text);
+    text += line("payload rate", bytes * 8, bytes * 8 * f.producers, files::rate_text);
     text += line("bytes per second", bytes, bytes * f.producers, bytes_text);
     text += line(f.builds ? "fragments, events per s" : "events per second", f.producer_events_per_second,
-                 f.events_per_second(), number_text);
+                 f.events_per_second(), [](double value) { return number(value); });
     text += figure_line("memory for data", bytes_text(f.producer_memory_bytes),
                         bytes_text(f.consumer_memory_bytes), both ? bytes_text(f.memory_bytes()) : "-");
     const auto control = f.control_messages_per_second();
-    text += figure_line("control messages/s", "", "", control ? number_text(*control) : "-");
+    text += figure_line("control messages/s", "", "", control ? number(*control) : "-");
     return text;
 }
 
@@ -174,7 +169,7 @@ std::string bursts_text(const core::Plan& plan, const Forecast& f) {
     }
     const config::BurstNeed need = config::burst_need(plan);
     return fmt::format("{} per second of all ranks in bursts/, in {} at most {}", need.rows_per_second,
-                       rounded_text(need.time), rounded_text(need.bytes));
+                       readable(need.time), readable(need.bytes));
 }
 
 template <typename Line>
@@ -237,12 +232,13 @@ std::string dry_run_text(const config::RunRequest& request) {
         const std::string who =
             plan.busy_consumers.empty() ? "all" : config::index_list_text(plan.busy_consumers);
         line("consumers",
-             fmt::format("{} busy for {} per event on average{}", who, seconds_text(f.mean_busy_seconds),
-                         load ? fmt::format(": load {} if all share equally", number_text(*load)) : ""));
+             fmt::format("{} busy for {} per event on average{}", who,
+                         files::seconds_text(f.mean_busy_seconds),
+                         load ? fmt::format(": load {} if all share equally", number(*load)) : ""));
     }
-    line("time", fmt::format("{} warm-up, {} measured, at most {} to drain", rounded_text(plan.warmup),
-                             rounded_text(plan.duration),
-                             rounded_text(plan.give_up_at() - core::Instant{} - plan.duration)));
+    line("time",
+         fmt::format("{} warm-up, {} measured, at most {} to drain", exact(plan.warmup), exact(plan.duration),
+                     readable(plan.give_up_at() - core::Instant{} - plan.duration)));
     for (const std::string& last_set : show::last_set_lines(plan)) {
         line("", last_set);
     }
@@ -255,7 +251,7 @@ std::string dry_run_text(const config::RunRequest& request) {
     if (const core::Bytes available = config::available_memory(); available.count > 0) {
         const bool short_of_it =
             !f.simulated && f.layout_known() && f.memory_bytes() > static_cast<double>(available.count);
-        text += fmt::format("  (this host has {} of memory available{})\n", rounded_text(available),
+        text += fmt::format("  (this host has {} of memory available{})\n", readable(available),
                             short_of_it ? ": not enough for all ranks" : "");
     }
     add_options(request, text);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/explanation.hpp"
 #include "cli/prepare_run.hpp"
 #include "config/groups.hpp"
 #include "config/resolve.hpp"
@@ -128,15 +129,17 @@ void print_beginning(const RunRequest& asked, const Preparation& prepared, const
         return;
     }
     fmt::print("weir run: {} groups, each: {} for {}\nweir run: run directory {}\n", prepared.groups(),
-               show::load_text(plan), files::readable(plan.duration), prepared.directory());
+               show::load_text(plan), files::exact(plan.duration), prepared.directory());
     std::fflush(stdout);
 }
 
 }  // namespace
 
-int execute_groups(MpiJob& world, const RunRequest& asked, job::Watchdog& watchdog) {
+int execute_groups(MpiJob& world, const RunRequest& asked, simulation::Explain explain,
+                   job::Watchdog& watchdog) {
     Preparation prepared(world, asked);
     prepared.run();
+    prepared.settings().causes = explain_measured(explain, prepared.settings().directory);
     job::GroupedRuns groups(prepared.parts(watchdog));
     std::string refusal;
     if (prepared.leads_job()) {

@@ -10,52 +10,40 @@
 #include <utility>
 
 #include "cli/twin_options.hpp"
-#include "config/quantities.hpp"
 #include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "judge/cause_text.hpp"
-#include "show/verdict_json.hpp"
-#include "simulation/margin.hpp"
+#include "show/run_record_parts.hpp"
 
 namespace weir::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-using files::readable;
+using files::rate_text;
+using files::seconds_text;
 using twin::Figure;
-
-core::BitRate rate(double bits_per_second) {
-    return {std::llround(std::min(bits_per_second, 9e18))};
-}
-
-core::Duration time(double seconds) {
-    return {std::llround(std::clamp(seconds, -9e9, 9e9) * 1e9)};
-}
 
 std::string value_text(const Figure& figure, double value) {
     if (figure.unit == "b/s") {
-        return readable(rate(value));
+        return rate_text(value);
     }
     if (figure.unit == "B") {
-        return readable(core::Bytes{std::llround(std::min(value, 9e18))});
+        return files::bytes_text(value);
     }
-    if (figure.unit == "s") {
-        return value < 0 ? "-" + readable(time(-value)) : readable(time(value));
-    }
-    return fmt::format("{:.1f} %", value);
+    return figure.unit == "s" ? seconds_text(value) : files::percent(value / 100);
 }
 
 std::string signed_text(const Figure& figure, double value) {
     if (figure.relative) {
-        return std::abs(value) > 9.99 ? "> 999 %" : fmt::format("{:+.1f} %", 100 * value);
+        return files::change(1 + value);
     }
-    return (value < 0 ? "-" : "+") + value_text(figure, std::abs(value));
+    const std::string size = value_text(figure, std::abs(value));
+    return value == 0 || size.starts_with("below") ? size : (value < 0 ? "-" : "+") + size;
 }
 
 std::string tolerance_text(const Figure& figure) {
-    return figure.relative ? fmt::format("{:.0f} %", 100 * figure.tolerance)
-                           : value_text(figure, figure.tolerance);
+    return figure.relative ? files::percent(figure.tolerance) : value_text(figure, figure.tolerance);
 }
 
 std::string table_text(const std::vector<Figure>& figures) {
@@ -79,19 +67,19 @@ std::string table_text(const std::vector<Figure>& figures) {
     return text;
 }
 
-/// "2.31 Gb/s", or "from 0.30 Gb/s (consumer 2 on eb03) to 2.31 Gb/s".
+/// "2.31 Gb/s", or "from 300 Mb/s (consumer 2 on eb03) to 2.31 Gb/s".
 std::string links_text(const std::vector<double>& links, core::Role role, const twin::ShownRun& run) {
     const auto [least, most] = std::minmax_element(links.begin(), links.end());
     if (*most - *least < 0.01 * *most) {
-        return readable(rate(*most));
+        return rate_text(*most);
     }
     const core::NodeId slowest{role, static_cast<std::uint32_t>(least - links.begin())};
     std::string host;
     for (const twin::ShownRank& rank : run.ranks) {
         host = rank.node == slowest ? rank.host : host;
     }
-    return fmt::format("from {} ({}) to {}", readable(rate(*least)), files::node_text(slowest, host),
-                       readable(rate(*most)));
+    return fmt::format("from {} ({}) to {}", rate_text(*least), files::node_text(slowest, host),
+                       rate_text(*most));
 }
 
 std::string processing_text(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
@@ -100,9 +88,9 @@ std::string processing_text(const twin::ShownRun& run, const twin::Assumptions& 
     }
     std::string text = assumptions.processing_factor == 1
                            ? "as planned"
-                           : fmt::format("{:.2f} times as long as planned", assumptions.processing_factor);
+                           : files::number(assumptions.processing_factor) + " times as long as planned";
     for (const twin::SlowConsumer& slow : assumptions.slow_consumers) {
-        text += fmt::format("; on consumer {} {:.2f} times as long", slow.consumer, slow.factor);
+        text += fmt::format("; on consumer {} {} times as long", slow.consumer, files::number(slow.factor));
     }
     return text;
 }
@@ -116,7 +104,7 @@ std::string stalls_text(const twin::Assumptions& assumptions) {
     }
     const twin::ShownStall& longest = assumptions.stalls.front();
     return fmt::format("{}, the longest of {}: {}", files::counted(assumptions.stalls.size(), "stall"),
-                       readable(time(longest.length_s)), files::node_text(longest.node));
+                       seconds_text(longest.length_s), files::node_text(longest.node));
 }
 
 std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
@@ -125,14 +113,23 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
         text += fmt::format("  {:<22}{}\n", name, value);
     };
     const auto links = [&](bool limit, const std::vector<double>& speeds, core::Role role) {
-        return limit ? links_text(speeds, role, run) + " of payload, at least" : "no limit";
+        constexpr double any = 1e12;
+        const bool known = *std::max_element(speeds.begin(), speeds.end()) < any;
+        return !known ? "no limit"
+                      : links_text(speeds, role, run) +
+                            (limit ? " of payload, at least" : " of payload, as interfaces say");
     };
     line("links of producers",
          links(assumptions.limits.producer_links, assumptions.producer_links, core::Role::producer));
     line("links of consumers",
          links(assumptions.limits.consumer_links, assumptions.consumer_links, core::Role::consumer));
-    line("control messages", readable(time(assumptions.latency_s)) + " one way");
-    line("scheduler", readable(time(assumptions.scheduler_s)) + " for a message");
+    for (const twin::SlowedLink& link : assumptions.slowed_links) {
+        line("a link that changed",
+             fmt::format("{}: {} of its speed from {} to {}", files::node_text(link.node),
+                         files::percent(link.factor), seconds_text(link.begin_s), seconds_text(link.end_s)));
+    }
+    line("control messages", seconds_text(assumptions.latency_s) + " one way");
+    line("scheduler", seconds_text(assumptions.scheduler_s) + " for a message");
     line("processing", processing_text(run, assumptions));
     line("event-loop stalls", stalls_text(assumptions));
     if (!run.losses.empty()) {
@@ -141,23 +138,24 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
     return text;
 }
 
-/// Sentences, one a line.
-std::string headline(const ExplainReport& report) {
-    const twin::TwinComparison& comparison = report.twin->comparison;
+/// How near the twin comes, in one line.
+std::string nearness_text(const twin::TwinComparison& comparison, bool of_links) {
     if (comparison.near()) {
-        return "Near: a simulation with what this run showed, its twin, reproduces it within the "
-               "tolerances.\n";
+        return "Its twin, a simulation with what this run showed, reproduces it: all figures are within "
+               "their tolerances.\n";
     }
     const Figure& worst = comparison.worst();
     if (worst.name == twin::producer_links_name || worst.name == twin::consumer_links_name) {
         return fmt::format(
-            "Not reproduced: the nearest simulation has {} of {}, and their interfaces have {}. "
-            "So something else held data up, which a twin does not have, and nothing is concluded.\n",
-            worst.name, value_text(worst, worst.twin), value_text(worst, worst.run));
+            "Its twin, a simulation with what this run showed, has {} of {}, and their interfaces have {}: "
+            "{}.\n",
+            worst.name, value_text(worst, worst.twin), value_text(worst, worst.run),
+            of_links ? "a slower port or cable, cables between switches, or traffic of others"
+                     : "it has no other way to be as slow");
     }
     return fmt::format(
-        "Not reproduced: a simulation with what this run showed differs from it, so nothing is concluded.\n"
-        "Most differs: {}, {} in the run and {} in the twin (tolerance {}).{}\n",
+        "Its twin, a simulation with what this run showed, differs most in: {}, {} in the run and {} in the "
+        "twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
         worst.name == twin::interface_bytes_name
             ? " Beyond the payload, that is traffic of others, or headers and messages of small events."
@@ -165,61 +163,26 @@ std::string headline(const ExplainReport& report) {
                                           : "");
 }
 
-bool was_good(const twin::ShownRun& run) {
-    return run.on_time && run.sustained && run.lost_events == 0;
-}
-
-/// Four digits, downwards: what holds, holds with less.
-std::string rate_down(double bits_per_second) {
-    const double grain = std::pow(10.0, std::floor(std::log10(std::max(bits_per_second, 1.0))) - 3);
-    return readable(rate(std::floor(bits_per_second / grain) * grain));
-}
-
-std::string largest_rate_text(const LargestRate& largest) {
-    if (!largest.unknown.empty()) {
-        return fmt::format("Largest rate: not looked for: {}\n", largest.unknown);
-    }
-    if (!largest.best) {
-        return "Largest rate without a remedy: with none that was tried every set would have been on time.\n";
-    }
-    const auto per_producer = [](const FindPoint& point) {
-        return rate_down(static_cast<double>(config::parse_rate(point.text).bits_per_second));
-    };
-    // That the next one does not hold in the twin, and with a margin, does not say that it would be late.
-    return fmt::format("Largest rate without a remedy: at least {} per producer.\n",
-                       per_producer(*largest.best));
-}
-
-/// The report on a run whose twin is near.
+/// Lines: the answer first.
 std::string answer_text(const ExplainReport& report) {
-    std::string text;
-    if (was_good(*report.run)) {
-        text = "Every set was on time: there is nothing to remedy.\n";
-    } else {
-        const std::string advice = judge::advice_text(report.causes);
-        text = judge::causes_text(report.causes) + "\n";
-        if (report.seen_links != nullptr) {
-            text += fmt::format(
-                "This is so if links are faster than what they were seen to carry: {} of producers, {} of "
-                "consumers.\n",
-                links_text(report.seen_links->producer_links, core::Role::producer, *report.run),
-                links_text(report.seen_links->consumer_links, core::Role::consumer, *report.run));
-        }
-        if (report.either) {
-            text +=
-                "Whether links of producers or of consumers were the limit, the run does not tell: the twin "
-                "is near with either. So a remedy of links has both.\n";
-        }
-        text += advice.empty() ? "No remedy that was simulated puts every set on time.\n"
-                               : fmt::format("Remedy: {}.\n", advice);
+    const std::vector<judge::NamedCause>& causes = report.found.causes;
+    const std::string advice = judge::advice_text(causes);
+    std::string text = report.was_good() ? "Every set was on time: there is nothing to remedy.\n"
+                                         : judge::causes_text(causes) + "\n";
+    if (!advice.empty()) {
+        text += fmt::format("Remedy: {}.\n", advice);
     }
-    return text + largest_rate_text(report.largest_rate) +
-           fmt::format("Each holds with a margin: links {0:.0f} % slower, times {0:.0f} % longer, {1}.\n",
-                       100 * simulation::margin, files::counted(simulation::margin_seeds, "seed"));
-}
-
-Json point_json(const std::optional<FindPoint>& point) {
-    return point ? Json(point->text) : Json();
+    if (const Twin* const twin = report.twin()) {
+        text += nearness_text(twin->comparison,
+                              !causes.empty() && (causes.front().what == judge::CauseKind::producer_links ||
+                                                  causes.front().what == judge::CauseKind::consumer_links));
+    } else {
+        text += fmt::format("From its rows alone: it has no twin, since {}.\n", report.found.no_twin);
+    }
+    if (report.found.cut_short) {
+        text += "Not all was tried: it would take more time.\n";
+    }
+    return text;
 }
 
 Json figure_json(const Figure& figure) {
@@ -238,13 +201,16 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
     for (const twin::SlowConsumer& one : assumptions.slow_consumers) {
         slow.push_back({{"consumer", one.consumer}, {"factor", one.factor}});
     }
-    const auto links = [](bool limit, const std::vector<double>& speeds) {
-        return limit ? Json(speeds) : Json();
-    };
-    return {{"producer_links_bits_per_second",
-             links(assumptions.limits.producer_links, assumptions.producer_links)},
-            {"consumer_links_bits_per_second",
-             links(assumptions.limits.consumer_links, assumptions.consumer_links)},
+    Json slowed = Json::array();
+    for (const twin::SlowedLink& link : assumptions.slowed_links) {
+        slowed.push_back({{"rank", files::node_text(link.node)},
+                          {"begin_s", link.begin_s},
+                          {"end_s", link.end_s},
+                          {"factor", link.factor}});
+    }
+    return {{"producer_links_bits_per_second", assumptions.producer_links},
+            {"consumer_links_bits_per_second", assumptions.consumer_links},
+            {"slowed_links", slowed},
             {"control_latency_s", assumptions.latency_s},
             {"scheduler_s", assumptions.scheduler_s},
             {"processing_factor", assumptions.processing_factor},
@@ -253,71 +219,91 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
             {"left_out_stalls", assumptions.left_out_stalls}};
 }
 
-/// Each assumption about links, and how near its twin comes.
-Json tried_json(const std::vector<Twin>& twins) {
-    Json tried = Json::array();
-    for (const Twin& twin : twins) {
-        const Figure& worst = twin.comparison.worst();
-        tried.push_back({{"producer_links", twin.assumptions.limits.producer_links},
-                         {"consumer_links", twin.assumptions.limits.consumer_links},
-                         {"near", twin.comparison.near()},
-                         {"differs_most", worst.name},
-                         {"tolerances", worst.excess()},
-                         {"simulations", twin.simulations}});
+Json causes_json(const ExplainReport& report) {
+    show::RunRecord record;
+    for (std::size_t i = 0; i < report.run.ranks.size(); ++i) {
+        record::RankRecord& rank = record.ranks.emplace_back();
+        rank.rank = static_cast<int>(i);
+        rank.summary.node = report.run.ranks[i].node;
     }
-    return tried;
+    record.verdict.causes = report.found.causes;
+    return show::verdict_json(record)["causes"];
 }
 
-Json causes_json(const ExplainReport& report) {
-    show::RunRecord record = report.twin->record;
-    record.verdict.causes = report.causes;
-    return show::verdict_json(record)["causes"];
+/// Each assumption about links, how near its twin comes, and what is enough there.
+Json tried_json(const ExplainReport& report) {
+    Json tried = Json::array();
+    for (const WeighedTwin& weighed : report.found.twins) {
+        const Figure& worst = weighed.twin.comparison.worst();
+        Json off = Json::object();
+        for (const Figure& figure : weighed.twin.comparison.figures) {
+            if (!figure.near()) {
+                off[figure.name] = {figure.run, figure.twin};
+            }
+        }
+        Json enough = Json::array();
+        for (const judge::NamedCause& cause : weighed.causes) {
+            enough.push_back(judge::subject_of(cause));
+        }
+        tried.push_back({{"producer_links", weighed.twin.assumptions.limits.producer_links},
+                         {"consumer_links", weighed.twin.assumptions.limits.consumer_links},
+                         {"links_change", weighed.twin.assumptions.limits.change},
+                         {"exceptions_only", weighed.twin.assumptions.limits.exceptions},
+                         {"weight", weighed.weight},
+                         {"near", weighed.twin.comparison.near()},
+                         {"differs_most", worst.name},
+                         {"off", std::move(off)},
+                         {"enough", std::move(enough)},
+                         {"simulations", weighed.twin.simulations}});
+    }
+    return tried;
 }
 
 }  // namespace
 
 std::string explain_text(const ExplainReport& report) {
-    const bool near = report.twin->comparison.near();
     std::string text;
-    std::istringstream lines(headline(report) + (near ? answer_text(report) : ""));
+    std::istringstream lines(answer_text(report));
     for (std::string line; std::getline(lines, line);) {
         text += files::wrapped(line);
     }
-    // In one line: it is there to be copied.
-    return text +
-           fmt::format("\n{}\n{}\nThe twin, of {}:\n  {}\n", table_text(report.twin->comparison.figures),
-                       assumptions_text(*report.run, report.twin->assumptions),
-                       files::counted(report.simulations, "simulation"), shell_command(report.twin->options));
+    const Twin* const twin = report.twin();
+    if (twin == nullptr) {
+        return text;
+    }
+    // In one line each: they are there to be copied.
+    const std::string command = shell_command(twin->options);
+    return text + fmt::format(
+                      "\n{}\n{}\nThe twin, of {}:\n  {}\nThe largest rate that it bears:\n  "
+                      "weir-sweep find rate --simulate -- {}\n",
+                      table_text(twin->comparison.figures), assumptions_text(report.run, twin->assumptions),
+                      files::counted(report.found.simulations, "simulation"), command,
+                      command.substr(command.find("--")));
 }
 
 std::string explain_json(const ExplainReport& report) {
-    const twin::TwinComparison& comparison = report.twin->comparison;
-    const bool near = comparison.near();
+    const Twin* const twin = report.twin();
+    const bool near = twin != nullptr && twin->comparison.near();
+    const std::vector<judge::NamedCause>& causes = report.found.causes;
     Json json;
     json["schema"] = "weir-explain/1";
     json["near"] = near;
-    json["differs_most"] = near ? Json() : Json(comparison.worst().name);
-    json["text"] = headline(report) + (near ? answer_text(report) : "");
-    auto& figures = json["figures"] = Json::array();
-    for (const Figure& figure : comparison.figures) {
-        figures.push_back(figure_json(figure));
-    }
-    json["assumptions"] = assumptions_json(report.twin->assumptions);
-    json["tried"] = tried_json(*report.tried);
-    json["whose_links_is_not_told"] = report.either;
+    json["differs_most"] = near || twin == nullptr ? Json() : Json(twin->comparison.worst().name);
+    json["text"] = answer_text(report);
     json["causes"] = causes_json(report);
-    const std::string advice = judge::advice_text(report.causes);
-    json["remedy"] =
-        advice.empty() || report.causes.front().remedy.empty() ? Json() : Json(report.causes.front().remedy);
-    json["largest_rate"] = near && report.largest_rate.unknown.empty()
-                               ? Json{{"limit", point_json(report.largest_rate.best)},
-                                      {"beyond", point_json(report.largest_rate.beyond)}}
-                               : Json();
-    auto& options = json["twin"] = Json::array();
-    for (const config::GivenOption& option : report.twin->options) {
-        options.push_back({{"option", option.name}, {"value", option.value}});
+    json["remedy"] = causes.empty() || causes.front().remedy.empty() ? Json() : Json(causes.front().remedy);
+    json["figures"] = json["tried"] = json["twin"] = Json::array();
+    if (twin != nullptr) {
+        for (const Figure& figure : twin->comparison.figures) {
+            json["figures"].push_back(figure_json(figure));
+        }
+        json["assumptions"] = assumptions_json(twin->assumptions);
+        json["tried"] = tried_json(report);
+        for (const config::GivenOption& option : twin->options) {
+            json["twin"].push_back({{"option", option.name}, {"value", option.value}});
+        }
     }
-    json["simulations"] = report.simulations;
+    json["simulations"] = report.found.simulations;
     return files::json_text(json, 2) + '\n';
 }
 

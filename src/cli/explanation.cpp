@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <ctime>
+#include <exception>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/explainer.hpp"
 #include "cli/forecast.hpp"
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
 #include "host/signals.hpp"
 #include "simulation/margin.hpp"
 
@@ -28,11 +32,41 @@ std::uint32_t jobs_that_fit(const core::Plan& plan, std::uint32_t jobs) {
     return static_cast<std::uint32_t>(std::clamp(available / need, 1.0, static_cast<double>(jobs)));
 }
 
-/// Of this thread, while others may explain other runs; or of all.
-double processor_s(clockid_t clock) {
-    timespec used{};
-    clock_gettime(clock, &used);
-    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+std::optional<std::vector<judge::NamedCause>> causes_of_measured(const show::RunRecord& record,
+                                                                 const std::string& directory,
+                                                                 simulation::Explain explain) {
+    if (explain == simulation::Explain::off || !simulation::needs_explanation(record)) {
+        return std::nullopt;
+    }
+    const bool fast = explain == simulation::Explain::fast;
+    // To read them is not to take longer than what follows.
+    const double most_rows = fast ? 1e5 : 5e6;
+    const double rows = static_cast<double>(record.ranks.size()) * record.plan.duration.in_seconds();
+    if (rows > most_rows) {
+        return std::nullopt;
+    }
+    // The other ranks wait for this one.
+    const ExplainCost cost{.processor_s = fast ? 1.0 : 60.0, .wall_s = fast ? 5.0 : 60.0, .jobs = 1};
+    try {
+        const twin::ShownRun run = shown_run(show::to_json(record), directory);
+        return explain_run(run, record.verdict.causes, cost).causes;
+    } catch (const Interrupted&) {
+        // What was observed stands.
+    } catch (const std::exception&) {
+        // As where rows of other hosts are not here: what was measured is not lost with what it is held
+        // against.
+    }
+    return std::nullopt;
+}
+
+/// ", about 12 s left" once that can be told.
+std::string left_text(double passed_s, std::size_t done, std::size_t known) {
+    constexpr double soon_s = 3;
+    const double left_s = passed_s / static_cast<double>(std::max<std::size_t>(done, 1)) *
+                          static_cast<double>(std::max(known, done) - done);
+    return done == 0 || passed_s < soon_s
+               ? ""
+               : fmt::format(", about {} left", files::seconds_text(std::ceil(left_s)));
 }
 
 }  // namespace
@@ -53,6 +87,23 @@ simulation::Explain parse_explain(const std::string& text, config::OutputForm ou
     return simulation::Explain::off;
 }
 
+participant::ExplainRun explain_measured(simulation::Explain explain, const std::string& directory) {
+    return [explain, directory](const show::RunRecord& record) {
+        return causes_of_measured(record, directory, explain);
+    };
+}
+
+/// Before a search that takes more than a few seconds.
+void Explanation::say_cost(double each_s, const simulation::ExplainBudget& budget) {
+    constexpr double few_s = 5;
+    const double longest_s = std::min(each_s * static_cast<double>(budget.simulations), budget.processor_s);
+    if (longest_s / jobs_ > few_s) {
+        progress_.show(fmt::format(
+            "looking for the cause: at most {} simulations of about {} each, and {} of processor time",
+            budget.simulations, files::seconds_text(each_s), files::seconds_text(budget.processor_s)));
+    }
+}
+
 std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::RunRecord& record) {
     using Clock = std::chrono::steady_clock;
     if (explain_ == simulation::Explain::off || !simulation::needs_explanation(record)) {
@@ -64,7 +115,7 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
         account_ = fmt::format(
             "the cause is what the rows tell; to prove it takes some twenty simulations of up to {} each: "
             "--explain full",
-            seconds_text(each));
+            files::seconds_text(each));
         return std::nullopt;
     }
     // The verdict comes first for someone who looks on.
@@ -74,28 +125,28 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
         fmt::print("{}\n\n", text.substr(0, text.find(" Main cause:")));
         std::fflush(stdout);
     }
+    say_cost(each, budget);
     const Clock::time_point begin = Clock::now();
     simulation::ProvedCauses proved = simulation::prove_causes(
         run_, record, budget, jobs_that_fit(run_.run.plan, jobs_),
         {.progress =
-             [this](std::size_t done, std::size_t known) {
+             [this, begin](std::size_t done, std::size_t known) {
                  if (progress_.on_terminal()) {
-                     progress_.show(fmt::format("looking for the cause: {} of {} simulations", done, known));
+                     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
+                     progress_.show(fmt::format("looking for the cause: {} of {} simulations{}", done, known,
+                                                left_text(passed, done, known)));
                  }
              },
          .interrupted = [] { return host::caught_signal() != 0; },
-         .processor_s =
-             [one_thread = jobs_ == 1] {
-                 return processor_s(one_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
-             }},
+         .processor_s = [this] { return processor_seconds(jobs_); }},
         simulation::margin_conditions());
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     progress_.clear();
     interrupted_ = proved.interrupted;
     // A fraction of a second is of interest to someone who looks on, and not to a script.
     if (seconds >= 1 || interrupted_ || progress_.on_terminal()) {
-        account_ = fmt::format("{} simulations with something relaxed, for the cause, in {:.2f} s{}",
-                               proved.simulations, seconds,
+        account_ = fmt::format("{} simulations with something relaxed, for the cause, in {}{}",
+                               proved.simulations, files::seconds_text(seconds),
                                interrupted_ ? ", interrupted: it is what the rows tell" : "");
     }
     if (proved.interrupted) {

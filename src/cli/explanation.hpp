@@ -1,5 +1,5 @@
-// `weir simulate --explain`: why a simulated run was late, found by simulating it again
-// (simulation/counterfactuals.hpp), with a cost that is printed and bounded.
+// --explain: why a run was late, with a cost that is bounded. A simulated run is simulated again
+// (simulation/counterfactuals.hpp), of a measured one its twins are (explainer.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,11 @@ namespace weir::cli {
 /// costs several times the run, and loops over many runs are quiet. Throws config::UsageError.
 simulation::Explain parse_explain(const std::string& text, config::OutputForm output);
 
-/// Explains one run. Stops when a signal was caught.
+/// Of a measured run, whose rows are in `directory`: in a second of one core, or a minute. It finds nothing
+/// if the run was on time, it is not wanted, or there can be no twin.
+participant::ExplainRun explain_measured(simulation::Explain explain, const std::string& directory);
+
+/// Explains one simulated run. Stops when a signal was caught.
 class Explanation {
   public:
     /// `run` must outlive this. `jobs`: simulations at a time, fewer where memory is short. `shows`: the
@@ -35,6 +39,8 @@ class Explanation {
     [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   private:
+    void say_cost(double each_s, const simulation::ExplainBudget& budget);
+
     const simulation::SimulatedRun& run_;
     simulation::Explain explain_;
     std::uint32_t jobs_;

@@ -16,11 +16,11 @@ namespace weir::cli {
 
 namespace {
 
-using config::rounded_text;
 using config::RunRequest;
 using core::Tier;
 using core::TopologyKind;
 using core::TopologyPlan;
+using files::exact;
 
 /// More leaves are counted instead of listed.
 constexpr std::size_t most_leaves = 16;
@@ -67,17 +67,17 @@ class Drawing {
         if (layout_.has(Tier::core)) {
             add_tier(Tier::core,
                      fmt::format("each spine to {} of them: {} x {}, {}", plan_.cores / plan_.spines,
-                                 plan_.core_links, rounded_text(plan_.core_rate), delay_text(Tier::spine)));
+                                 plan_.core_links, exact(plan_.core_rate), delay_text(Tier::spine)));
         }
         if (layout_.has(Tier::spine)) {
             add_tier(Tier::spine, fmt::format("each leaf to each spine{}: {} x {}, {}",
                                               layout_.has(Tier::core) ? " of its pod" : "", plan_.uplinks,
-                                              rounded_text(plan_.uplink_rate), delay_text(Tier::leaf)));
+                                              exact(plan_.uplink_rate), delay_text(Tier::leaf)));
         }
         add_leaves();
         for (const core::OwnCables& own : plan_.own_cables) {
             add("", fmt::format("{} to {}: {}", core::switch_text(own.lower), core::switch_text(own.upper),
-                                rounded_text(own.rate)));
+                                exact(own.rate)));
         }
         add_capacity();
         return std::move(lines_);
@@ -130,7 +130,7 @@ class Drawing {
     }
 
     [[nodiscard]] std::string delay_text(Tier lower) const {
-        return rounded_text(core::cable_delay(network_, lower));
+        return exact(core::cable_delay(network_, lower));
     }
 
     void add_tier(Tier tier, const std::string& below) {
@@ -169,16 +169,16 @@ class Drawing {
             add("", fmt::format("{}{:8} {}", pod, star ? "switch" : core::switch_text(layout_.switches[leaf]),
                                 ranges_text(names)));
         }
-        add("", fmt::format("hosts: {}, {}",
-                            alike ? rounded_text(first.rate) + " for each NIC" : "speeds of their own",
-                            delay_text(Tier::host)));
+        add("",
+            fmt::format("hosts: {}, {}", alike ? exact(first.rate) + " for each NIC" : "speeds of their own",
+                        delay_text(Tier::host)));
     }
 
     void add_capacity() {
         std::string text;
         for (const auto& [name, tier] : {std::pair{"leaves", Tier::leaf}, {"spines", Tier::spine}}) {
             if (const double over = core::oversubscription(layout_, tier); over > 0) {
-                text += fmt::format("{}{} {:.3g} : 1", text.empty() ? "" : ", ", name, over);
+                text += fmt::format("{}{} {} : 1", text.empty() ? "" : ", ", name, files::number(over));
             }
         }
         if (!text.empty()) {
@@ -187,9 +187,8 @@ class Drawing {
         const core::BisectionBandwidth halves = core::bisection(layout_);
         add(text.empty() ? "capacity" : "",
             fmt::format("bisection bandwidth {}, {} of what half of the hosts can send",
-                        rounded_text(halves.bandwidth),
-                        files::percent(static_cast<double>(halves.bandwidth.bits_per_second) /
-                                       static_cast<double>(halves.of_hosts.bits_per_second))));
+                        files::readable(halves.bandwidth),
+                        files::percent(halves.bandwidth.bits_per_second, halves.of_hosts.bits_per_second)));
     }
 
     const core::NetworkPlan& network_;

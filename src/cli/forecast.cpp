@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
@@ -15,6 +14,7 @@
 #include "core/distribution.hpp"
 #include "core/ledger.hpp"
 #include "core/memory_need.hpp"
+#include "files/formatting.hpp"
 #include "record/burst_rows.hpp"
 #include "record/traffic_matrix.hpp"
 
@@ -22,7 +22,10 @@ namespace weir::cli {
 
 namespace {
 
-using config::rounded_text;
+using files::bytes_text;
+using files::exact;
+using files::rate_text;
+using files::seconds_text;
 
 /// Mean of the squared values over the square of the mean; only where the dry run can compute it.
 double spread_of(const core::Distribution& sizes, double mean) {
@@ -75,19 +78,19 @@ void warn_of_busy_consumers(const core::Plan& plan, Forecast& f) {
     const double limit = f.mean_busy_seconds / *load;
     if (plan.busy_consumers.empty() || plan.busy_consumers.size() >= plan.consumers) {
         f.warnings.push_back(
-            fmt::format("consumers cannot keep up: busy for {} per event, which is a load of {:.4g}, and it "
+            fmt::format("consumers cannot keep up: busy for {} per event, which is a load of {}, and it "
                         "must be below {} "
                         "for a load below 1",
-                        seconds_text(f.mean_busy_seconds), *load, seconds_text(limit)));
+                        seconds_text(f.mean_busy_seconds), files::number(*load), seconds_text(limit)));
         return;
     }
     const auto busy = static_cast<double>(plan.busy_consumers.size());
     const double left = f.events_per_second() - busy / f.mean_busy_seconds;
-    f.warnings.push_back(
-        fmt::format("the {} busy consumers cannot keep up with an equal share: busy for {} per event, and {} "
-                    "would be the limit. The other {} must take {:.4g} events per second each",
-                    plan.busy_consumers.size(), seconds_text(f.mean_busy_seconds), seconds_text(limit),
-                    plan.consumers - plan.busy_consumers.size(), left / (plan.consumers - busy)));
+    f.warnings.push_back(fmt::format(
+        "the {} busy consumers cannot keep up with an equal share: busy for {} per event, and {} "
+        "would be the limit. The other {} must take {} events per second each",
+        plan.busy_consumers.size(), seconds_text(f.mean_busy_seconds), seconds_text(limit),
+        plan.consumers - plan.busy_consumers.size(), files::number(left / (plan.consumers - busy))));
 }
 
 /// The part of the bits on the wire that is payload.
@@ -158,7 +161,7 @@ void warn_of_links(const config::RunRequest& request, Forecast& f) {
         static_cast<double>(shaping.rate.bits_per_second) < f.producer_bytes_per_second * 8) {
         f.warnings.push_back(
             fmt::format("--shaping lets a producer send {}, which is less than the {} that it generates",
-                        rounded_text(shaping.rate), rate_text(f.producer_bytes_per_second * 8)));
+                        exact(shaping.rate), rate_text(f.producer_bytes_per_second * 8)));
     }
 }
 
@@ -190,7 +193,7 @@ void warn_of_memory(const config::RunRequest& request, Forecast& f) {
 void warn_of_buffers(const core::Plan& plan, Forecast& f) {
     if (plan.generation == core::Generation::sets && plan.buffer < plan.set_bytes()) {
         f.warnings.push_back(fmt::format("every set ({}) overflows the buffer ({}) at once",
-                                         rounded_text(plan.set_bytes()), rounded_text(plan.buffer)));
+                                         files::readable(plan.set_bytes()), exact(plan.buffer)));
     }
 }
 
@@ -221,8 +224,8 @@ void warn_of_short_rows(const config::RunRequest& request, Forecast& f) {
         f.warnings.push_back(fmt::format(
             "--row-interval: bytes count when their chunk is whole, and a chunk of {} takes {} on a link of "
             "{}: intervals of {} show when chunks ended, not how fast they came; make --chunk-size smaller",
-            rounded_text(plan.chunk_size), rounded_text(core::time_for(link, plan.chunk_size)),
-            rounded_text(link), rounded_text(plan.row_interval)));
+            exact(plan.chunk_size), files::readable(core::time_for(link, plan.chunk_size)), exact(link),
+            exact(plan.row_interval)));
     }
 }
 
@@ -247,16 +250,6 @@ double simulation_memory_bytes(const core::Plan& plan) {
     return traffic + (node_bytes + burst_bytes) * (1.0 + plan.producers + plan.consumers) +
            pair_bytes * plan.producers * plan.consumers +
            slots * (slot_bytes + static_cast<double>(plan.chunks_per_fragment()) / 8);
-}
-
-std::string seconds_text(double seconds) {
-    return rounded_text(core::Duration{static_cast<std::int64_t>(std::llround(seconds * 1e9))});
-}
-std::string rate_text(double bits_per_second) {
-    return rounded_text(core::BitRate{static_cast<std::int64_t>(std::min(bits_per_second, 9e18))});
-}
-std::string bytes_text(double bytes) {
-    return rounded_text(core::Bytes{static_cast<std::int64_t>(std::min(bytes, 9e18))});
 }
 
 std::optional<double> Forecast::busy_load() const {

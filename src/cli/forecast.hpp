@@ -60,8 +60,5 @@ Forecast forecast(const config::RunRequest& request);
 double simulation_memory_bytes(const core::Plan& plan);
 
 /// Computed figures, rounded to four digits.
-std::string seconds_text(double seconds);
-std::string rate_text(double bits_per_second);
-std::string bytes_text(double bytes);
 
 }  // namespace weir::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands.hpp"
+#include "config/embedded_files.hpp"
 #include "config/option_table.hpp"
 #include "config/usage_error.hpp"
 #include "weir_version.hpp"
@@ -114,17 +115,24 @@ std::string overview_help() {
     for (const Command& command : commands()) {
         list += fmt::format("  {:11}{}: weir {} --help\n", command.name, command.summary, command.name);
     }
+    std::string questions;
+    for (const config::AnsweredQuestion& row : config::answered_questions()) {
+        questions += fmt::format("  {:16}  {}\n", row.command, row.question);
+    }
     return fmt::format(R"(weir {}: {}
 
 Usage: {}
 
+{}
+Which command answers which question:
 {}
   weir --help       this page; `weir --help json`: all commands and options, for programs
   weir --version    version, commit, compiler, MPI and UCX
 
 First steps:
 {})",
-                       build_info::version, program().summary, program().usage, list, program().examples);
+                       build_info::version, program().summary, program().usage, list, questions,
+                       program().examples);
 }
 
 std::string command_help(const Command& command, std::string_view topic) {

@@ -1,5 +1,5 @@
-// `weir --help json`: the help for programs. Manual pages and completions are made from it (src/manual), and
-// whoever drives weir can look up there which options there are.
+// `weir --help json`: the help for programs. Manual pages and completions are made from it (tools/manual),
+// and whoever drives weir can look up there which options there are.
 #include "cli/command_functions.hpp"
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 #include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
-#include "host/open_files.hpp"
+#include "host/process.hpp"
 
 namespace weir::cli {
 

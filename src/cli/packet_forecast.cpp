@@ -6,20 +6,20 @@
 #include <cmath>
 #include <set>
 #include <tuple>
-#include <vector>
 
+#include "config/derive_packets.hpp"
 #include "config/quantities.hpp"
-#include "config/switch_memory.hpp"
 #include "core/fabric_layout.hpp"
 #include "core/memory_need.hpp"
 #include "core/placement.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::cli {
 
 namespace {
 
-using config::rounded_text;
 using config::RunRequest;
+using files::readable;
 
 /// On a core of about 3 GHz, in whole simulations of lhcb2021-2 with PFC or without: what bench/micro
 /// measures of the packets alone with 14 x 72. Where many packets are sent again it is two thirds of that.
@@ -87,16 +87,31 @@ std::string classes_text(const core::FabricPlan& fabric) {
                        fabric.control_priority, fabric.nics.ack_priority, fabric.nics.cnp_priority);
 }
 
+/// How a chip divides the memory, where the switch file says it.
+std::string division_text(const core::SwitchPlan& plan) {
+    std::string text;
+    if (plan.cell.count > 0) {
+        text += fmt::format(", in cells of {}", files::exact(plan.cell));
+    }
+    if (plan.slices > 1) {
+        text += fmt::format(", {} slices", plan.slices);
+    }
+    if (plan.egress_pool.count > 0) {
+        text += fmt::format(", and {} for lossy queues", readable(plan.egress_pool));
+    }
+    return text;
+}
+
 std::string memory_text(const RunRequest& request) {
     const core::SwitchPlan& plan = request.network.fabric.switches;
     if (request.switches.drop_tail) {
         return fmt::format("each queue of a port holds {}, and the rest is lost",
-                           rounded_text(request.network.port_buffer));
+                           readable(request.network.port_buffer));
     }
-    return fmt::format("{} for all ports; a lossy queue holds {}", rounded_text(plan.pool),
+    return fmt::format("{} for all ports{}; a lossy queue holds {}", readable(plan.pool), division_text(plan),
                        plan.egress_threshold.count > 0
-                           ? fmt::format("at most {}", rounded_text(plan.egress_threshold))
-                           : fmt::format("at most {:.4g} x what is free", plan.egress_alpha));
+                           ? fmt::format("at most {}", readable(plan.egress_threshold))
+                           : fmt::format("at most {} x what is free", files::number(plan.egress_alpha)));
 }
 
 std::string pfc_text(const RunRequest& request) {
@@ -104,11 +119,12 @@ std::string pfc_text(const RunRequest& request) {
     if (plan.lossless == 0) {
         return "PFC off";
     }
-    return fmt::format(
-        "{}: a port is paused above {}; headroom {} of the pool", plan.pauses_whole_links ? "802.3x" : "PFC",
-        plan.ingress_threshold.count > 0 ? rounded_text(plan.ingress_threshold)
-                                         : fmt::format("{:.4g} x what is free", plan.ingress_alpha),
-        rounded_text(config::largest_headroom(request)));
+    return fmt::format("{}: a port is paused above {}; headroom {} of the pool",
+                       plan.pauses_whole_links ? "802.3x" : "PFC",
+                       plan.ingress_threshold.count > 0
+                           ? readable(plan.ingress_threshold)
+                           : fmt::format("{} x what is free", files::number(plan.ingress_alpha)),
+                       readable(config::largest_headroom(request)));
 }
 
 /// A line for each class that the switch file names.
@@ -122,12 +138,12 @@ std::string class_text(const core::TrafficClass& one, const core::FabricPlan& fa
                                        ? "strictly first"
                                        : fmt::format("weight {}", plan.weights[priority]));
     if (plan.ecn.on) {
-        text += ecn.on ? fmt::format(", marked from {} to {}", rounded_text(ecn.none_below),
-                                     rounded_text(ecn.all_above))
-                       : ", never marked";
+        text += ecn.on
+                    ? fmt::format(", marked from {} to {}", readable(ecn.none_below), readable(ecn.all_above))
+                    : ", never marked";
     }
     if (one.traffic.rate.bits_per_second > 0) {
-        text += fmt::format("; others send {} from each producer's host", rounded_text(one.traffic.rate));
+        text += fmt::format("; others send {} from each producer's host", readable(one.traffic.rate));
     }
     return text;
 }
@@ -139,18 +155,17 @@ std::string dcqcn_text(const core::DcqcnPlan& dcqcn) {
     return fmt::format(
         "DCQCN ({} per {}",
         dcqcn.rules == core::DcqcnRules::hpcc ? "rules of HPCC) with a cut" : "2015) with a CNP",
-        rounded_text(dcqcn.cnp_spacing));
+        readable(dcqcn.cnp_spacing));
 }
 
 std::string control_text(const core::NicPlan& nics) {
     switch (nics.control) {
         case core::PairControl::swift:
             return fmt::format("Swift: windows for round trips of {}, for small ones up to {}",
-                               rounded_text(nics.swift.target),
-                               rounded_text(nics.swift.target + nics.swift.range));
+                               readable(nics.swift.target), readable(nics.swift.target + nics.swift.range));
         case core::PairControl::credits:
             return fmt::format("credits of receivers: {} unasked, then {} a credit",
-                               rounded_text(nics.credits.unasked), rounded_text(nics.credits.grant));
+                               readable(nics.credits.unasked), readable(nics.credits.grant));
         case core::PairControl::dcqcn:
             break;
     }
@@ -181,15 +196,15 @@ std::string ecn_text(const RunRequest& request) {
                                    control_text(fabric.nics));
     }
     const std::string of_rate =
-        ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", rounded_text(ecn.of_rate)) : "";
-    return fmt::format("ECN marks from {} to {}{}, {:.4g} % there; {}", rounded_text(ecn.none_below),
-                       rounded_text(ecn.all_above), of_rate, ecn.probability_at_top * 100,
+        ecn.of_rate.bits_per_second > 0 ? fmt::format(" of a port of {}", readable(ecn.of_rate)) : "";
+    return fmt::format("ECN marks from {} to {}{}, {} there; {}", readable(ecn.none_below),
+                       readable(ecn.all_above), of_rate, files::percent(ecn.probability_at_top),
                        sender_text(request));
 }
 
 std::string balancing_text(const core::FabricPlan& fabric) {
     const core::BalancingPlan& plan = fabric.switches.balancing;
-    const auto after = [](core::Duration gap) { return fmt::format("after a gap of {}", rounded_text(gap)); };
+    const auto after = [](core::Duration gap) { return fmt::format("after a gap of {}", readable(gap)); };
     std::string text;
     switch (plan.kind) {
         case core::BalancingKind::ecmp:
@@ -210,7 +225,7 @@ std::string balancing_text(const core::FabricPlan& fabric) {
     if (plan.reorders()) {
         text += fabric.nics.reorder.count > 0
                     ? fmt::format("; NICs wait for late packets until {} more are there",
-                                  rounded_text(fabric.nics.reorder))
+                                  readable(fabric.nics.reorder))
                     : "; NICs take packets that are overtaken for lost";
     }
     return text;
@@ -276,9 +291,9 @@ std::vector<std::string> switch_lines(const RunRequest& request) {
 
 std::string cost_text(const PacketCost& cost) {
     const bool many = cost.transmissions >= 1e9;
-    return fmt::format("about {:.3g} {} transmissions of packets: {} of CPU time, {} of memory",
-                       cost.transmissions / (many ? 1e9 : 1e6), many ? "billion" : "million",
-                       seconds_text(cost.cpu_seconds), bytes_text(cost.memory_bytes));
+    return fmt::format("about {} {} transmissions of packets: {} of CPU time, {} of memory",
+                       files::number(cost.transmissions / (many ? 1e9 : 1e6)), many ? "billion" : "million",
+                       files::seconds_text(cost.cpu_seconds), files::bytes_text(cost.memory_bytes));
 }
 
 std::string cheaper_options(const RunRequest& request, const PacketCost& cost) {
@@ -300,7 +315,7 @@ std::string cheaper_options(const RunRequest& request, const PacketCost& cost) {
         }
     }
     return fmt::format("{}--duration {} --warmup {} ({} of CPU time)", options, config::to_text(duration),
-                       config::to_text(warmup), seconds_text(seconds));
+                       config::to_text(warmup), files::seconds_text(seconds));
 }
 
 void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warnings) {
@@ -316,8 +331,8 @@ void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warni
             warnings.push_back(fmt::format(
                 "packets can be lost in spite of PFC: the port of {} has {} of headroom, and {} can "
                 "arrive after a pause at {} with a latency of {}",
-                who, rounded_text(headroom), rounded_text(needed), rounded_text(rate),
-                rounded_text(request.network.latency)));
+                who, readable(headroom), readable(needed), readable(rate),
+                readable(request.network.latency)));
         }
     };
     const core::NetworkPlan& network = request.network;
@@ -346,12 +361,11 @@ void warn_of_watchdog(const RunRequest& request, std::vector<std::string>& warni
     }
     const core::Duration renewed = core::time_for(*slowest, core::pause_renewed_after);
     if (watchdog.restoration < renewed) {
-        warnings.push_back(
-            fmt::format("watchdog.restoration is {}, and a pause at {} is renewed only every {}: a real "
-                        "switch would end its "
-                        "action in the midst of a storm; write {} or more",
-                        rounded_text(watchdog.restoration), rounded_text(*slowest), rounded_text(renewed),
-                        rounded_text(renewed)));
+        warnings.push_back(fmt::format(
+            "watchdog.restoration is {}, and a pause at {} is renewed only every {}: a real "
+            "switch would end its "
+            "action in the midst of a storm; write {} or more",
+            readable(watchdog.restoration), readable(*slowest), readable(renewed), readable(renewed)));
     }
 }
 
@@ -375,7 +389,7 @@ void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& war
         warnings.push_back(fmt::format(
             "Swift cuts large windows even without a queue: a round trip takes {} by its cables alone, and "
             "[swift] target is {}",
-            rounded_text(round_trip), rounded_text(nics.swift.target)));
+            readable(round_trip), readable(nics.swift.target)));
     }
     const std::vector<core::BitRate> links = core::consumer_links(network, request.plan.consumers);
     const auto fastest = std::max_element(links.begin(), links.end());
@@ -385,7 +399,7 @@ void warn_of_round_trip(const RunRequest& request, std::vector<std::string>& war
         warnings.push_back(fmt::format(
             "a receiver does not fill its link by credits: a round trip takes {} by its cables alone, and "
             "[credits] unasked is {} of a link of {}",
-            rounded_text(round_trip), rounded_text(unasked), rounded_text(rate)));
+            readable(round_trip), readable(unasked), readable(rate)));
     }
 }
 

@@ -17,7 +17,7 @@
 #include "files/json_text.hpp"
 #include "host/common_clock.hpp"
 #include "host/host_facts.hpp"
-#include "host/open_files.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
 #include "host/slurm_job.hpp"
 #include "participant/exit_status.hpp"
@@ -126,8 +126,7 @@ job::RunSettings prepare_run(job::Job& job, const config::RunRequest& asked) {
     if (!request.join.host.empty() && settings.leader_rank() != 0) {
         throw config::UsageError(
             fmt::format("--join: the scheduler would be rank {}, and it must be rank 0, which listens; start "
-                        "rank 0 on the "
-                        "scheduler's host, and leave --scheduler-rank out",
+                        "rank 0 on the scheduler's host, and leave --scheduler-rank out",
                         settings.leader_rank()));
     }
     settings.set_locations(std::move(all.locations));

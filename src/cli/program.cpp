@@ -47,7 +47,7 @@ int run_command_line(const CommandLine& line, const MpiCommands& mpi) {
         case CommandKind::version:
             return print_once(version_text(mpi.library()));
         case CommandKind::run:
-            return mpi.run(line.options);
+            return mpi.run(line);
         case CommandKind::simulate:
             return simulate_command(line);
         case CommandKind::explain:

@@ -12,7 +12,7 @@ namespace weir::cli {
 
 /// What MPI is needed for. Pointers, so that the linker finds MPI unused in a program that passes other ones.
 struct MpiCommands {
-    int (*run)(const std::vector<config::GivenOption>& options);
+    int (*run)(const CommandLine& line);
     int (*check)(const CommandLine& line);
     std::string (*library)();  ///< name and version of the MPI library
 };

@@ -7,7 +7,8 @@
 
 namespace weir::cli {
 
-ProgressLine::ProgressLine(bool wanted) : wanted_(wanted), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressLine::ProgressLine(bool wanted, const char* command)
+    : wanted_(wanted), command_(command), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 std::optional<double> ProgressLine::due() {
     const Clock::time_point now = Clock::now();
@@ -22,7 +23,7 @@ void ProgressLine::show(const std::string& text) {
     if (!wanted_) {
         return;
     }
-    fmt::print(stderr, "{}weir simulate: {}{}", terminal_ ? "\r" : "", text, terminal_ ? "\x1b[K" : "\n");
+    fmt::print(stderr, "{}{}: {}{}", terminal_ ? "\r" : "", command_, text, terminal_ ? "\x1b[K" : "\n");
     std::fflush(stderr);
     written_ = terminal_;
 }

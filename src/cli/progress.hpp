@@ -10,8 +10,8 @@ namespace weir::cli {
 
 class ProgressLine {
   public:
-    /// Not `wanted`: nothing is shown.
-    explicit ProgressLine(bool wanted);
+    /// Not `wanted`: nothing is shown. `command`: how lines begin.
+    explicit ProgressLine(bool wanted, const char* command = "weir simulate");
 
     [[nodiscard]] bool on_terminal() const { return terminal_; }
     /// Seconds since the beginning, if it is time for a line.
@@ -23,6 +23,7 @@ class ProgressLine {
     using Clock = std::chrono::steady_clock;
 
     bool wanted_;
+    const char* command_;
     bool terminal_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point shown_ = start_;

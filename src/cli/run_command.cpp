@@ -12,6 +12,7 @@
 #include "cli/assertion_report.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/execute_groups.hpp"
+#include "cli/explanation.hpp"
 #include "cli/launcher.hpp"
 #include "cli/prepare_run.hpp"
 #include "cli/start_job.hpp"
@@ -72,7 +73,7 @@ void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched)
 /// Runs: MPI, roles, the measurement, the report. Returns the exit status (participant/exit_status.hpp).
 /// Throws config::UsageError only where every rank throws the same one; report_usage_error() prints it on one
 /// rank.
-int execute_run(const config::RunRequest& asked) {
+int execute_run(const config::RunRequest& asked, simulation::Explain explain) {
     report_assertions();
     job::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
     StartedJob started;
@@ -99,10 +100,11 @@ int execute_run(const config::RunRequest& asked) {
     try {
         if (config::number_of_groups(request) > 1) {
             // Without MPI there are no groups.
-            return execute_groups(dynamic_cast<job::MpiJob&>(*job), request, watchdog);
+            return execute_groups(dynamic_cast<job::MpiJob&>(*job), request, explain, watchdog);
         }
         settings = prepare_run(*job, request);
         settings->directory = make_run_directory(*job, request, settings->leader_rank());
+        settings->causes = explain_measured(explain, settings->directory);
     } catch (const config::UsageError& error) {
         // Every rank has read the same input and throws the same: one of them prints it.
         if (job->rank() == 0) {
@@ -123,8 +125,9 @@ int execute_run(const config::RunRequest& asked) {
 
 }  // namespace
 
-int run_command(const std::vector<config::GivenOption>& options) {
-    config::RunRequest request = config::resolve(options);
+int run_command(const CommandLine& line) {
+    config::RunRequest request = config::resolve(line.options);
+    const simulation::Explain explain = parse_explain(line.explain, config::OutputForm::text);
     check_injections(request);
     check_engine(request);
     const LaunchedAs launched = launched_as();
@@ -137,7 +140,7 @@ int run_command(const std::vector<config::GivenOption>& options) {
         }
         return participant::exit_ok;
     }
-    return execute_run(request);
+    return execute_run(request, explain);
 }
 
 }  // namespace weir::cli

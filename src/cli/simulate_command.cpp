@@ -24,8 +24,8 @@
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
-#include "host/terminal.hpp"
 #include "participant/exit_status.hpp"
 #include "show/final_summary.hpp"
 #include "show/live_view.hpp"
@@ -44,13 +44,13 @@ std::string progress_text(const core::Plan& plan, core::Instant now, double wall
     const core::Instant end{plan.duration.ns};
     if (now >= end) {
         return fmt::format("all data generated; {} of simulated time to drain so far",
-                           config::rounded_text(now - end));
+                           files::readable(now - end));
     }
     const double done = (now - begin).in_seconds();
     const double all = (end - begin).in_seconds();
-    return fmt::format("{:.0f} % of {} simulated, {:.3g} times real time, {:.0f} s left", 100 * done / all,
-                       config::rounded_text(end - begin), done / wall_seconds,
-                       done > 0 ? wall_seconds * (all - done) / done : 0);
+    return fmt::format("{} of {} simulated, {} times real time, {} left", files::percent(done / all),
+                       files::exact(end - begin), files::number(done / wall_seconds),
+                       files::rough_time(done > 0 ? wall_seconds * (all - done) / done : 0));
 }
 
 int carry_out(const RunRequest& request, const simulation::SimulatedRun& simulated,

@@ -19,6 +19,7 @@
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
 #include "config/groups.hpp"
+#include "files/formatting.hpp"
 #include "host/signals.hpp"
 #include "job/grouped_runs.hpp"
 #include "participant/exit_status.hpp"
@@ -104,9 +105,9 @@ class SimulatedGroups {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (const auto seconds = progress.due()) {
                 const double done = std::accumulate(progress_.begin(), progress_.end(), 0.0);
-                progress.show(fmt::format("{:.0f} % of {} groups simulated, {:.0f} s left",
-                                          100 * done / groups_, groups_,
-                                          done > 0 ? *seconds * (groups_ - done) / done : 0));
+                progress.show(
+                    fmt::format("{} of {} groups simulated, {} left", files::percent(done / groups_), groups_,
+                                files::rough_time(done > 0 ? *seconds * (groups_ - done) / done : 0)));
             }
         }
         progress.clear();

@@ -18,6 +18,9 @@
 #include "config/switch_keys.hpp"
 #include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
+#include "core/fabric_layout.hpp"
+#include "core/placement.hpp"
+#include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "simulation/network_failures.hpp"
 #include "weir_version.hpp"
@@ -135,6 +138,27 @@ std::string environment_of(const RunRequest& request) {
     return files::json_text(environment);
 }
 
+/// The switch of each rank's host, where each host has one NIC.
+void name_leaves(const RunRequest& request, std::vector<participant::RankHost>& hosts) {
+    const core::TopologyPlan& topology = request.network.fabric.topology;
+    if (topology.nics > 1) {
+        return;
+    }
+    if (!core::has_fabric(request.network) || topology.kind == core::TopologyKind::star) {
+        for (participant::RankHost& host : hosts) {
+            host.leaf = "switch-0";
+        }
+        return;
+    }
+    const core::Placement placement(request.network, request.plan.producers, request.plan.consumers,
+                                    request.plan.seed);
+    const core::FabricLayout layout = core::fabric_layout(request.network, placement);
+    for (std::uint32_t rank = 0; rank < hosts.size(); ++rank) {
+        const core::Placement::Host& host = placement.hosts()[placement.host_of(rank)];
+        hosts[rank].leaf = core::switch_text(layout.switches[layout.ports[host.first_port].leaf]);
+    }
+}
+
 }  // namespace
 
 simulation::SimulatedRun simulated_run(RunRequest& request) {
@@ -143,6 +167,7 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
     run.roles = assign(request);
     describe(request, run);
     run.rank_hosts.resize(static_cast<std::size_t>(run.roles.ranks()));
+    name_leaves(request, run.rank_hosts);
     run.environment = environment_of(request);
     simulated.network = request.network;
     simulated.records_network = request.counters;
@@ -159,7 +184,7 @@ void check_simulation_memory(const core::Plan& plan, std::uint32_t at_a_time) {
         return;
     }
     const std::string shortage = fmt::format("need about {} of memory to simulate, and {} are available",
-                                             bytes_text(need), config::rounded_text(available));
+                                             files::bytes_text(need), files::readable(available));
     throw UsageError(
         at_a_time > 1
             ? fmt::format("--groups: {} groups at a time {}; give --jobs a smaller number", at_a_time,

@@ -16,7 +16,7 @@
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
 #include "host/host_facts.hpp"
-#include "host/open_files.hpp"
+#include "host/process.hpp"
 #include "job/joined_job.hpp"
 #include "job/mpi_job.hpp"
 #include "weir_version.hpp"

@@ -76,8 +76,9 @@ std::string links_text(const std::vector<double>& links) {
     for (const double link : links) {
         ++ranks_with[rate_of(link).bits_per_second];
     }
+    // Of two that as many have, the faster one: a slow link is the exception.
     const auto usual =
-        std::max_element(ranks_with.begin(), ranks_with.end(), [](const auto& a, const auto& b) {
+        std::max_element(ranks_with.rbegin(), ranks_with.rend(), [](const auto& a, const auto& b) {
             return a.second < b.second;
         })->first;
     std::vector<core::OwnLinks> own;
@@ -154,6 +155,14 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
     for (const twin::SlowConsumer& slow : assumptions.slow_consumers) {
         options.push_back(
             {"fault", fmt::format("slow:consumer={},factor={:.3f}", slow.consumer, slow.factor)});
+    }
+    for (const twin::SlowedLink& link : assumptions.slowed_links) {
+        const std::string lasts =
+            link.end_s < run.duration_s
+                ? fmt::format("for={},", config::to_text(time_of(link.end_s - link.begin_s)))
+                : "";
+        options.push_back({"fault", fmt::format("degrade:{},at={},{}factor={:.4f}", node_key(link.node),
+                                                config::to_text(time_of(link.begin_s)), lasts, link.factor)});
     }
     add_stalls(assumptions.stalls, options);
     add_losses(run, options);

@@ -1,5 +1,6 @@
 #include "cli/twin_search.hpp"
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -20,7 +21,7 @@ constexpr double least_latency_s = 5e-6;  ///< of a message between hosts
 constexpr std::size_t most_in_vain = 6;   ///< in a row without coming nearer
 
 Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumptions,
-                    std::optional<twin::ShownRun>& shown) {
+                    std::optional<twin::ShownRun>& shown, const std::function<bool()>& out_of_time) {
     Twin twin;
     twin.assumptions = assumptions;
     twin.options = twin_options(run, assumptions);
@@ -28,13 +29,15 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
     twin.run = simulated_run(request);
     check_simulation_memory(twin.run.run.plan);
     simulation::SimulationResult result = simulation::simulate(
-        twin.run, {.second = {}, .interruption = [](core::Instant) { return host::caught_signal(); }});
+        twin.run,
+        {.second = {}, .interruption = [&](core::Instant) {
+             return host::caught_signal() != 0 ? host::caught_signal() : out_of_time() ? SIGXCPU : 0;
+         }});
     if (const int signal = host::caught_signal()) {
         throw Interrupted{signal};
     }
     if (result.record.status != show::RunStatus::complete) {
-        throw config::UsageError("the twin cannot be simulated: " +
-                                 (result.record.failure ? result.record.failure->what : "it did not end"));
+        throw TwinFailed{};
     }
     twin.record = std::move(result.record);
     shown = twin::read_record(show::to_json(twin.record));
@@ -42,24 +45,29 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
     return twin;
 }
 
-Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::Latency latency) {
+Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::Latency latency,
+            const std::function<bool()>& out_of_time) {
     twin::Assumptions assumptions = twin::assumed_of(run, limits);
     if (latency == twin::Correction::Latency::none) {
         assumptions.latency_s = least_latency_s;
     }
     twin::Correction correction(run, latency);
     std::optional<twin::ShownRun> shown;
-    Twin best = simulated_twin(run, assumptions, shown);
+    Twin best = simulated_twin(run, assumptions, shown, out_of_time);
     std::size_t simulations = 1;
     std::size_t better_at = 1;
-    while (simulations < most_simulations && simulations - better_at < most_in_vain &&
-           correction.correct(assumptions, *shown)) {
-        Twin next = simulated_twin(run, assumptions, shown);
-        ++simulations;
-        if (next.comparison.worst().excess() < best.comparison.worst().excess()) {
-            best = std::move(next);
-            better_at = simulations;
+    try {
+        while (simulations < most_simulations && simulations - better_at < most_in_vain &&
+               correction.correct(assumptions, *shown)) {
+            Twin next = simulated_twin(run, assumptions, shown, out_of_time);
+            ++simulations;
+            if (next.comparison.misfit() < best.comparison.misfit()) {
+                best = std::move(next);
+                better_at = simulations;
+            }
         }
+    } catch (const TwinFailed&) {
+        // The best so far, then.
     }
     best.simulations = simulations;
     return best;
@@ -67,30 +75,22 @@ Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::La
 
 }  // namespace
 
-Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits) {
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time) {
     using Latency = twin::Correction::Latency;
-    Twin twin = fitted(run, limits, Latency::from_slots);
+    Twin twin = fitted(run, limits, Latency::from_slots, out_of_time);
     std::size_t simulations = twin.simulations;
     for (const Latency latency : {Latency::from_waiting, Latency::none}) {
-        if (twin.comparison.near()) {
+        if (twin.comparison.near() || out_of_time()) {
             break;
         }
-        Twin other = fitted(run, limits, latency);
+        Twin other = fitted(run, limits, latency, out_of_time);
         simulations += other.simulations;
-        if (other.comparison.worst().excess() < twin.comparison.worst().excess()) {
+        if (other.comparison.misfit() < twin.comparison.misfit()) {
             twin = std::move(other);
         }
     }
     twin.simulations = simulations;
     twin::add_slow_links(twin.comparison, run, twin.assumptions);
-    return twin;
-}
-
-Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
-    std::optional<twin::ShownRun> shown;
-    Twin twin = simulated_twin(run, assumptions, shown);
-    twin.simulations = 1;
-    twin::add_slow_links(twin.comparison, run, assumptions);
     return twin;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "config/run_request.hpp"
@@ -28,11 +29,13 @@ struct Interrupted {
     int signal = 0;
 };
 
-/// Under one assumption about whose links were limits, the twin that comes nearest. Throws config::UsageError
-/// if the plan is not one of a simulation, and Interrupted.
-Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits);
+/// Thrown where a twin does not come to its end, or not in time.
+struct TwinFailed {};
 
-/// With these assumptions as they are. Throws as nearest_twin() does.
-Twin twin_with(const twin::ShownRun& run, const twin::Assumptions& assumptions);
+/// Under one assumption about whose links were limits, the twin that comes nearest. Throws config::UsageError
+/// if the plan is not one of a simulation, Interrupted and TwinFailed.
+///
+/// `out_of_time`: when true, what was found so far is enough.
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time);
 
 }  // namespace weir::cli

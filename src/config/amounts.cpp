@@ -8,10 +8,12 @@
 #include <string>
 
 #include "config/groups.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 #include "core/distribution.hpp"
 #include "core/plan_limits.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -19,9 +21,9 @@ namespace {
 
 using core::WideInteger;
 
-/// "9.2 EB", for amounts that a core::Bytes may not hold.
+/// For amounts that a core::Bytes may not hold.
 std::string large_text(WideInteger bytes) {
-    return fmt::format("{:.3g} EB", static_cast<double>(bytes) * 1e-18);
+    return files::bytes_text(static_cast<double>(bytes));
 }
 
 void check_bytes(const RunRequest& request) {
@@ -31,12 +33,12 @@ void check_bytes(const RunRequest& request) {
         return;
     }
     const bool from_file = request.traffic.form != TrafficDescription::Form::none;
-    throw UsageError(fmt::format(
+    throw UsageError(
         "--duration: in {} and a --warmup of {}, {} are generated (producers: {}), and at most {} can be "
         "counted; make the duration shorter, or {}",
-        to_text(plan.duration), to_text(plan.warmup), large_text(bytes),
+        files::exact(plan.duration), files::exact(plan.warmup), large_text(bytes),
         std::uint64_t{plan.producers} * number_of_groups(request), large_text(core::bytes_limit.count),
-        from_file ? "the transfers of " + request.traffic.file + " smaller" : "--rate lower"));
+        from_file ? "the transfers of " + request.traffic.file + " smaller" : "--rate lower");
 }
 
 void check_events(const core::Plan& plan) {
@@ -44,19 +46,19 @@ void check_events(const core::Plan& plan) {
     const auto most = static_cast<double>(core::waiting_events_limit);
     if (at_once > most) {
         const double event = core::expected_mean(plan.event_size);
-        throw UsageError(fmt::format(
-            "--event-size: a producer generates {:.0f} events of {:.0f} B at one instant, and at most {} can "
+        throw UsageError(
+            "--event-size: a producer generates {} events of {} at one instant, and at most {} can "
             "wait; make events at least {}, or --interval shorter",
-            at_once, event, core::waiting_events_limit,
-            to_text(core::Bytes{static_cast<std::int64_t>(std::ceil(event * at_once / most))})));
+            files::number(at_once), files::bytes_text(event), core::waiting_events_limit,
+            files::exact(core::Bytes{static_cast<std::int64_t>(std::ceil(event * at_once / most))}));
     }
     const double event = std::max(1.0, core::expected_mean(plan.event_size));
     const double events = static_cast<double>(core::bytes_of_run(plan)) / plan.producers / event;
     if (events > static_cast<double>(core::EventId::sequence_limit)) {
-        throw UsageError(fmt::format(
-            "--event-size: a producer generates {:.3g} events in the run, and at most {} can be told apart; "
+        throw UsageError(
+            "--event-size: a producer generates {} events in the run, and at most {} can be told apart; "
             "make events larger, or --duration shorter",
-            events, core::EventId::sequence_limit));
+            files::number(events), core::EventId::sequence_limit);
     }
 }
 
@@ -68,11 +70,10 @@ void check_traffic_sum(std::string_view what, std::span<const core::TrafficPlan:
         bytes += entry.transfer.bytes.count;
     }
     if (bytes > core::bytes_limit.count) {
-        throw UsageError(
-            fmt::format("{}: the {} transfers of an interval are {} in all, and at most {} can be counted; "
-                        "make them smaller",
-                        what, transfers.size(), large_text(bytes), large_text(core::bytes_limit.count)),
-            UsageError::Reach::this_host);
+        throw UsageError(UsageError::Reach::this_host,
+                         "{}: the {} transfers of an interval are {} in all, and at most {} can be counted; "
+                         "make them smaller",
+                         what, transfers.size(), large_text(bytes), large_text(core::bytes_limit.count));
     }
 }
 
@@ -86,10 +87,11 @@ void check_amounts(RunRequest& request) {
     const double event = std::max(1.0, core::expected_mean(plan.event_size));
     const double buffered = static_cast<double>(plan.buffer.count) / event;
     if (buffered > static_cast<double>(core::waiting_events_limit)) {
-        request.notes.push_back(fmt::format(
-            "a buffer of {} has room for {:.0f} events of {:.0f} B, but at most {} can wait: when "
-            "there are more, they are lost",
-            to_text(plan.buffer), buffered, event, core::waiting_events_limit));
+        request.notes.push_back(
+            fmt::format("a buffer of {} has room for {} events of {}, but at most {} can wait: "
+                        "when there are more, they are lost",
+                        files::exact(plan.buffer), files::number(buffered), files::bytes_text(event),
+                        core::waiting_events_limit));
     }
 }
 

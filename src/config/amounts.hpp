@@ -13,9 +13,4 @@ namespace weir::config {
 /// names where they come from. Throws UsageError.
 void check_traffic_sum(std::string_view what, std::span<const core::TrafficPlan::Entry> transfers);
 
-/// Refuses more bytes or events in the run than can be counted, and more events at one instant than can wait
-/// at a producer; a buffer that holds more events than that gets a note. Needs the numbers of ranks. Throws
-/// UsageError.
-void check_amounts(RunRequest& request);
-
 }  // namespace weir::config

@@ -1,8 +1,7 @@
 // Options of the group "building": event building, pull, and limits on credits.
 #include <fmt/format.h>
 
-#include "config/option_table.hpp"
-#include "config/option_values.hpp"
+#include "config/option_rows.hpp"
 
 namespace weir::config {
 
@@ -33,75 +32,66 @@ constexpr Option building_rows[] = {
      .syntax = "distribute|build|FORM:NAME",
      .help = "one producer's, all's; or of a matrix, sequence, trace",
      .default_value = "distribute",
-     .set = set_pattern,
-     .get = pattern_in_force},
+     .value = {set_pattern, pattern_in_force}},
     {.name = "destination",
      .syntax = "any|addressed",
      .help = "an event may go to any consumer, or has its own",
      .default_value = "any",
-     .set = [](RunRequest& r, Text text) { r.addressed = choose(text, destinations); },
-     .get = [](const RunRequest& r) { return chosen(r.addressed, destinations); }},
+     .value = as::word<&RunRequest::addressed, destinations>},
     {.name = "initiation",
      .syntax = "push|pull",
      .help = "the scheduler tells producers to send, or consumers to ask",
      .default_value = "push",
-     .set = [](RunRequest& r, Text text) { r.plan.initiation = choose(text, initiations); },
-     .get = [](const RunRequest& r) { return chosen(r.plan.initiation, initiations); }},
+     .value = as::word<&Plan::initiation, initiations>},
     {.name = "order",
      .syntax = "assigned|barrel",
      .help = "as assigned, or in turn, each starting at another rank",
      .default_value = "assigned",
-     .set = [](RunRequest& r, Text text) { r.plan.order = choose(text, orders); },
-     .get = [](const RunRequest& r) { return chosen(r.plan.order, orders); }},
+     .value = as::word<&Plan::order, orders>},
     {.name = "requests",
      .syntax = "N",
      .help = "pull: fragments that a consumer requests at a time",
      .default_value = "32",
-     .set = [](RunRequest& r, Text text) { r.plan.requests = count(text, 1, requests_limit); },
-     .get = [](const RunRequest& r) { return r.plan.pulls() ? count_text(r.plan.requests) : std::string{}; }},
+     .value = {
+         [](RunRequest& r, Text text) { r.plan.requests = count(text, 1, requests_limit); },
+         [](const RunRequest& r) { return r.plan.pulls() ? count_text(r.plan.requests) : std::string{}; }}},
     {.name = "outstanding",
      .syntax = "N",
      .help = "build: events assigned and not finished, in total",
      .default_text = "as slots allow",
-     .set = [](RunRequest& r, Text text) { r.plan.assigned_events = count(text, 1, outstanding_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.assigned_events); }},
+     .value = as::number<&Plan::assigned_events, 1, outstanding_limit>},
     {.name = "high-water",
      .syntax = "N",
      .help = "a consumer that holds N events gives no more credits",
      .default_text = "never",
-     .set = [](RunRequest& r, Text text) { r.plan.high_water = count(text, 1, slots_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.high_water); }},
+     .value = as::number<&Plan::high_water, 1, slots_limit>},
     {.name = "low-water",
      .syntax = "N",
      .help = "until it holds at most N again",
      .default_text = "9/10 of --high-water",
-     .set = [](RunRequest& r, Text text) { r.plan.low_water = count(text, 0, slots_limit); },
-     .get =
-         [](const RunRequest& r) {
-             return r.plan.high_water > 0 ? fmt::format("{}", r.plan.low_water) : std::string{};
-         }},
+     .value = {[](RunRequest& r, Text text) { r.plan.low_water = count(text, 0, slots_limit); },
+               [](const RunRequest& r) {
+                   return r.plan.high_water > 0 ? fmt::format("{}", r.plan.low_water) : std::string{};
+               }}},
     {.name = "fragment-timeout",
      .syntax = "TIME",
      .help = "datagram: how long the rest of a sent fragment may take",
      .default_value = "50ms",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.plan.fragment_timeout =
-                 some_time(text, core::Duration::microseconds(100), core::Duration::seconds(60));
-         },
-     .get =
-         [](const RunRequest& r) {
-             return r.plan.lossy() ? to_text(r.plan.fragment_timeout) : std::string{};
-         }},
+     .value = {[](RunRequest& r, Text text) {
+                   r.plan.fragment_timeout =
+                       bounded(text, core::Duration::microseconds(100), core::Duration::seconds(60));
+               },
+               [](const RunRequest& r) {
+                   return r.plan.lossy() ? to_text(r.plan.fragment_timeout) : std::string{};
+               }}},
     {.name = "reasks",
      .syntax = "N",
      .help = "datagram: how often a fragment is requested again",
      .default_value = "0",
-     .set = [](RunRequest& r, Text text) { r.plan.reasks = count(text, 0, reasks_limit); },
-     .get =
-         [](const RunRequest& r) {
-             return r.plan.lossy() ? fmt::format("{}", r.plan.reasks) : std::string{};
-         }},
+     .value = {[](RunRequest& r, Text text) { r.plan.reasks = count(text, 0, reasks_limit); },
+               [](const RunRequest& r) {
+                   return r.plan.lossy() ? fmt::format("{}", r.plan.reasks) : std::string{};
+               }}},
 };
 
 }  // namespace

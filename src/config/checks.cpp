@@ -12,6 +12,7 @@
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 #include "core/memory_need.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -54,21 +55,20 @@ void check_host(const RunRequest& request, const std::string& host, const RanksO
         return;
     }
     if (connections > producers && connections > consumers) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--queue-pairs: {} to each peer of {} producers and {} consumers need about {} on {}, of {} with "
             "their buffers, and it has {} available; use fewer, or more hosts",
-            each, load.producers, load.consumers, rounded_text(whole_bytes(connections)), host,
-            rounded_text(whole_bytes(need)), rounded_text(load.available)));
+            each, load.producers, load.consumers, files::readable(whole_bytes(connections)), host,
+            files::readable(whole_bytes(need)), files::readable(load.available));
     }
     const bool by_producers = producers > consumers;
-    throw UsageError(fmt::format(
+    throw UsageError(
         "--{}: {} producers of {} and {} consumers of {} ({} slots of {}) need {} on {}, which has {} "
-        "available; use "
-        "{}, a smaller --scale, or more hosts",
-        by_producers ? "buffer" : "slots", load.producers, rounded_text(core::Bytes{producer}),
-        load.consumers, rounded_text(core::Bytes{consumer}), plan.slots, rounded_text(plan.slot_size),
-        rounded_text(whole_bytes(need)), host, rounded_text(load.available),
-        by_producers ? "a smaller buffer" : "fewer or smaller slots"));
+        "available; use {}, a smaller --scale, or more hosts",
+        by_producers ? "buffer" : "slots", load.producers, files::readable(core::Bytes{producer}),
+        load.consumers, files::readable(core::Bytes{consumer}), plan.slots, files::readable(plan.slot_size),
+        files::readable(whole_bytes(need)), host, files::readable(load.available),
+        by_producers ? "a smaller buffer" : "fewer or smaller slots");
 }
 
 /// The nearest directory upwards that exists.
@@ -130,23 +130,19 @@ void check_run_directory(const fs::path& directory) {
     constexpr auto here = UsageError::Reach::this_host;
     std::error_code error;
     if (fs::exists(fs::symlink_status(directory, error))) {
-        throw UsageError(
-            fmt::format("--out: '{}' exists already; name a directory that does not", directory.string()),
-            here);
+        throw UsageError(here, "--out: '{}' exists already; name a directory that does not",
+                         directory.string());
     }
     const fs::path parent = existing_ancestor(directory);
     if (!fs::is_directory(parent, error)) {
-        throw UsageError(
-            fmt::format("--out: '{}' is not a directory, so '{}' cannot be made in it; choose another place",
-                        parent.string(), directory.string()),
-            here);
+        throw UsageError(here,
+                         "--out: '{}' is not a directory, so '{}' cannot be made in it; choose another place",
+                         parent.string(), directory.string());
     }
     if (::access(parent.c_str(), W_OK | X_OK) != 0) {
-        throw UsageError(
-            fmt::format("--out: '{}' cannot be written to, so '{}' cannot be made in it; name another "
-                        "place",
-                        parent.string(), directory.string()),
-            here);
+        throw UsageError(here,
+                         "--out: '{}' cannot be written to, so '{}' cannot be made in it; name another place",
+                         parent.string(), directory.string());
     }
 }
 
@@ -167,9 +163,8 @@ std::string create_run_directory(const std::string& out, std::int64_t unix_secon
         }
     }
     if (error) {
-        throw UsageError(fmt::format("--out: '{}' cannot be made: {}; choose another place",
-                                     directory.string(), error.message()),
-                         UsageError::Reach::this_host);
+        throw UsageError(UsageError::Reach::this_host, "--out: '{}' cannot be made: {}; choose another place",
+                         directory.string(), error.message());
     }
     return fs::absolute(directory).string();
 }

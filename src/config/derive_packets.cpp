@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/queue_pairs.hpp"
 #include "config/switch_file.hpp"
-#include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
+#include "core/switch_memory.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -29,12 +31,11 @@ void refuse_options(const RunRequest& request) {
         }
         // A real run has no use for what a scenario assumes for simulations.
         const bool is_unused = !request.simulated && request.origin(option) == Origin::scenario;
-        if (request.given(option) && !is_unused && request.origin(option) >= request.origin("network")) {
-            throw UsageError(fmt::format("--{}: needs --network packet", option));
+        if (!is_unused && request.insists(option, "network")) {
+            throw UsageError("--{}: needs --network packet", option);
         }
     }
-    if (request.simulated && request.given("queue-pairs") &&
-        request.origin("queue-pairs") >= request.origin("network")) {
+    if (request.simulated && request.insists("queue-pairs", "network")) {
         throw UsageError("--queue-pairs: needs --network packet");
     }
 }
@@ -42,10 +43,8 @@ void refuse_options(const RunRequest& request) {
 /// Whether a fluid is to have the fabric of a switch file. Only where somebody wrote that it is a fluid: else
 /// --network packet was forgotten, or the file is a scenario's for that.
 bool asks_for_fluid_fabric(const RunRequest& request) {
-    const auto asks = [&](const char* option) {
-        return request.given(option) && request.origin(option) >= request.origin("network");
-    };
-    return request.simulated && request.given("network") && (asks("switch") || asks("switch-set"));
+    return request.simulated && request.given("network") &&
+           (request.insists("switch", "network") || request.insists("switch-set", "network"));
 }
 
 void check_fluid_keys(const RunRequest& request) {
@@ -54,10 +53,9 @@ void check_fluid_keys(const RunRequest& request) {
         const std::size_t dot = std::min(name.find('.'), name.size() - 1);
         if (!fluid_takes(name.substr(0, dot), name.substr(dot + 1))) {
             throw UsageError(
-                fmt::format("--switch-set: {}: needs --network packet; fluid takes [topology], [placement], "
-                            "balancing.kind "
-                            "and failures.convergence",
-                            name));
+                "--switch-set: {}: needs --network packet; fluid takes [topology], [placement], "
+                "balancing.kind and failures.convergence",
+                name);
         }
     }
     if (request.switches.fabric.switches.balancing.kind == core::BalancingKind::flowlets) {
@@ -75,40 +73,41 @@ void check_rows(const RunRequest& request) {
     const std::int64_t rows = (plan.warmup + plan.duration).ns / request.packets.row_length.ns;
     if (rows > most_rows && request.packets.row_length < core::Duration::seconds(1)) {
         throw UsageError(
-            fmt::format("--switch-rows: {} gives {} rows for each port, and {} are the most; make it longer, "
-                        "or --duration "
-                        "and --warmup shorter",
-                        to_text(request.packets.row_length), rows, most_rows));
+            "--switch-rows: {} gives {} rows for each port, and {} are the most; make it longer, or "
+            "--duration and --warmup shorter",
+            files::exact(request.packets.row_length), rows, most_rows);
     }
 }
 
 /// A full packet must fit: it would be lost however often it was sent.
 void check_port_buffer(const core::NetworkPlan& network) {
     if (network.port_buffer < full_packet(network)) {
-        throw UsageError(
-            fmt::format("--port-buffer: {} is less than a packet of {} (--mtu {}); make it larger",
-                        to_text(network.port_buffer), to_text(full_packet(network)), to_text(network.mtu)));
+        throw UsageError("--port-buffer: {} is less than a packet of {} (--mtu {}); make it larger",
+                         files::exact(network.port_buffer), files::exact(full_packet(network)),
+                         to_text(network.mtu));
     }
 }
 
 /// A full packet must also fit into a queue of fixed size, where a switch has one.
 void check_egress_threshold(const core::NetworkPlan& network) {
     const core::Bytes threshold = network.fabric.switches.egress_threshold;
-    if (threshold.count > 0 && threshold < full_packet(network)) {
-        throw UsageError(fmt::format(
-            "--switch: [switch] egress-threshold: {} is less than a packet of {} (--mtu {}); make it "
+    const std::uint32_t slices = network.fabric.switches.slices;
+    if (threshold.count > 0 && threshold < full_packet(network) * slices) {
+        throw UsageError(
+            "--switch: [switch] egress-threshold: {}{} is less than a packet of {} (--mtu {}); make it "
             "larger",
-            to_text(threshold), to_text(full_packet(network)), to_text(network.mtu)));
+            files::exact(threshold), slices > 1 ? fmt::format(" in {} slices", slices) : "",
+            files::exact(full_packet(network)), to_text(network.mtu));
     }
 }
 
 SwitchDescription describe_switch(const RunRequest& request) {
-    try {
+    return at_place("--switch", [&] {
         SwitchDescription description = load_switch(request.packets.switch_name).description;
         if (description.drop_tail && request.packets.pfc.value_or(false)) {
             throw UsageError(
-                "ports that share no memory pause nobody; use another one, for example shallow, "
-                "or --pfc off");
+                "ports that share no memory pause nobody; use another one, for example shallow, or --pfc "
+                "off");
         }
         apply_options(description, request.packets);
         check_description(description);
@@ -118,9 +117,7 @@ SwitchDescription describe_switch(const RunRequest& request) {
                 "watchdog.on = false");
         }
         return description;
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--switch: {}", error.what()), error.reach());
-    }
+    });
 }
 
 /// A window that the acknowledgements of full packets do not reach would wait for time-outs.
@@ -128,9 +125,9 @@ void check_window(const core::NicPlan& nics, core::Bytes mtu) {
     const core::Bytes least = mtu * static_cast<std::int64_t>(core::packets_per_ack(nics));
     if (nics.window.count > 0 && nics.window < least) {
         throw UsageError(
-            fmt::format("--switch: [nic] window: {} is less than packets-per-ack, {}, packets of --mtu {}; "
-                        "make it at least {}",
-                        to_text(nics.window), nics.packets_per_ack, to_text(mtu), to_text(least)));
+            "--switch: [nic] window: {} is less than packets-per-ack, {}, packets of --mtu {}; make it at "
+            "least {}",
+            files::exact(nics.window), nics.packets_per_ack, to_text(mtu), files::exact(least));
     }
 }
 
@@ -145,10 +142,10 @@ void check_least_rate(const RunRequest& request) {
     }
     if (dcqcn.on && core::has_queue_pairs(request.plan, request.network) && dcqcn.least_rate > fastest &&
         dcqcn.least_rate != core::DcqcnPlan{}.least_rate) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--switch: [dcqcn] least-rate: {} is more than any link has, {}, so that nothing would slow "
             "down; make it less",
-            to_text(dcqcn.least_rate), to_text(fastest)));
+            files::exact(dcqcn.least_rate), files::exact(fastest));
     }
 }
 
@@ -156,8 +153,7 @@ void check_least_rate(const RunRequest& request) {
 /// for.
 void derive_for_datagrams(RunRequest& request) {
     core::NetworkPlan& network = request.network;
-    if (request.given("network") && network.model != core::NetworkModel::packet &&
-        request.origin("network") >= request.origin("transport")) {
+    if (network.model != core::NetworkModel::packet && request.insists("network", "transport")) {
         throw UsageError("--network: the model fluid has no datagrams; leave it out, or use packet");
     }
     if (!request.packets.separate_control) {
@@ -181,10 +177,9 @@ void check_overhead(const RunRequest& request) {
     const bool lossy = request.plan.lossy();
     if (request.simulated && request.network.packet_overhead &&
         (request.network.framing == core::Framing::none || lossy)) {
-        throw UsageError(
-            fmt::format("--packet-overhead: {} has no packets of which it could be; leave it out, or use {}",
-                        lossy ? "--transport datagram, whose headers are those of UDP," : "--framing none",
-                        lossy ? "--transport send" : "--framing roce"));
+        throw UsageError("--packet-overhead: {} has no packets of which it could be; leave it out, or use {}",
+                         lossy ? "--transport datagram, whose headers are those of UDP," : "--framing none",
+                         lossy ? "--transport send" : "--framing roce");
     }
 }
 
@@ -193,6 +188,61 @@ void check_overhead(const RunRequest& request) {
 bool fluid_takes(std::string_view section, std::string_view key) {
     return section == "topology" || section == "placement" || (section == "balancing" && key == "kind") ||
            (section == "failures" && key == "convergence");
+}
+
+core::Bytes full_packet(const core::NetworkPlan& network) {
+    const core::PacketShape shape = core::packet_shape(network);
+    return {shape.payload + shape.overhead};
+}
+
+core::Bytes largest_headroom(const RunRequest& request) {
+    return core::largest_headroom(request.network, request.plan.producers, request.plan.consumers);
+}
+
+core::Bytes pause_takes(const core::NetworkPlan& network, core::BitRate rate) {
+    constexpr core::Bytes pause_frame{84};
+    const core::Duration both_ways = network.latency;  // twice that of a cable, which is half of it
+    const auto on_the_way =
+        static_cast<core::WideInteger>(rate.bits_per_second) * both_ways.ns / 8'000'000'000;
+    return core::Bytes{static_cast<std::int64_t>(on_the_way)} + full_packet(network) * 2 + pause_frame;
+}
+
+void check_switch_memory(const RunRequest& request) {
+    const core::SwitchPlan& plan = request.network.fabric.switches;
+    if (request.network.model != core::NetworkModel::packet) {
+        return;
+    }
+    const core::SharedMemory shared =
+        core::least_shared(request.network, request.plan.producers, request.plan.consumers);
+    if (plan.egress_pool.count > 0 && shared.of_queues.count <= 0) {
+        throw UsageError(
+            "--switch: {}: [switch] queue-reserved: {} for each lossy queue leave nothing of the egress-pool "
+            "of {}, in {} slices; make it less, or egress-pool larger",
+            request.packets.switch_name, files::exact(plan.queue_reserved), files::exact(plan.egress_pool),
+            plan.slices);
+    }
+    if (shared.pool.count > 0) {
+        return;
+    }
+    const core::Bytes headroom = largest_headroom(request);
+    if (headroom >= plan.pool) {
+        throw UsageError(
+            "--switch: {}: [switch] headroom: {} for a port of 100 Gb/s are {} for all ports of a switch, "
+            "and "
+            "its pool has {}; make headroom smaller, or pool larger",
+            request.packets.switch_name, files::exact(plan.headroom_at_100g), files::readable(headroom),
+            files::exact(plan.pool));
+    }
+    throw UsageError(
+        "--switch: {}: [switch] pool: of {}, headroom of {} and what is reserved for each port (pg-reserved, "
+        "queue-reserved) leave nothing to share, in {} slices; make them less, or pool larger",
+        request.packets.switch_name, files::exact(plan.pool), files::readable(headroom), plan.slices);
+}
+
+void derive_packet_size(RunRequest& request) {
+    if (!request.given("mtu")) {
+        request.network.mtu = {request.network.framing == core::Framing::tcp ? 1500 : 4096};
+    }
 }
 
 void derive_packets(RunRequest& request) {
@@ -209,9 +259,8 @@ void derive_packets(RunRequest& request) {
         return;
     }
     if (request.network.mtu > longest_mtu) {
-        throw UsageError(
-            fmt::format("--mtu: {} is more than the {} that a packet may carry with --network packet",
-                        to_text(request.network.mtu), to_text(longest_mtu)));
+        throw UsageError("--mtu: {} is more than the {} that a packet may carry with --network packet",
+                         files::exact(request.network.mtu), files::exact(longest_mtu));
     }
     check_rows(request);
     request.switches = describe_switch(request);

@@ -1,4 +1,4 @@
-#include "config/derive_traffic.hpp"
+#include "config/passes.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
-#include "core/policies/matching_table.hpp"
-#include "core/policies/policy_table.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -22,21 +21,16 @@ using core::Duration;
 using Entry = core::TrafficPlan::Entry;
 using Form = TrafficDescription::Form;
 
-void refuse(std::string_view what) {
-    throw UsageError(
-        fmt::format("--destination: addressed does not work with {}; leave one of them out", what));
-}
-
 /// Refuses traffic that does not fit into the interval. `cause`: begins the message; empty if the file is it.
 void check_length(const RunRequest& request, std::string_view cause) {
     const TrafficDescription& traffic = request.traffic;
     const Duration interval = request.plan.interval;
     const bool fits = traffic.form == Form::trace ? traffic.length < interval : traffic.length <= interval;
     if (!fits) {
-        throw UsageError(fmt::format(
-            "{}--interval: {} is too short for {}, which {} {}; make it {}", cause, to_text(interval),
+        throw UsageError(
+            "{}--interval: {} is too short for {}, which {} {}; make it {}", cause, files::exact(interval),
             traffic.file, traffic.form == Form::trace ? "begins its last transfer after" : "takes",
-            to_text(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long"));
+            files::exact(traffic.length), traffic.form == Form::trace ? "longer" : "at least as long");
     }
 }
 
@@ -45,16 +39,16 @@ void prepare_file(RunRequest& request) {
     TrafficDescription& traffic = request.traffic;
     core::Plan& plan = request.plan;
     if (request.given("destination") && !request.addressed) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--destination: any contradicts --pattern {}, whose events have an address; use addressed",
-            traffic_text(traffic)));
+            traffic_text(traffic));
     }
     request.addressed = true;
-    if (request.given("rate") && request.origin("rate") >= request.origin("pattern")) {
+    if (request.insists("rate", "pattern")) {
         throw UsageError(
-            fmt::format("--rate: {} says how much each producer generates; leave --rate out, and use --scale "
-                        "for more or less",
-                        traffic.file));
+            "--rate: {} says how much each producer generates; leave --rate out, and use --scale for more or "
+            "less",
+            traffic.file);
     }
     const bool has_interval = traffic.form == Form::sequence || traffic.form == Form::collectives;
     if (has_interval && !request.given("interval")) {
@@ -66,8 +60,8 @@ void prepare_file(RunRequest& request) {
         if (asked == 0 && !hosts && !roles.role) {
             asked = needed;
         } else if (asked != 0 && asked < needed) {
-            throw UsageError(fmt::format("--{}: {} are fewer than the {} of {}; write at least as many",
-                                         option, asked, needed, traffic.file));
+            throw UsageError("--{}: {} are fewer than the {} of {}; write at least as many", option, asked,
+                             needed, traffic.file);
         }
     };
     ranks(roles.producers, traffic.producers, !roles.producer_hosts.empty(), "producers");
@@ -94,10 +88,10 @@ core::BitRate mean_rate(const RunRequest& request, const core::TrafficPlan& traf
     const auto bits = static_cast<core::WideInteger>(traffic.total().count) * 8 * 1000000000;
     const core::WideInteger rate = bits / interval.ns / traffic.producers();
     if (rate > fastest_rate.bits_per_second) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--interval: {} of traffic in {} are more than {} for each producer, which is the most; make the "
             "interval longer, or the transfers smaller",
-            to_text(traffic.total()), to_text(interval), to_text(fastest_rate)));
+            files::exact(traffic.total()), files::exact(interval), files::exact(fastest_rate));
     }
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(rate))};
 }
@@ -116,17 +110,16 @@ void prepare_traffic(RunRequest& request) {
     if (from_rate && (request.roles.producers == 0 || request.roles.consumers == 0)) {
         throw UsageError(
             "--destination: addressed needs --producers and --consumers, to which each producer's data is "
-            "divided, "
-            "or --pattern matrix:FILE");
+            "divided, or --pattern matrix:FILE");
     }
     if (plan.generation != core::Generation::sets) {
         throw UsageError("--destination: addressed needs --generation sets; leave --generation out");
     }
     if (plan.duration.ns % plan.interval.ns != 0) {
         throw UsageError(
-            fmt::format("--duration: {} is not a multiple of the --interval of {}, so that a part of "
-                        "the traffic would be missing; make it a multiple",
-                        to_text(plan.duration), to_text(plan.interval)));
+            "--duration: {} is not a multiple of the --interval of {}, so that a part of the traffic would "
+            "be missing; make it a multiple",
+            files::exact(plan.duration), files::exact(plan.interval));
     }
 }
 
@@ -155,18 +148,17 @@ void derive_traffic(RunRequest& request) {
     const bool from_rate = request.traffic.form == Form::none;
     if (!from_rate &&
         (plan.producers < request.traffic.producers || plan.consumers < request.traffic.consumers)) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--pattern: {} is for {} producers and {} consumers, but there are {} and {}; start more ranks",
             request.traffic.file, request.traffic.producers, request.traffic.consumers, plan.producers,
-            plan.consumers));
+            plan.consumers);
     }
     const std::uint64_t pairs = std::uint64_t{plan.producers} * plan.consumers;
     if (pairs > pairs_limit) {
         throw UsageError(
-            fmt::format("--destination: {} producers and {} consumers are {} pairs, and at most {} are "
-                        "possible with addressed "
-                        "events; use fewer ranks",
-                        plan.producers, plan.consumers, pairs, pairs_limit));
+            "--destination: {} producers and {} consumers are {} pairs, and at most {} are possible with "
+            "addressed events; use fewer ranks",
+            plan.producers, plan.consumers, pairs, pairs_limit);
     }
     std::vector<core::TrafficPhase> phases =
         from_rate ? std::vector<core::TrafficPhase>{{"all", {}, {}}} : request.traffic.phases;
@@ -175,9 +167,8 @@ void derive_traffic(RunRequest& request) {
     }
     std::vector<Entry> entries = from_rate ? all_to_all(plan) : request.traffic.entries;
     if (entries.empty()) {
-        throw UsageError(
-            fmt::format("--rate: {} gives less than one byte per --interval of {}; raise one of them",
-                        to_text(plan.rate), to_text(plan.interval)));
+        throw UsageError("--rate: {} gives less than one byte per --interval of {}; raise one of them",
+                         files::exact(plan.rate), files::exact(plan.interval));
     }
     check_traffic_sum(from_rate ? "--rate" : std::string_view{request.traffic.file}, entries);
     const bool is_trace = request.traffic.form == Form::trace || request.traffic.form == Form::collectives;
@@ -187,35 +178,30 @@ void derive_traffic(RunRequest& request) {
     plan.rate = mean_rate(request, *plan.traffic);
 }
 
-void check_traffic(const RunRequest& request) {
+void check_addresses(const RunRequest& request) {
     const core::Plan& plan = request.plan;
     if (!request.addressed) {
         if (plan.policy == core::PolicyKind::longest_queue || plan.policy == core::PolicyKind::oldest) {
             throw UsageError(
                 "--policy: longest-queue and oldest are for events with an address; add --destination "
-                "addressed, "
-                "or use balanced");
+                "addressed, or use balanced");
         }
         return;
     }
-    if (plan.policy == core::PolicyKind::random) {
-        refuse("--policy random");
-    }
-    if (plan.builds()) {
-        refuse("--pattern build");
-    }
-    if (plan.set_phase != core::SetPhase::same) {
-        refuse("--set-phase");
-    }
-    if (plan.outlives_consumers) {
-        refuse("--on-failure continue");
+    for (const auto& [asked, what] : {std::pair(plan.policy == core::PolicyKind::random, "--policy random"),
+                                      {plan.builds(), "--pattern build"},
+                                      {plan.set_phase != core::SetPhase::same, "--set-phase"},
+                                      {plan.outlives_consumers, "--on-failure continue"}}) {
+        if (asked) {
+            throw UsageError("--destination: addressed does not work with {}; leave one of them out", what);
+        }
     }
     // Where datagrams are lost, events of a pair are told apart by their order, which waiting changes.
     if (!request.traffic.dependencies.empty() && plan.lossy()) {
-        throw UsageError(fmt::format(
-            "--transport: datagram does not work with {}, whose transfers wait for others; use send, "
-            "put or get",
-            request.traffic.file));
+        throw UsageError(
+            "--transport: datagram does not work with {}, whose transfers wait for others; use send, put or "
+            "get",
+            request.traffic.file);
     }
 }
 
@@ -227,10 +213,9 @@ void check_senders(const core::Plan& plan) {
         const std::size_t senders = plan.traffic->senders_to({consumer}).size();
         if (senders > plan.slots) {
             throw UsageError(
-                fmt::format("--slots: {} are fewer than the {} producers that send to consumer {}; with "
-                            "--policy none each needs "
-                            "a slot of its own, so write at least {}",
-                            plan.slots, senders, consumer, senders));
+                "--slots: {} are fewer than the {} producers that send to consumer {}; with --policy none "
+                "each needs a slot of its own, so write at least {}",
+                plan.slots, senders, consumer, senders);
         }
     }
 }

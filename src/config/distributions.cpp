@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "config/characters.hpp"
@@ -27,6 +28,7 @@ struct Flavour {
     std::string_view what;
     std::string_view kinds;
     std::string_view example;
+    bool is_size = true;      ///< a fixed one is what people write without a kind
     bool may_be_zero = true;  ///< a value of a trace
 };
 
@@ -35,45 +37,65 @@ const Flavour sizes{[](std::string_view text) { return parse_bytes(text).count; 
                     "event sizes",
                     "fixed normal lognormal trace",
                     "16MiB",
+                    true,
                     false};
 const Flavour result_sizes{sizes.parse, sizes.print, "result sizes",
                            "none fixed normal lognormal mixture trace", "28B"};
 const Flavour times{[](std::string_view text) { return parse_duration(text).ns; },
-                    [](std::int64_t value) { return to_text(core::Duration{value}); }, "busy times",
-                    "none fixed poisson exponential lognormal pareto trace", "1.2s"};
+                    [](std::int64_t value) { return to_text(core::Duration{value}); },
+                    "busy times",
+                    "none fixed poisson exponential lognormal pareto trace",
+                    "1.2s",
+                    false};
 
-struct DistributionName {
+struct KindRow {
     std::string_view name;
     DistributionKind kind;
+    std::string_view parameters{};
 };
-constexpr DistributionName kind_names[] = {
-    {"none", DistributionKind::none},       {"fixed", DistributionKind::fixed},
-    {"poisson", DistributionKind::poisson}, {"exponential", DistributionKind::exponential},
-    {"normal", DistributionKind::normal},   {"lognormal", DistributionKind::lognormal},
-    {"pareto", DistributionKind::pareto},   {"mixture", DistributionKind::mixture},
+constexpr KindRow kind_rows[] = {
+    {"none", DistributionKind::none},
+    {"fixed", DistributionKind::fixed},
+    {"poisson", DistributionKind::poisson, "quantum max"},
+    {"exponential", DistributionKind::exponential, "max"},
+    {"normal", DistributionKind::normal, "deviation max"},
+    {"lognormal", DistributionKind::lognormal, "deviation max"},
+    {"pareto", DistributionKind::pareto, "shape max"},
+    {"mixture", DistributionKind::mixture, "large every"},
     {"trace", DistributionKind::trace},
 };
 
-std::string_view kind_name(DistributionKind kind) {
-    for (const DistributionName& entry : kind_names) {
-        if (entry.kind == kind) {
-            return entry.name;
-        }
-    }
-    return "none";
+/// In the order in which they are printed.
+struct Parameter {
+    std::string_view name;
+    double Distribution::* member;
+    bool is_number = false;  ///< without a unit
+};
+constexpr Parameter parameter_rows[] = {
+    {"quantum", &Distribution::quantum},   {"deviation", &Distribution::deviation},
+    {"shape", &Distribution::shape, true}, {"large", &Distribution::large},
+    {"every", &Distribution::every, true}, {"max", &Distribution::maximum},
+};
+
+const KindRow& row_of(DistributionKind kind) {
+    return *std::find_if(std::begin(kind_rows), std::end(kind_rows),
+                         [&](const KindRow& row) { return row.kind == kind; });
+}
+
+/// Whether the word is one of some with blanks between them.
+bool is_one_of(std::string_view word, std::string_view words) {
+    return fmt::format(" {} ", words).find(fmt::format(" {} ", word)) != std::string::npos;
 }
 
 /// The kind of that name, if the flavour has it.
 DistributionKind parse_kind(std::string_view name, const Flavour& flavour) {
-    const bool known =
-        fmt::format(" {} ", flavour.kinds).find(fmt::format(" {} ", name)) != std::string::npos;
-    for (const DistributionName& entry : kind_names) {
-        if (known && entry.name == name) {
-            return entry.kind;
+    for (const KindRow& row : kind_rows) {
+        if (row.name == name && is_one_of(name, flavour.kinds)) {
+            return row.kind;
         }
     }
-    throw UsageError(fmt::format("'{}' is not a distribution of {}; there are: {}; or write for example {}",
-                                 name, flavour.what, flavour.kinds, flavour.example));
+    throw UsageError("'{}' is not a distribution of {}; there are: {}; or write for example {}", name,
+                     flavour.what, flavour.kinds, flavour.example);
 }
 
 /// One value of a trace. A line that is no text at all, or an endless one, is not repeated in the message.
@@ -81,12 +103,12 @@ std::int64_t trace_value(std::string_view text, const Flavour& flavour) {
     constexpr std::size_t most_characters = 100;
     const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
     if (!plain || text.size() > most_characters) {
-        throw UsageError(fmt::format("this line is none of the {}; write one per line, such as {}",
-                                     flavour.what, flavour.example));
+        throw UsageError("this line is none of the {}; write one per line, such as {}", flavour.what,
+                         flavour.example);
     }
     const std::int64_t value = flavour.parse(text);
     if (value == 0 && !flavour.may_be_zero) {
-        throw UsageError(fmt::format("'{}' is not above zero; write for example {}", text, flavour.example));
+        throw UsageError("'{}' is not above zero; write for example {}", text, flavour.example);
     }
     return value;
 }
@@ -99,7 +121,7 @@ std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& fla
     try {
         content = read_input_file(file, trace_bytes_limit, what);
     } catch (const UsageError& error) {
-        throw UsageError(fmt::format("trace file {}", error.what()), error.reach());
+        throw UsageError(error.reach(), "trace file {}", error.what());
     }
     std::vector<std::int64_t> values;
     std::string_view rest = content;
@@ -113,18 +135,16 @@ std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& fla
         try {
             values.push_back(trace_value(text, flavour));
         } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}:{}: {}", file, number, error.what()), here);
+            throw UsageError(here, "{}:{}: {}", file, number, error.what());
         }
         if (values.size() > trace_limit) {
-            throw UsageError(
-                fmt::format("trace file '{}' has more than {} entries; write fewer", file, trace_limit),
-                here);
+            throw UsageError(here, "trace file '{}' has more than {} entries; write fewer", file,
+                             trace_limit);
         }
     }
     if (values.empty()) {
-        throw UsageError(fmt::format("trace file '{}' has no entry; write one of the {} per line, such as {}",
-                                     file, flavour.what, flavour.example),
-                         here);
+        throw UsageError(here, "trace file '{}' has no entry; write one of the {} per line, such as {}", file,
+                         flavour.what, flavour.example);
     }
     return values;
 }
@@ -132,7 +152,7 @@ std::vector<std::int64_t> read_trace(const std::string& file, const Flavour& fla
 double above_zero(std::string_view text, const Flavour& flavour) {
     const std::int64_t value = flavour.parse(text);
     if (value == 0) {
-        throw UsageError(fmt::format("'{}' is not above zero; write for example {}", text, flavour.example));
+        throw UsageError("'{}' is not above zero; write for example {}", text, flavour.example);
     }
     return static_cast<double>(value);
 }
@@ -142,32 +162,14 @@ double parameter_above_zero(std::string_view name, std::string_view text, std::s
                             const Flavour& flavour) {
     const std::int64_t value = flavour.parse(text);
     if (value == 0) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "{}={} is not above zero; {}", name, text,
             name == "deviation"
                 ? fmt::format("for values that are all alike write the mean alone, without {}: and deviation",
                               kind)
-                : std::string("write a larger one")));
+                : std::string("write a larger one"));
     }
     return static_cast<double>(value);
-}
-
-std::string_view parameters_of(DistributionKind kind) {
-    switch (kind) {
-        case DistributionKind::poisson:
-            return "quantum max";
-        case DistributionKind::normal:
-        case DistributionKind::lognormal:
-            return "deviation max";
-        case DistributionKind::pareto:
-            return "shape max";
-        case DistributionKind::mixture:
-            return "large every";
-        case DistributionKind::exponential:
-            return "max";
-        default:
-            return "";
-    }
 }
 
 /// A comma is between parameters, and those begin with a letter: one between digits is meant to be a point.
@@ -177,45 +179,36 @@ void check_commas(std::string_view text) {
         if (comma > 0 && comma + 1 < text.size() && is_digit(text[comma - 1]) && is_digit(text[comma + 1])) {
             std::string meant(text);
             meant[comma] = '.';
-            throw UsageError(fmt::format("'{}' has a comma in a number; the decimal separator is a point: {}",
-                                         text, meant));
+            throw UsageError("'{}' has a comma in a number; the decimal separator is a point: {}", text,
+                             meant);
         }
     }
 }
 
 void set_parameter(Distribution& distribution, std::string_view assignment, const Flavour& flavour) {
-    const std::string_view known = parameters_of(distribution.kind);
+    const KindRow& row = row_of(distribution.kind);
     const std::size_t equals = assignment.find('=');
     const std::string_view name = assignment.substr(0, equals);
-    const std::string kind(kind_name(distribution.kind));
-    if (equals == std::string_view::npos ||
-        fmt::format(" {} ", known).find(fmt::format(" {} ", name)) == std::string::npos) {
-        throw UsageError(known.empty()
-                             ? fmt::format("'{}' takes no parameter like '{}'", kind, assignment)
-                             : fmt::format("'{}' takes no parameter like '{}'; it takes NAME=VALUE with: {}",
-                                           kind, assignment, known));
+    if (row.parameters.empty()) {
+        throw UsageError("'{}' takes no parameter like '{}'", row.name, assignment);
+    }
+    if (equals == std::string_view::npos || !is_one_of(name, row.parameters)) {
+        throw UsageError("'{}' takes no parameter like '{}'; it takes NAME=VALUE with: {}", row.name,
+                         assignment, row.parameters);
     }
     const std::string_view value = assignment.substr(equals + 1);
-    if (name == "shape") {
-        distribution.shape = parse_positive_number(value, "2.5");
-        if (distribution.shape <= 1) {
-            throw UsageError(
-                fmt::format("shape={} has no mean; write a shape above 1, such as shape=2.5", value));
+    for (const Parameter& parameter : parameter_rows) {
+        if (parameter.name == name) {
+            distribution.*parameter.member = parameter.is_number
+                                                 ? parse_positive_number(value, "2.5")
+                                                 : parameter_above_zero(name, value, row.name, flavour);
         }
-    } else if (name == "quantum") {
-        distribution.quantum = parameter_above_zero(name, value, kind, flavour);
-    } else if (name == "deviation") {
-        distribution.deviation = parameter_above_zero(name, value, kind, flavour);
-    } else if (name == "large") {
-        distribution.large = parameter_above_zero(name, value, kind, flavour);
-    } else if (name == "every") {
-        distribution.every = parse_positive_number(value, "2.5");
-        if (distribution.every < 1) {
-            throw UsageError(
-                fmt::format("every={} is less than every value; write 1 or more, such as every=200", value));
-        }
-    } else {
-        distribution.maximum = parameter_above_zero(name, value, kind, flavour);
+    }
+    if (name == "shape" && distribution.shape <= 1) {
+        throw UsageError("shape={} has no mean; write a shape above 1, such as shape=2.5", value);
+    }
+    if (name == "every" && distribution.every < 1) {
+        throw UsageError("every={} is less than every value; write 1 or more, such as every=200", value);
     }
 }
 
@@ -232,11 +225,9 @@ void check(Distribution& distribution) {
             throw UsageError("the quantum is too small for this mean; make it at least a billionth of it");
         }
     }
-    const bool spread =
-        distribution.kind == DistributionKind::normal || distribution.kind == DistributionKind::lognormal;
-    if (spread && distribution.deviation == 0) {
-        throw UsageError(fmt::format("'{0}' needs a deviation; write {0}:MEAN,deviation=...",
-                                     kind_name(distribution.kind)));
+    if (is_drawn(distribution) && distribution.deviation == 0) {
+        throw UsageError("'{0}' needs a deviation; write {0}:MEAN,deviation=...",
+                         row_of(distribution.kind).name);
     }
     if (distribution.kind == DistributionKind::pareto && distribution.shape == 0) {
         throw UsageError("'pareto' needs a shape; write pareto:MEAN,shape=2.5");
@@ -261,7 +252,7 @@ NamedDistribution parse(std::string_view text, const Flavour& flavour) {
         return named;
     }
     if (text.empty()) {
-        throw UsageError(fmt::format("nothing is given; write for example {}", flavour.example));
+        throw UsageError("nothing is given; write for example {}", flavour.example);
     }
     const std::size_t colon = text.find(':');
     distribution.kind = parse_kind(text.substr(0, colon), flavour);
@@ -276,7 +267,7 @@ NamedDistribution parse(std::string_view text, const Flavour& flavour) {
         throw UsageError(distribution.kind == DistributionKind::trace
                              ? std::string("'trace' needs a file; write trace:FILE")
                              : fmt::format("'{0}' needs a mean; write for example {0}:{1}",
-                                           kind_name(distribution.kind), flavour.example));
+                                           row_of(distribution.kind).name, flavour.example));
     }
     if (distribution.kind == DistributionKind::trace) {
         named.trace_file = std::string(rest);
@@ -284,17 +275,10 @@ NamedDistribution parse(std::string_view text, const Flavour& flavour) {
         return named;
     }
     check_commas(text);
-    bool first = true;
-    while (first || !rest.empty()) {
-        const std::size_t comma = rest.find(',');
-        const std::string_view piece = rest.substr(0, comma);
-        if (first) {
-            distribution.mean = above_zero(piece, flavour);
-        } else {
-            set_parameter(distribution, piece, flavour);
-        }
-        first = false;
-        rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    distribution.mean = above_zero(rest.substr(0, rest.find(',')), flavour);
+    while (rest.find(',') < rest.size() - 1) {
+        rest.remove_prefix(rest.find(',') + 1);
+        set_parameter(distribution, rest.substr(0, rest.find(',')), flavour);
     }
     check(distribution);
     return named;
@@ -309,22 +293,14 @@ std::string print(const NamedDistribution& named, const Flavour& flavour) {
     if (distribution.kind == DistributionKind::trace) {
         return fmt::format("trace:{}", named.trace_file);
     }
-    std::string text = fmt::format("{}:{}", kind_name(distribution.kind), quantity(distribution.mean));
-    if (distribution.quantum != 0) {
-        text += fmt::format(",quantum={}", quantity(distribution.quantum));
+    if (distribution.kind == DistributionKind::fixed && flavour.is_size) {
+        return quantity(distribution.mean);
     }
-    if (distribution.deviation != 0) {
-        text += fmt::format(",deviation={}", quantity(distribution.deviation));
-    }
-    if (distribution.shape != 0) {
-        text += fmt::format(",shape={}", number_text(distribution.shape));
-    }
-    if (distribution.large != 0) {
-        text +=
-            fmt::format(",large={},every={}", quantity(distribution.large), number_text(distribution.every));
-    }
-    if (distribution.maximum != 0) {
-        text += fmt::format(",max={}", quantity(distribution.maximum));
+    std::string text = fmt::format("{}:{}", row_of(distribution.kind).name, quantity(distribution.mean));
+    for (const auto& [name, member, is_number] : parameter_rows) {
+        if (const double value = distribution.*member; value != 0) {
+            text += fmt::format(",{}={}", name, is_number ? number_text(value) : quantity(value));
+        }
     }
     return text;
 }
@@ -341,23 +317,11 @@ NamedDistribution parse_busy(std::string_view text) {
     return parse(text, times);
 }
 
-namespace {
-
-std::string size_text(const NamedDistribution& size, const Flavour& flavour) {
-    // A fixed size is what people write without a kind.
-    if (size.distribution.kind == DistributionKind::fixed) {
-        return to_text(core::Bytes{static_cast<std::int64_t>(size.distribution.mean)});
-    }
-    return print(size, flavour);
-}
-
-}  // namespace
-
 std::string event_size_text(const NamedDistribution& event_size) {
-    return size_text(event_size, sizes);
+    return print(event_size, sizes);
 }
 std::string result_size_text(const NamedDistribution& result_size) {
-    return size_text(result_size, result_sizes);
+    return print(result_size, result_sizes);
 }
 std::string busy_text(const NamedDistribution& busy) {
     return print(busy, times);
@@ -365,14 +329,15 @@ std::string busy_text(const NamedDistribution& busy) {
 
 void scale_values(Distribution& distribution, const Ratio& factor) {
     const auto scaled = [&](std::int64_t size) { return scale_up(core::Bytes{size}, factor).count; };
-    const auto scaled_number = [&](double size) {
-        return static_cast<double>(scaled(static_cast<std::int64_t>(size)));
+    const auto scale_number = [&](double& size) {
+        size = static_cast<double>(scaled(static_cast<std::int64_t>(size)));
     };
-    distribution.mean = scaled_number(distribution.mean);
-    distribution.quantum = scaled_number(distribution.quantum);
-    distribution.deviation = scaled_number(distribution.deviation);
-    distribution.maximum = scaled_number(distribution.maximum);
-    distribution.large = scaled_number(distribution.large);
+    scale_number(distribution.mean);
+    for (const Parameter& parameter : parameter_rows) {
+        if (!parameter.is_number) {
+            scale_number(distribution.*parameter.member);
+        }
+    }
     for (std::int64_t& size : distribution.trace) {
         size = scaled(size);
     }
@@ -394,16 +359,16 @@ std::vector<std::uint32_t> parse_index_list(std::string_view text) {
             last =
                 dash == std::string_view::npos ? first : parse_count(piece.substr(dash + 1), 0, nodes_limit);
         } catch (const UsageError&) {
-            throw UsageError(fmt::format("'{}' in '{}' is not an index or a range; {}", piece, text, advice));
+            throw UsageError("'{}' in '{}' is not an index or a range; {}", piece, text, advice);
         }
         if (last < first) {
-            throw UsageError(fmt::format("'{}' counts downwards; {}", piece, advice));
+            throw UsageError("'{}' counts downwards; {}", piece, advice);
         }
         for (std::uint64_t index = first; index <= last; ++index) {
             indices.insert(static_cast<std::uint32_t>(index));
         }
         if (comma != std::string_view::npos && rest.empty()) {
-            throw UsageError(fmt::format("'{}' ends with a comma; {}", text, advice));
+            throw UsageError("'{}' ends with a comma; {}", text, advice);
         }
     } while (!rest.empty());
     return {indices.begin(), indices.end()};

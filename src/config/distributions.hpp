@@ -27,6 +27,11 @@ struct NamedDistribution {
     bool operator==(const NamedDistribution&) const = default;
 };
 
+/// Whether there is a value for any number: of another kind a value has a largest.
+constexpr bool is_drawn(const core::Distribution& values) {
+    return values.kind == core::DistributionKind::normal || values.kind == core::DistributionKind::lognormal;
+}
+
 /// Event sizes in bytes: fixed, normal, lognormal, trace. Throws UsageError.
 NamedDistribution parse_event_size(std::string_view text);
 /// Processing times in ns: none, fixed, poisson, exponential, lognormal, pareto, trace. Throws UsageError.

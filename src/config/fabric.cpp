@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "config/option_values.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/queue_pairs.hpp"
 #include "config/usage_error.hpp"
 #include "core/fabric_layout.hpp"
 #include "core/placement.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -31,19 +33,19 @@ core::SwitchName parse_switch_name(Text text) {
             return {tier, count(text.substr(prefix.size()), 0, 1'000'000)};
         }
     }
-    throw UsageError(fmt::format("'{}' is no switch; write leaf-N, spine-N or core-N", text));
+    throw UsageError("'{}' is no switch; write leaf-N, spine-N or core-N", text);
 }
 
 core::OwnCables parse_cables(Text text) {
     const std::size_t colon = text.find(':');
     const std::size_t equals = text.find('=');
     if (colon == Text::npos || equals == Text::npos || equals < colon) {
-        throw UsageError(fmt::format(
-            "'{}' does not say whose speed it is; write for example leaf-0:spine-1=50Gb/s", text));
+        throw UsageError("'{}' does not say whose speed it is; write for example leaf-0:spine-1=50Gb/s",
+                         text);
     }
     core::OwnCables cables{parse_switch_name(text.substr(0, colon)),
                            parse_switch_name(text.substr(colon + 1, equals - colon - 1)),
-                           bounded(parse_rate, text.substr(equals + 1), core::BitRate{1000}, fastest_rate)};
+                           bounded(text.substr(equals + 1), core::BitRate{1000}, fastest_rate)};
     if (cables.lower.tier > cables.upper.tier) {
         std::swap(cables.lower, cables.upper);
     }
@@ -62,8 +64,8 @@ std::uint64_t cables_of(const core::TopologyPlan& plan) {
 void check_multiple(const char* key, std::uint32_t value, const std::string& of, std::uint32_t part) {
     if (value % part != 0) {
         const std::uint32_t below = value / part * part;
-        throw UsageError(fmt::format("[topology] {}: {} is no multiple of {}, {}; write {}{}", key, value, of,
-                                     part, below > 0 ? fmt::format("{} or ", below) : "", below + part));
+        throw UsageError("[topology] {}: {} is no multiple of {}, {}; write {}{}", key, value, of, part,
+                         below > 0 ? fmt::format("{} or ", below) : "", below + part);
     }
 }
 
@@ -74,8 +76,8 @@ void check_spines(const core::FabricPlan& fabric) {
     if (plan.kind != TopologyKind::star && plan.spines == 0 && !rails_alone) {
         throw UsageError(
             "[topology] spines: with 0 the leaves have no uplinks, which only rails can do without; write 1 "
-            "or "
-            "more, or kind = \"rail-optimized\" with a leaf for each NIC and [placement] kind = \"by-rail\"");
+            "or more, or kind = \"rail-optimized\" with a leaf for each NIC and [placement] kind = "
+            "\"by-rail\"");
     }
 }
 
@@ -88,16 +90,16 @@ void check_placement(const core::FabricPlan& fabric) {
             "by-worker");
     }
     if (fixed && plan.per_host != 1) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "[placement] per-host: {} is not for this kind, which says itself who is on a host; leave it out",
-            plan.per_host));
+            plan.per_host);
     }
     if ((plan.kind == PlacementKind::listed) == plan.hosts.empty()) {
-        throw UsageError(plan.hosts.empty()
-                             ? "[placement] hosts: explicit needs the host of each worker; write hosts = [0, "
-                               "1, ...], or another kind"
-                             : "[placement] hosts: a list is for kind = \"explicit\"; write that, or leave "
-                               "the list out");
+        throw UsageError(
+            plan.hosts.empty()
+                ? "[placement] hosts: explicit needs the host of each worker; write hosts = [0, 1, ...], or "
+                  "another kind"
+                : "[placement] hosts: a list is for kind = \"explicit\"; write that, or leave the list out");
     }
 }
 
@@ -110,11 +112,11 @@ void check_list(const RunRequest& request) {
     const bool workers = ranks.producers == ranks.consumers;
     const bool lists_workers = workers && plan.hosts.size() == ranks.producers;
     if (!lists_workers && plan.hosts.size() != ranks.producers + ranks.consumers) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--switch: [placement] hosts: {} are listed for {} producers and {} consumers; write {}{}",
             plan.hosts.size(), ranks.producers, ranks.consumers,
             workers ? fmt::format("{} (one for each worker) or ", ranks.producers) : "",
-            ranks.producers + ranks.consumers));
+            ranks.producers + ranks.consumers);
     }
 }
 
@@ -125,23 +127,23 @@ void check_hosts(const RunRequest& request) {
         core::placed_units(fabric, request.plan.producers, request.plan.consumers);
     if (topology.hosts > 0 && units.hosts() > topology.hosts) {
         throw UsageError(
-            fmt::format("--switch: [topology] hosts: there are {}, and the ranks need {}; write "
-                        "hosts = {} or more, or more ranks for each ([placement] per-host)",
-                        topology.hosts, units.hosts(), units.hosts()));
+            "--switch: [topology] hosts: there are {}, and the ranks need {}; write hosts = {} or more, or "
+            "more ranks for each ([placement] per-host)",
+            topology.hosts, units.hosts(), units.hosts());
     }
     const std::uint64_t hosts = std::max(units.hosts(), topology.hosts);
     if (hosts * topology.nics > most_cables) {
         throw UsageError(
-            fmt::format("--switch: [topology] nics: {} hosts with {} NICs are {} ports, and at "
-                        "most {} are possible; make them fewer",
-                        hosts, topology.nics, hosts * topology.nics, most_cables));
+            "--switch: [topology] nics: {} hosts with {} NICs are {} ports, and at most {} are possible; "
+            "make them fewer",
+            hosts, topology.nics, hosts * topology.nics, most_cables);
     }
     const std::uint32_t groups = topology.leaves / topology.nics;
     if (topology.kind == TopologyKind::rail_optimized && groups > hosts) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--switch: [topology] leaves: {} hosts with {} NICs leave rails without hosts; write leaves = {} "
             "or less",
-            hosts, topology.nics, hosts * topology.nics));
+            hosts, topology.nics, hosts * topology.nics);
     }
 }
 
@@ -182,11 +184,10 @@ void check_shared_hosts(const RunRequest& request, const core::Placement& placem
         for (const std::uint32_t rank : host.ranks) {
             if (rank != 0 && links[rank] != host.rate) {
                 throw UsageError(
-                    fmt::format("--switch: [placement] kind: {} and {} share a host, and their links have {} "
-                                "and {}; give "
-                                "both the same (--producer-link, --consumer-link), or write kind = \"rows\"",
-                                rank_text(plan, *fastest), rank_text(plan, rank), to_text(host.rate),
-                                to_text(links[rank])));
+                    "--switch: [placement] kind: {} and {} share a host, and their links have {} and {}; "
+                    "give both the same (--producer-link, --consumer-link), or write kind = \"rows\"",
+                    rank_text(plan, *fastest), rank_text(plan, rank), files::exact(host.rate),
+                    files::exact(links[rank]));
             }
         }
     }
@@ -200,9 +201,9 @@ void check_own_cables(const core::TopologyPlan& topology, const core::FabricLayo
             });
         if (!found) {
             throw UsageError(
-                fmt::format("--switch: [topology] own-rates: there is no cable {}:{}; --dry-run draws those "
-                            "that there are",
-                            core::switch_text(own.lower), core::switch_text(own.upper)));
+                "--switch: [topology] own-rates: there is no cable {}:{}; --dry-run draws those that there "
+                "are",
+                core::switch_text(own.lower), core::switch_text(own.upper));
         }
     }
 }
@@ -218,8 +219,8 @@ std::vector<core::OwnCables> parse_own_cables(std::string_view text) {
         if (std::any_of(all.begin(), all.end() - 1, [&](const core::OwnCables& other) {
                 return other.lower == last.lower && other.upper == last.upper;
             })) {
-            throw UsageError(fmt::format("{}:{} is listed twice; write one speed for it",
-                                         core::switch_text(last.lower), core::switch_text(last.upper)));
+            throw UsageError("{}:{} is listed twice; write one speed for it", core::switch_text(last.lower),
+                             core::switch_text(last.upper));
         }
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
@@ -248,10 +249,9 @@ void check_topology(const core::FabricPlan& fabric) {
     }
     if (cables_of(plan) > most_cables) {
         throw UsageError(
-            fmt::format("[topology] uplinks: all in all there are {} cables between switches, and at most {} "
-                        "are possible; "
-                        "make leaves, spines or uplinks fewer",
-                        cables_of(plan), most_cables));
+            "[topology] uplinks: all in all there are {} cables between switches, and at most {} are "
+            "possible; make leaves, spines or uplinks fewer",
+            cables_of(plan), most_cables);
     }
     check_placement(fabric);
 }

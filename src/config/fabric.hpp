@@ -18,10 +18,6 @@ std::string own_cables_text(const std::vector<core::OwnCables>& cables);
 /// Refuses what is impossible whatever the ranks are, naming section and key. Throws UsageError.
 void check_topology(const core::FabricPlan& fabric);
 
-/// Refuses what the ranks do not fit. Needs the layout; without it or without a fabric, nothing is done.
-/// Throws UsageError.
-void check_ranks_on_hosts(const RunRequest& request);
-
 /// What is said of data that crosses no link, because its producer and its consumer share a host; empty:
 /// there is none. Needs the layout.
 std::string inside_hosts_text(const RunRequest& request);

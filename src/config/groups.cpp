@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "config/passes.hpp"
 #include "config/usage_error.hpp"
 
 namespace weir::config {
@@ -22,17 +23,17 @@ void check_host_lists(const RunRequest& request) {
     const auto& lists = request.groups.hosts;
     if (!lists.empty() && request.groups.count != 0 && request.groups.count != lists.size()) {
         throw UsageError(
-            fmt::format("--groups: {}, but --group-hosts is given {} times; give it once for "
-                        "each group, or leave --groups out",
-                        request.groups.count, lists.size()));
+            "--groups: {}, but --group-hosts is given {} times; give it once for each group, or leave "
+            "--groups out",
+            request.groups.count, lists.size());
     }
     std::map<std::string_view, std::size_t> group_of;
     for (std::size_t group = 0; group < lists.size(); ++group) {
         for (const std::string& host : lists[group]) {
             const auto [found, added] = group_of.emplace(host, group);
             if (!added) {
-                throw UsageError(fmt::format("--group-hosts: {} is in groups {} and {}; name each host once",
-                                             host, found->second, group));
+                throw UsageError("--group-hosts: {} is in groups {} and {}; name each host once", host,
+                                 found->second, group);
             }
         }
     }
@@ -68,10 +69,10 @@ void check_groups(const RunRequest& request) {
 std::uint32_t ranks_per_group(const RunRequest& request, std::uint32_t ranks) {
     const std::uint32_t groups = number_of_groups(request);
     if (ranks % groups != 0) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--groups: {} ranks cannot be divided into {} equal groups; start {} or {} ranks, or list the "
             "hosts of each group with --group-hosts",
-            ranks, groups, ranks - ranks % groups, ranks - ranks % groups + groups));
+            ranks, groups, ranks - ranks % groups, ranks - ranks % groups + groups);
     }
     return ranks / groups;
 }
@@ -81,8 +82,7 @@ std::uint32_t group_of_host(const RunRequest& request, std::string_view host) {
     const auto found = std::find_if(lists.begin(), lists.end(),
                                     [&](const HostNames& hosts) { return contains(hosts, host); });
     if (found == lists.end()) {
-        throw UsageError(
-            fmt::format("--group-hosts: there are ranks on {}, which is in no group; add it to one", host));
+        throw UsageError("--group-hosts: there are ranks on {}, which is in no group; add it to one", host);
     }
     return static_cast<std::uint32_t>(found - lists.begin());
 }

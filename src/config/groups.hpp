@@ -14,9 +14,6 @@ namespace weir::config {
 /// 1: the job is one run, without groups.
 std::uint32_t number_of_groups(const RunRequest& request);
 
-/// Refuses what cannot be combined with groups. Throws UsageError.
-void check_groups(const RunRequest& request);
-
 /// So many ranks are in each group where the order of ranks decides. Throws UsageError if they cannot be
 /// divided.
 std::uint32_t ranks_per_group(const RunRequest& request, std::uint32_t ranks);

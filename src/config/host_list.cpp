@@ -17,10 +17,6 @@ bool is_host_character(char c) {
            c == '_';
 }
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 std::string padded(std::uint64_t number, std::size_t width) {
     return fmt::format("{:0{}}", number, width);
 }
@@ -54,14 +50,16 @@ class HostListReader {
     [[nodiscard]] bool at_end() const { return place_ == list_.size(); }
     [[nodiscard]] char here() const { return list_[place_]; }
 
-    [[noreturn]] void refuse(std::size_t place, std::string_view why) const {
-        throw UsageError(
-            fmt::format("'{}', position {}: {}; write hosts such as 'eb[01-14],fn3'", list_, place + 1, why));
+    template <typename... Arguments>
+    [[noreturn]] void refuse(std::size_t place, fmt::format_string<Arguments...> why,
+                             Arguments&&... arguments) const {
+        throw UsageError("'{}', position {}: {}; write hosts such as 'eb[01-14],fn3'", list_, place + 1,
+                         fmt::format(why, std::forward<Arguments>(arguments)...));
     }
 
     void check_size(std::size_t hosts) const {
         if (hosts > host_limit) {
-            throw UsageError(fmt::format("'{}' makes more than {} hosts; write fewer", list_, host_limit));
+            throw UsageError("'{}' makes more than {} hosts; write fewer", list_, host_limit);
         }
     }
 
@@ -97,7 +95,7 @@ class HostListReader {
                 }
                 ++place_;
             } else {
-                refuse(place_, fmt::format("'{}' cannot be part of a host name", whole_character()));
+                refuse(place_, "'{}' cannot be part of a host name", whole_character());
             }
         }
         if (place_ == begin) {
@@ -116,7 +114,7 @@ class HostListReader {
                 const std::size_t dash = place_++;
                 last = read_number(open).value;
                 if (last < first) {
-                    refuse(dash, fmt::format("the range {}-{} counts downwards", first, last));
+                    refuse(dash, "the range {}-{} counts downwards", first, last);
                 }
                 check_size(last - first + 1);
             }
@@ -132,7 +130,7 @@ class HostListReader {
                 return numbers;
             }
             if (here() != ',') {
-                refuse(place_, fmt::format("'{}' is neither ',' nor '-' nor ']'", here()));
+                refuse(place_, "'{}' is neither ',' nor '-' nor ']'", here());
             }
             ++place_;
         }

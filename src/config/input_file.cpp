@@ -52,7 +52,7 @@ const char* kind_of(mode_t mode) {
 }
 
 [[noreturn]] void refuse(const std::string& why, std::string_view expected) {
-    throw UsageError(fmt::format("{}; write {}", why, expected), UsageError::Reach::this_host);
+    throw UsageError(UsageError::Reach::this_host, "{}; write {}", why, expected);
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include "config/host_list.hpp"
-#include "config/option_table.hpp"
-#include "config/option_values.hpp"
+#include "config/option_rows.hpp"
 
 namespace weir::config {
 
@@ -13,32 +12,30 @@ constexpr Choice<core::Role> role_choices[] = {{"scheduler", core::Role::schedul
                                                {"producer", core::Role::producer},
                                                {"consumer", core::Role::consumer}};
 
-void set_scheduler_rank(RunRequest& request, std::string_view text) {
+std::string parse_scheduler_rank(std::string_view text) {
     if (text != "first" && text != "last") {
         try {
             parse_count(text, 0, 3 * nodes_limit);
         } catch (const UsageError&) {
-            throw UsageError(
-                fmt::format("'{}' is not a rank; write first, last or a number from 0 on", text));
+            throw UsageError("'{}' is not a rank; write first, last or a number from 0 on", text);
         }
     }
-    request.roles.scheduler_rank = std::string(text);
+    return std::string(text);
 }
 
-void set_scheduler_host(RunRequest& request, std::string_view text) {
+std::string parse_one_host(std::string_view text) {
     const auto hosts = expand_hosts(text);
     if (hosts.size() != 1) {
-        throw UsageError(fmt::format("'{}' are {} hosts; write one", text, hosts.size()));
+        throw UsageError("'{}' are {} hosts; write one", text, hosts.size());
     }
-    request.roles.scheduler_host = hosts.front();
+    return hosts.front();
 }
 
 /// "fn01:7000", "[fe80::1]:7000"
 void set_join(RunRequest& request, std::string_view text) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0) {
-        throw UsageError(
-            fmt::format("'{}': write the host that rank 0 runs on and a free port, as fn01:7000", text));
+        throw UsageError("'{}': write the host that rank 0 runs on and a free port, as fn01:7000", text);
     }
     std::string_view host = text.substr(0, colon);
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -54,80 +51,71 @@ constexpr Option layout_rows[] = {
      .syntax = "N",
      .help = "number of producer ranks",
      .default_text = "run: half of the ranks; simulate: 3",
-     .set = [](RunRequest& r, Text text) { r.roles.producers = count(text, 1, nodes_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.producers); },
+     .value = {[](RunRequest& r, Text text) { r.roles.producers = count(text, 1, nodes_limit); },
+               [](const RunRequest& r) { return count_text(r.plan.producers); }},
      .kept_when_shrunk = true},
     {.name = "consumers",
      .syntax = "N",
      .help = "number of consumer ranks",
      .default_text = "run: the other half; simulate: 4",
-     .set = [](RunRequest& r, Text text) { r.roles.consumers = count(text, 1, nodes_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.consumers); },
+     .value = {[](RunRequest& r, Text text) { r.roles.consumers = count(text, 1, nodes_limit); },
+               [](const RunRequest& r) { return count_text(r.plan.consumers); }},
      .kept_when_shrunk = true},
     {.name = "scheduler-rank",
      .syntax = "first|last|N",
      .help = "rank of the scheduler; producers, then consumers in order",
      .default_text = "first",
-     .set = set_scheduler_rank,
-     .get = [](const RunRequest& r) { return r.roles.scheduler_rank; }},
+     .value = as::plain<&RoleRequest::scheduler_rank, parse_scheduler_rank>},
     {.name = "producer-hosts",
      .syntax = "HOSTS",
      .help = "hosts whose ranks are producers: 'eb[01-14],fn3'",
      .default_text = "by rank order",
-     .set = [](RunRequest& r, Text text) { r.roles.producer_hosts = expand_hosts(text); },
-     .get = [](const RunRequest& r) { return compress_hosts(r.roles.producer_hosts); },
+     .value = as::read<&RoleRequest::producer_hosts, expand_hosts, compress_hosts>,
      .kept_when_shrunk = true},
     {.name = "consumer-hosts",
      .syntax = "HOSTS",
      .help = "hosts whose ranks are consumers",
      .default_text = "by rank order",
-     .set = [](RunRequest& r, Text text) { r.roles.consumer_hosts = expand_hosts(text); },
-     .get = [](const RunRequest& r) { return compress_hosts(r.roles.consumer_hosts); },
+     .value = as::read<&RoleRequest::consumer_hosts, expand_hosts, compress_hosts>,
      .kept_when_shrunk = true},
     {.name = "scheduler-host",
      .syntax = "HOST",
      .help = "host whose first rank is the scheduler",
      .default_text = "any",
-     .set = set_scheduler_host,
-     .get = [](const RunRequest& r) { return r.roles.scheduler_host; }},
+     .value = as::plain<&RoleRequest::scheduler_host, parse_one_host>},
     {.name = "producers-per-host",
      .syntax = "N",
      .help = "producer ranks on each of --producer-hosts",
      .default_text = "all there",
-     .set = [](RunRequest& r, Text text) { r.roles.producers_per_host = count(text, 1, nodes_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.roles.producers_per_host); }},
+     .value = as::number<&RoleRequest::producers_per_host, 1, nodes_limit>},
     {.name = "consumers-per-host",
      .syntax = "N",
      .help = "consumer ranks on each of --consumer-hosts",
      .default_text = "all there",
-     .set = [](RunRequest& r, Text text) { r.roles.consumers_per_host = count(text, 1, nodes_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.roles.consumers_per_host); }},
+     .value = as::number<&RoleRequest::consumers_per_host, 1, nodes_limit>},
     {.name = "role",
      .syntax = "scheduler|producer|consumer",
      .help = "role of this part of an mpirun line with ':' between parts",
      .default_text = "by rank",
-     .set = [](RunRequest& r, Text text) { r.roles.role = choose(text, role_choices); },
-     .get =
-         [](const RunRequest& r) {
-             return r.roles.role ? chosen(*r.roles.role, role_choices) : std::string{};
-         },
+     .value = {[](RunRequest& r, Text text) { r.roles.role = choose(text, role_choices); },
+               [](const RunRequest& r) {
+                   return r.roles.role ? chosen(*r.roles.role, role_choices) : std::string{};
+               }},
      .in_scenario = false,
      .in_plan = false},
     {.name = "groups",
      .syntax = "N",
      .help = "groups of ranks that share nothing, each with its own scheduler",
      .default_text = "1",
-     .set = [](RunRequest& r, Text text) { r.groups.count = count(text, 1, groups_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.groups.count); }},
+     .value = as::number<&GroupRequest::count, 1, groups_limit>},
     {.name = "group-hosts",
      .syntax = "HOSTS",
      .help = "hosts of a group; repeatable, once for each group",
      .default_text = "equal parts of the ranks",
-     .set = [](RunRequest& r, Text text) { r.groups.hosts.push_back(expand_hosts(text)); },
-     .get =
-         [](const RunRequest& r) {
-             return r.groups.hosts.empty() ? std::string{} : compress_hosts(r.groups.hosts.back());
-         },
+     .value = {[](RunRequest& r, Text text) { r.groups.hosts.push_back(expand_hosts(text)); },
+               [](const RunRequest& r) {
+                   return r.groups.hosts.empty() ? std::string{} : compress_hosts(r.groups.hosts.back());
+               }},
      .repeatable = true,
      .in_scenario = false,
      .in_plan = false,
@@ -136,11 +124,10 @@ constexpr Option layout_rows[] = {
      .syntax = "HOST:PORT",
      .help = "start without MPI: rank 0 listens there, the others connect",
      .default_text = "MPI starts the ranks",
-     .set = set_join,
-     .get =
-         [](const RunRequest& r) {
-             return r.join.host.empty() ? std::string{} : r.join.host + ":" + r.join.port;
-         },
+     .value = {set_join,
+               [](const RunRequest& r) {
+                   return r.join.host.empty() ? std::string{} : r.join.host + ":" + r.join.port;
+               }},
      .in_scenario = false,
      .in_plan = false,
      .only_measured = true},
@@ -148,16 +135,14 @@ constexpr Option layout_rows[] = {
      .syntax = "FILE",
      .help = "file with the token that all processes of --join know",
      .default_text = "WEIR_JOIN_TOKEN",
-     .set = [](RunRequest& r, Text text) { r.join.token_file = std::string(text); },
-     .get = [](const RunRequest& r) { return r.join.token_file; },
+     .value = as::plain<&JoinRequest::token_file>,
      .in_scenario = false,
      .in_plan = false,
      .only_measured = true},
     {.name = "ranks",
      .syntax = "N",
      .help = "--join without a launcher: this is rank 0 of so many",
-     .set = [](RunRequest& r, Text text) { r.join.ranks = count(text, 3, nodes_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.join.ranks); },
+     .value = as::number<&JoinRequest::ranks, 3, nodes_limit>,
      .in_scenario = false,
      .in_plan = false,
      .only_measured = true},

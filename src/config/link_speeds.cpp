@@ -6,6 +6,7 @@
 
 #include "config/distributions.hpp"
 #include "config/option_values.hpp"
+#include "config/passes.hpp"
 
 namespace weir::config {
 
@@ -17,13 +18,13 @@ using core::OwnLinks;
 constexpr std::string_view advice = "write for example 100Gb/s,0-3=25Gb/s,7=400Gb/s";
 
 BitRate link_speed(Text text) {
-    return bounded(parse_rate, text, BitRate{1000}, fastest_rate);
+    return bounded(text, BitRate{1000}, fastest_rate);
 }
 
 OwnLinks own_links(Text text) {
     const std::size_t equals = text.find('=');
     if (equals == Text::npos) {
-        throw UsageError(fmt::format("'{}' does not say whose speed it is; {}", text, advice));
+        throw UsageError("'{}' does not say whose speed it is; {}", text, advice);
     }
     const std::vector<std::uint32_t> hosts = parse_index_list(text.substr(0, equals));
     return {hosts.front(), hosts.back(), link_speed(text.substr(equals + 1))};
@@ -32,8 +33,8 @@ OwnLinks own_links(Text text) {
 void check_hosts(const char* option, const std::vector<OwnLinks>& own, const char* role,
                  std::uint32_t hosts) {
     if (hosts > 0 && !own.empty() && own.back().last >= hosts) {
-        throw UsageError(fmt::format("--{}: there is no {} {}; write indices from 0 to {}", option, role,
-                                     own.back().last, hosts - 1));
+        throw UsageError("--{}: there is no {} {}; write indices from 0 to {}", option, role, own.back().last,
+                         hosts - 1);
     }
 }
 
@@ -52,7 +53,7 @@ void parse_link_speeds(std::string_view text, BitRate& usual, std::vector<OwnLin
               [](const OwnLinks& a, const OwnLinks& b) { return a.first < b.first; });
     for (std::size_t i = 1; i < found.size(); ++i) {
         if (found[i].first <= found[i - 1].last) {
-            throw UsageError(fmt::format("host {} has two speeds; write it once", found[i].first));
+            throw UsageError("host {} has two speeds; write it once", found[i].first);
         }
     }
     usual = speed;

@@ -14,7 +14,4 @@ namespace weir::config {
 void parse_link_speeds(std::string_view text, core::BitRate& usual, std::vector<core::OwnLinks>& own);
 std::string link_speeds_text(core::BitRate usual, const std::vector<core::OwnLinks>& own);
 
-/// Refuses links of hosts that do not exist. Throws UsageError.
-void check_own_links(const RunRequest& request);
-
 }  // namespace weir::config

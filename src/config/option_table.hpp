@@ -32,6 +32,14 @@ constexpr bool is_for_simulations(OptionGroup group) {
     return group == OptionGroup::network || group == OptionGroup::switches;
 }
 
+/// How an option's value is read and printed.
+struct OptionValue {
+    /// Reads a value into the request. Throws UsageError without the option's name.
+    void (*set)(RunRequest&, std::string_view) = nullptr;
+    /// The value in force, canonical; reading it back gives the same. Empty: not set.
+    std::string (*get)(const RunRequest&) = nullptr;
+};
+
 struct Option {
     std::string_view name;                 ///< on the command line after "--", in scenario files as key
     OptionGroup group = OptionGroup::run;  ///< set by option_table(), from the file in which the row stands
@@ -40,10 +48,7 @@ struct Option {
     std::string_view help = {};            ///< one line
     std::string_view default_text = {};    ///< shown instead of default_value; empty: that one
     std::string_view default_value = {};   ///< set before all else; empty: derived by resolve(), or none
-    /// Reads a value into the request. Throws UsageError without the option's name.
-    void (*set)(RunRequest&, std::string_view) = nullptr;
-    /// The value in force, canonical; reading it back gives the same. Empty: not set.
-    std::string (*get)(const RunRequest&) = nullptr;
+    OptionValue value = {};
     bool repeatable = false;
     bool in_scenario = true;     ///< may stand in a scenario file
     bool in_plan = true;         ///< is part of what a run measures (`plan` in run.json)
@@ -52,6 +57,8 @@ struct Option {
     /// where it makes a scenario that fails smaller.
     bool kept_when_shrunk = false;
 
+    void set(RunRequest& request, std::string_view text) const { value.set(request, text); }
+    [[nodiscard]] std::string get(const RunRequest& request) const { return value.get(request); }
     /// The default as help shows it; empty: none.
     [[nodiscard]] constexpr std::string_view shown_default() const {
         const std::string_view shown = default_text.empty() ? default_value : default_text;
@@ -69,7 +76,6 @@ std::span<const Option> run_options();
 std::span<const Option> output_options();
 std::span<const Option> network_options();
 std::span<const Option> switch_options();
-std::span<const Option> testing_options();
 
 struct OptionGroupRow {
     std::string_view name;   ///< what `--help GROUP` takes

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
@@ -60,7 +61,7 @@ auto choose(Text text, const Choices& choices) {
         }
         known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
     }
-    throw UsageError(fmt::format("'{}' is not one of: {}", text, known));
+    throw UsageError("'{}' is not one of: {}", text, known);
 }
 
 template <typename Value, typename Choices>
@@ -73,9 +74,19 @@ std::string chosen(Value value, const Choices& choices) {
     return {};
 }
 
-/// Reads a quantity from `least` to `most`. What a message gives as an example is such a one, too.
+/// Reads a size, a time or a rate from `least` to `most`. What a message gives as an example is such a one,
+/// too.
 template <typename Quantity>
-Quantity bounded(Quantity (*parse)(Text), Text text, Quantity least, Quantity most) {
+Quantity bounded(Text text, Quantity least, Quantity most) {
+    const auto parse = [](Text written) {
+        if constexpr (std::is_same_v<Quantity, core::Bytes>) {
+            return parse_bytes(written);
+        } else if constexpr (std::is_same_v<Quantity, core::Duration>) {
+            return parse_duration(written);
+        } else {
+            return parse_rate(written);
+        }
+    };
     const auto is_right = [&](Quantity value) { return value >= least && value <= most; };
     const auto refuse = [&](const std::string& why) {
         return UsageError(fmt::format("{}; write a value from {} to {}", why, to_text(least), to_text(most)));
@@ -96,14 +107,6 @@ Quantity bounded(Quantity (*parse)(Text), Text text, Quantity least, Quantity mo
 
 inline constexpr core::Bytes largest_bytes{std::int64_t{1} << 60};
 
-inline core::Bytes some_bytes(Text text) {
-    return bounded(parse_bytes, text, core::Bytes{1}, largest_bytes);
-}
-
-inline core::Duration some_time(Text text, core::Duration least, core::Duration most = longest_duration) {
-    return bounded(parse_duration, text, least, most);
-}
-
 inline std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {
     return static_cast<std::uint32_t>(parse_count(text, least, most));
 }
@@ -112,8 +115,8 @@ inline std::uint32_t count(Text text, std::uint64_t least, std::uint64_t most) {
 inline double bounded_number(Text text, double least, double most) {
     const double value = text.find('/') == Text::npos ? parse_number(text, "1") : parse_ratio(text).value();
     if (value < least || value > most) {
-        throw UsageError(fmt::format("{} is out of range; write a number from {} to {}", text,
-                                     number_text(least), number_text(most)));
+        throw UsageError("{} is out of range; write a number from {} to {}", text, number_text(least),
+                         number_text(most));
     }
     return value;
 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "config/option_table.hpp"
-#include "config/option_values.hpp"
+#include "config/option_rows.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -17,7 +17,7 @@ constexpr Choice<OutputForm> outputs[] = {
 
 void check_printable(std::string_view text, std::size_t most) {
     if (text.size() > most) {
-        throw UsageError(fmt::format("the text has {} characters; write at most {}", text.size(), most));
+        throw UsageError("the text has {} characters; write at most {}", text.size(), most);
     }
     for (const char c : text) {
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
@@ -43,8 +43,7 @@ void set_tag(RunRequest& request, std::string_view text) {
     check_printable(text, 500);
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-        throw UsageError(
-            fmt::format("'{}' has no key and value; write KEY=VALUE, such as switch=shallow", text));
+        throw UsageError("'{}' has no key and value; write KEY=VALUE, such as switch=shallow", text);
     }
     const std::string key(text.substr(0, equals));
     std::string value(text.substr(equals + 1));
@@ -55,8 +54,8 @@ void set_tag(RunRequest& request, std::string_view text) {
         request.tags.erase(found);
         --request.scenario_tags;
     } else if (found != request.tags.end()) {
-        throw UsageError(fmt::format("'{}' is given twice, as '{}' and as '{}'; write each key once", key,
-                                     found->second, value));
+        throw UsageError("'{}' is given twice, as '{}' and as '{}'; write each key once", key, found->second,
+                         value);
     }
     request.tags.emplace_back(key, std::move(value));
 }
@@ -65,12 +64,12 @@ void set_tag(RunRequest& request, std::string_view text) {
 void set_row_interval(RunRequest& request, std::string_view text) {
     constexpr core::Duration least = core::Duration::milliseconds(10);
     constexpr core::Duration second = core::Duration::seconds(1);
-    const core::Duration interval = some_time(text, least, second);
+    const core::Duration interval = bounded(text, least, second);
     if (second.ns % interval.ns != 0 || interval.ns % least.ns != 0) {
         throw UsageError(
-            fmt::format("{} is not a part of a second in whole 10ms; write 10ms, 20ms, 40ms, 50ms, 100ms, "
-                        "200ms, 250ms, 500ms or 1s",
-                        to_text(interval)));
+            "{} is not a part of a second in whole 10 ms; write 10ms, 20ms, 40ms, 50ms, 100ms, 200ms, 250ms, "
+            "500ms or 1s",
+            files::exact(interval));
     }
     request.plan.row_interval = interval == second ? core::Duration{} : interval;
     request.plan.row_interval_asked_for = true;
@@ -97,50 +96,40 @@ constexpr Option output_rows[] = {
      .syntax = "DIRECTORY",
      .help = "run directory; must not exist",
      .default_text = "weir-run-<UTC time>",
-     .set = set_out,
-     .get = [](const RunRequest& r) { return r.out; },
+     .value = {set_out, [](const RunRequest& r) { return r.out; }},
      .in_plan = false},
     {.name = "output",
      .syntax = "text|json|quiet",
      .help = "live lines for people, for programs, or none",
      .default_value = "text",
-     .set = [](RunRequest& r, Text text) { r.output = choose(text, outputs); },
-     .get = [](const RunRequest& r) { return chosen(r.output, outputs); },
+     .value = as::word<&RunRequest::output, outputs>,
      .in_plan = false},
     {.name = "counters",
      .syntax = "on|off",
      .help = "record each host's network counters in hosts/NAME.csv",
      .default_value = "on",
-     .set = [](RunRequest& r, Text text) { r.counters = choose(text, switches); },
-     .get = [](const RunRequest& r) { return chosen(r.counters, switches); }},
+     .value = as::word<&RunRequest::counters, switches>},
     {.name = "acts-at",
      .syntax = "SIZE",
      .help = "bytes in a port at which the switch pauses, marks or drops",
      .default_text = "not known",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.acts_at = bounded(parse_bytes, text, core::Bytes{1}, core::Bytes{std::int64_t{1} << 50});
-         },
-     .get = [](const RunRequest& r) { return r.acts_at ? to_text(*r.acts_at) : std::string{}; },
+     .value = as::quantity<&RunRequest::acts_at, Bytes{1}, Bytes{std::int64_t{1} << 50}>,
      .only_measured = true},
     {.name = "row-interval",
      .syntax = "TIME",
      .completions = "10ms|100ms|1s",
      .help = "rows of this length, too, from 10ms",
      .default_text = "1s; short runs: 50 rows",
-     .set = set_row_interval,
-     .get = row_interval_text},
+     .value = {set_row_interval, row_interval_text}},
     {.name = "label",
      .syntax = "TEXT",
      .help = "a name for this run, kept in run.json",
-     .set = set_label,
-     .get = [](const RunRequest& r) { return r.label; },
+     .value = {set_label, [](const RunRequest& r) { return r.label; }},
      .in_plan = false},
     {.name = "tag",
      .syntax = "KEY=VALUE",
      .help = "a fact about this run, kept in run.json; repeatable",
-     .set = set_tag,
-     .get = tags_text,
+     .value = {set_tag, tags_text},
      .repeatable = true,
      .in_plan = false},
 };

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
 
 #include "config/characters.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -18,71 +18,49 @@ namespace {
 // Wide enough for 18 digits times the largest unit; GNU C++, as in core/units.hpp.
 __extension__ using Wide = __int128;
 
-struct Unit {
-    std::string_view name;
-    std::int64_t factor;
-};
-
-// Largest first; the printer uses the whole list, the parser also the other spellings.
+using files::Unit;
 constexpr std::int64_t kilo = 1000;
-constexpr std::int64_t kibi = 1024;
-constexpr std::array byte_units{
-    Unit{"TiB", kibi* kibi* kibi* kibi},
-    Unit{"TB", kilo* kilo* kilo* kilo},
-    Unit{"GiB", kibi* kibi* kibi},
-    Unit{"GB", kilo* kilo* kilo},
-    Unit{"MiB", kibi* kibi},
-    Unit{"MB", kilo* kilo},
-    Unit{"KiB", kibi},
-    Unit{"kB", kilo},
-    Unit{"B", 1},
-};
-constexpr std::array rate_units{
-    Unit{"Tb/s", kilo* kilo* kilo* kilo},
-    Unit{"Gb/s", kilo* kilo* kilo},
-    Unit{"Mb/s", kilo* kilo},
-    Unit{"kb/s", kilo},
-    Unit{"b/s", 1},
-};
-constexpr std::array duration_units{
-    Unit{"s", kilo* kilo* kilo},
-    Unit{"ms", kilo* kilo},
-    Unit{"us", kilo},
-    Unit{"ns", 1},
-};
-constexpr std::array long_duration_units{
-    Unit{"h", 3600 * kilo* kilo* kilo},
-    Unit{"min", 60 * kilo* kilo* kilo},
-};
+constexpr Unit long_duration_units[] = {{"h", 3600 * kilo* kilo* kilo}, {"min", 60 * kilo* kilo* kilo}};
 
-/// Units as others write them, and weir's: for hints.
+/// Units as others write them, in either case, and weir's: for hints.
 struct Spelling {
     std::string_view other;
     std::string_view ours;
 };
 constexpr Spelling byte_spellings[] = {
-    {"k", "KiB"},   {"K", "KiB"},   {"m", "MiB"},   {"M", "MiB"},   {"g", "GiB"},   {"G", "GiB"},
-    {"t", "TiB"},   {"T", "TiB"},   {"kb", "kB"},   {"Kb", "kB"},   {"mb", "MB"},   {"Mb", "MB"},
-    {"gb", "GB"},   {"Gb", "GB"},   {"tb", "TB"},   {"Tb", "TB"},   {"kib", "KiB"}, {"Kib", "KiB"},
-    {"mib", "MiB"}, {"Mib", "MiB"}, {"gib", "GiB"}, {"Gib", "GiB"}, {"b", "B"},     {"byte", "B"},
-    {"bytes", "B"}, {"Bytes", "B"},
+    {"k", "KiB"}, {"m", "MiB"}, {"g", "GiB"},   {"t", "TiB"},   {"kb", "kB"},   {"mb", "MB"},  {"gb", "GB"},
+    {"tb", "TB"}, {"b", "B"},   {"kib", "KiB"}, {"mib", "MiB"}, {"gib", "GiB"}, {"byte", "B"}, {"bytes", "B"},
 };
 constexpr Spelling rate_spellings[] = {
-    {"k", "kb/s"},    {"K", "kb/s"},    {"m", "Mb/s"},    {"M", "Mb/s"},    {"g", "Gb/s"},
-    {"G", "Gb/s"},    {"t", "Tb/s"},    {"T", "Tb/s"},    {"kb", "kb/s"},   {"Kb", "kb/s"},
-    {"mb", "Mb/s"},   {"Mb", "Mb/s"},   {"gb", "Gb/s"},   {"Gb", "Gb/s"},   {"kbit", "kb/s"},
-    {"Kbit", "kb/s"}, {"mbit", "Mb/s"}, {"Mbit", "Mb/s"}, {"gbit", "Gb/s"}, {"Gbit", "Gb/s"},
-    {"Tbit", "Tb/s"}, {"b", "b/s"},     {"bit", "b/s"},
+    {"k", "kb/s"},    {"m", "Mb/s"},    {"g", "Gb/s"},    {"t", "Tb/s"},  {"b", "b/s"},
+    {"kb", "kb/s"},   {"mb", "Mb/s"},   {"gb", "Gb/s"},   {"bit", "b/s"}, {"kbit", "kb/s"},
+    {"mbit", "Mb/s"}, {"gbit", "Gb/s"}, {"tbit", "Tb/s"},
 };
 constexpr Spelling time_spellings[] = {
     {"nsec", "ns"},     {"nsecs", "ns"},     {"nanoseconds", "ns"},  {"usec", "us"},
     {"usecs", "us"},    {"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"},    {"microseconds", "us"},
-    {"msec", "ms"},     {"msecs", "ms"},     {"milliseconds", "ms"}, {"MS", "ms"},
-    {"sec", "s"},       {"secs", "s"},       {"second", "s"},        {"seconds", "s"},
-    {"S", "s"},         {"m", "min"},        {"mins", "min"},        {"minute", "min"},
+    {"msec", "ms"},     {"msecs", "ms"},     {"milliseconds", "ms"}, {"sec", "s"},
+    {"secs", "s"},      {"second", "s"},     {"seconds", "s"},       {"s", "s"},
+    {"ms", "ms"},       {"m", "min"},        {"mins", "min"},        {"minute", "min"},
     {"minutes", "min"}, {"hr", "h"},         {"hrs", "h"},           {"hour", "h"},
-    {"hours", "h"},     {"H", "h"},
+    {"hours", "h"},     {"h", "h"},
 };
+
+/// What a kind of quantity is called in messages.
+struct QuantityKind {
+    std::string_view what;
+    std::string_view example;
+    std::string_view unit;   ///< for a number without one
+    std::string_view small;  ///< for one of so many digits that it can hardly have been meant
+    std::string_view smallest;
+    std::string_view known;
+    std::span<const Spelling> spellings;
+};
+constexpr QuantityKind bytes_kind{
+    "a number of bytes", "16MiB", "MiB", "B", "1B", "B kB MB GB TB KiB MiB GiB TiB", byte_spellings};
+constexpr QuantityKind rate_kind{"a rate",      "2Gb/s", "Gb/s", "b/s", "1b/s", "b/s kb/s Mb/s Gb/s Tb/s",
+                                 rate_spellings};
+constexpr QuantityKind time_kind{"a time", "10s", "s", "ms", "1ns", "ns us ms s min h", time_spellings};
 
 constexpr std::int64_t largest_quantity = std::int64_t{1} << 62;
 
@@ -161,29 +139,34 @@ Decimal parse_decimal(std::string_view text, std::string_view what, std::string_
     return decimal;
 }
 
-/// The number as it was written, with a unit; 0 is hardly ever right, and then `usual` is the example.
-std::string example_like(const Decimal& decimal, std::string_view unit, std::string_view usual) {
-    return decimal.mantissa == 0 ? std::string(usual) : fmt::format("{}{}", decimal.number, unit);
+/// A number with the unit of a kind; 0 is hardly ever right, and then the usual example is given.
+std::string example_like(const Decimal& decimal, std::string_view unit, const QuantityKind& kind) {
+    return decimal.mantissa == 0 ? std::string(kind.example) : fmt::format("{}{}", decimal.number, unit);
 }
 
-/// For a number without a unit: `unit`, or `small` for a number of so many digits that it can hardly have
-/// been meant.
-std::string example_without_unit(const Decimal& decimal, std::string_view unit, std::string_view small,
-                                 std::string_view usual) {
-    const std::size_t whole_digits = std::min(decimal.number.find('.'), decimal.number.size());
-    constexpr std::size_t most_digits = 3;
-    return example_like(decimal, whole_digits > most_digits ? small : unit, usual);
+/// Reads number and unit; refuses what has none.
+Decimal parse_with_unit(std::string_view text, const QuantityKind& kind) {
+    const Decimal decimal = parse_decimal(text, kind.what, kind.example);
+    if (decimal.rest.empty()) {
+        const std::size_t whole_digits = std::min(decimal.number.find('.'), decimal.number.size());
+        constexpr std::size_t most_digits = 3;
+        refuse(text, "has no unit",
+               example_like(decimal, whole_digits > most_digits ? kind.small : kind.unit, kind));
+    }
+    return decimal;
 }
 
-/// For a unit that is not weir's: the number with what was meant, or else `usual`.
-std::string example_respelt(const Decimal& decimal, std::span<const Spelling> spellings,
-                            std::string_view usual) {
-    for (const Spelling& spelling : spellings) {
-        if (decimal.rest == spelling.other) {
-            return example_like(decimal, spelling.ours, usual);
+/// Of a unit that is not weir's; the example has what was meant, where that is known.
+[[noreturn]] void refuse_unit(std::string_view text, const Decimal& decimal, const QuantityKind& kind) {
+    std::string unit(decimal.rest);
+    std::transform(unit.begin(), unit.end(), unit.begin(), lower);
+    std::string example(kind.example);
+    for (const Spelling& spelling : kind.spellings) {
+        if (unit == spelling.other) {
+            example = example_like(decimal, spelling.ours, kind);
         }
     }
-    return std::string(usual);
+    refuse(text, fmt::format("has the unknown unit '{}' (known: {})", decimal.rest, kind.known), example);
 }
 
 /// mantissa x factor / 10^decimals, rounded to the nearest whole number.
@@ -195,77 +178,24 @@ std::int64_t scale(const Decimal& decimal, std::int64_t factor, std::string_view
     }
     const Wide value = (static_cast<Wide>(decimal.mantissa) * factor + divisor / 2) / divisor;
     if (value > largest_quantity) {
-        throw UsageError(fmt::format("'{}' is too large; write less", text));
+        throw UsageError("'{}' is too large; write less", text);
     }
     if (value == 0 && decimal.mantissa != 0) {
-        throw UsageError(fmt::format("'{0}' is less than {1}; write at least {1}", text, smallest));
+        throw UsageError("'{0}' is less than {1}; write at least {1}", text, smallest);
     }
     return static_cast<std::int64_t>(value);
 }
 
-std::string print(std::int64_t value, std::span<const Unit> units) {
-    if (value == 0) {
-        // "0s" and not "0ns": the unit that people write.
-        return fmt::format("0{}",
-                           units.size() == duration_units.size() ? units.front().name : units.back().name);
-    }
-    std::string best;
-    std::size_t fewest_digits = 0;
-    for (const Unit& unit : units) {
-        if (value < unit.factor) {
-            continue;
-        }
-        std::string text = fmt::format("{}", value / unit.factor);
-        std::size_t digits = text.size();
-        std::int64_t left = value % unit.factor;
-        if (left != 0) {
-            text += '.';
-        }
-        constexpr int most_decimals = 12;
-        for (int i = 0; left != 0 && i < most_decimals; ++i) {
-            const Wide shifted = static_cast<Wide>(left) * 10;
-            text += static_cast<char>('0' + static_cast<int>(shifted / unit.factor));
-            ++digits;
-            left = static_cast<std::int64_t>(shifted % unit.factor);
-        }
-        if (left == 0 && (best.empty() || digits < fewest_digits)) {
-            best = text.append(unit.name);
-            fewest_digits = digits;
-        }
-    }
-    return best;
-}
-
-std::string print_rounded(std::int64_t value, std::span<const Unit> units) {
-    for (const Unit& unit : units) {
-        if (unit.name.find('i') == std::string_view::npos && value >= unit.factor) {
-            const double in_unit = static_cast<double>(value) / static_cast<double>(unit.factor);
-            return in_unit >= 1000 ? fmt::format("{:.0f} {}", in_unit, unit.name)
-                                   : fmt::format("{:.4g} {}", in_unit, unit.name);
-        }
-    }
-    return fmt::format("0 {}",
-                       units.size() == duration_units.size() ? units.front().name : units.back().name);
-}
-
 /// The power of 1000 behind a prefix letter, either case ('m' can only mean mega here); 0: no such prefix.
 std::int64_t decimal_prefix(char letter) {
-    switch (letter) {
-        case 'k':
-        case 'K':
-            return kilo;
-        case 'm':
-        case 'M':
-            return kilo * kilo;
-        case 'g':
-        case 'G':
-            return kilo * kilo * kilo;
-        case 't':
-        case 'T':
-            return kilo * kilo * kilo * kilo;
-        default:
-            return 0;
+    std::int64_t factor = kilo;
+    for (const char prefix : {'k', 'm', 'g', 't'}) {
+        if (lower(letter) == prefix) {
+            return factor;
+        }
+        factor *= kilo;
     }
+    return 0;
 }
 
 /// The factor of a unit that is an optional prefix before one of `names`; 0: it is none.
@@ -284,34 +214,22 @@ std::int64_t prefixed_factor(std::string_view unit, std::span<const std::string_
 }  // namespace
 
 core::Bytes parse_bytes(std::string_view text) {
-    const Decimal decimal = parse_decimal(text, "a number of bytes", "16MiB");
-    if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_without_unit(decimal, "MiB", "B", "16MiB"));
-    }
-    std::int64_t factor = 0;
-    for (const Unit& unit : byte_units) {
+    const Decimal decimal = parse_with_unit(text, bytes_kind);
+    for (const Unit& unit : files::byte_units) {
         if (decimal.rest == unit.name || (decimal.rest == "KB" && unit.name == "kB") ||
             (decimal.rest == "kiB" && unit.name == "KiB")) {
-            factor = unit.factor;
+            return {scale(decimal, unit.factor, text, bytes_kind.smallest)};
         }
     }
-    if (factor == 0) {
-        refuse(text,
-               fmt::format("has the unknown unit '{}' (known: B kB MB GB TB KiB MiB GiB TiB)", decimal.rest),
-               example_respelt(decimal, byte_spellings, "16MiB"));
-    }
-    return {scale(decimal, factor, text, "1B")};
+    refuse_unit(text, decimal, bytes_kind);
 }
 
 core::BitRate parse_rate(std::string_view text) {
-    const Decimal decimal = parse_decimal(text, "a rate", "2Gb/s");
-    if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_without_unit(decimal, "Gb/s", "b/s", "2Gb/s"));
-    }
-    constexpr std::array<std::string_view, 3> bit_names{"b/s", "bit/s", "bps"};
-    constexpr std::array<std::string_view, 3> byte_names{"B/s", "iB/s", "Bps"};
+    const Decimal decimal = parse_with_unit(text, rate_kind);
+    constexpr std::string_view bit_names[] = {"b/s", "bit/s", "bps"};
+    constexpr std::string_view byte_names[] = {"B/s", "iB/s", "Bps"};
     if (const auto factor = prefixed_factor(decimal.rest, bit_names); factor != 0) {
-        return {scale(decimal, factor, text, "1b/s")};
+        return {scale(decimal, factor, text, rate_kind.smallest)};
     }
     if (const auto factor = prefixed_factor(decimal.rest, byte_names); factor != 0) {
         const core::BitRate meant{scale(decimal, factor, text, "1B/s")};
@@ -320,25 +238,20 @@ core::BitRate parse_rate(std::string_view text) {
                    to_text(core::BitRate{meant.bits_per_second * 8}));
         }
     }
-    refuse(text, fmt::format("has the unknown unit '{}' (known: b/s kb/s Mb/s Gb/s Tb/s)", decimal.rest),
-           example_respelt(decimal, rate_spellings, "2Gb/s"));
+    refuse_unit(text, decimal, rate_kind);
 }
 
 core::Duration parse_duration(std::string_view text) {
-    const Decimal decimal = parse_decimal(text, "a time", "10s");
-    if (decimal.rest.empty()) {
-        refuse(text, "has no unit", example_without_unit(decimal, "s", "ms", "10s"));
-    }
+    const Decimal decimal = parse_with_unit(text, time_kind);
     for (const std::span<const Unit> units :
-         {std::span<const Unit>(duration_units), std::span<const Unit>(long_duration_units)}) {
+         {std::span<const Unit>(files::time_units), {long_duration_units}}) {
         for (const Unit& unit : units) {
             if (decimal.rest == unit.name) {
-                return {scale(decimal, unit.factor, text, "1ns")};
+                return {scale(decimal, unit.factor, text, time_kind.smallest)};
             }
         }
     }
-    refuse(text, fmt::format("has the unknown unit '{}' (known: ns us ms s min h)", decimal.rest),
-           example_respelt(decimal, time_spellings, "10s"));
+    refuse_unit(text, decimal, time_kind);
 }
 
 std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uint64_t maximum) {
@@ -358,12 +271,10 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
         value = value * 10 + digit;
     }
     if (!whole) {
-        throw UsageError(
-            fmt::format("'{}' is not a whole number; write one from {} to {}", text, minimum, maximum));
+        throw UsageError("'{}' is not a whole number; write one from {} to {}", text, minimum, maximum);
     }
     if (!fits || value < minimum || value > maximum) {
-        throw UsageError(
-            fmt::format("{} is out of range; write a number from {} to {}", text, minimum, maximum));
+        throw UsageError("{} is out of range; write a number from {} to {}", text, minimum, maximum);
     }
     return value;
 }
@@ -440,7 +351,7 @@ core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {
     const Wide product = static_cast<Wide>(bytes.count) * factor.numerator;
     const Wide scaled = (product + factor.denominator - 1) / factor.denominator;
     if (scaled > largest_quantity) {
-        throw UsageError(fmt::format("{} times {} is too large", to_text(bytes), to_text(factor)));
+        throw UsageError("{} times {} is too large", files::exact(bytes), to_text(factor));
     }
     return {static_cast<std::int64_t>(scaled)};
 }
@@ -448,20 +359,15 @@ core::Bytes scale_up(core::Bytes bytes, const Ratio& factor) {
 core::BitRate scale_down(core::BitRate rate, const Ratio& factor) {
     const Wide scaled = static_cast<Wide>(rate.bits_per_second) * factor.numerator / factor.denominator;
     if (scaled > largest_quantity || scaled == 0) {
-        throw UsageError(fmt::format("{} times {} is {}", to_text(rate), to_text(factor),
-                                     scaled == 0 ? "less than 1b/s" : "too large"));
+        throw UsageError("{} times {} is {}", files::exact(rate), to_text(factor),
+                         scaled == 0 ? "less than 1 b/s" : "too large");
     }
     return {static_cast<std::int64_t>(scaled)};
 }
 
-std::string to_text(core::Bytes bytes) {
-    return print(bytes.count, byte_units);
-}
-std::string to_text(core::BitRate rate) {
-    return print(rate.bits_per_second, rate_units);
-}
-std::string to_text(core::Duration duration) {
-    return print(duration.ns, duration_units);
+std::string without_blank(std::string text) {
+    text.erase(text.find(' '), 1);
+    return text;
 }
 
 std::string to_text(const Ratio& ratio) {
@@ -485,16 +391,6 @@ std::string to_text(const Ratio& ratio) {
 
 std::string number_text(double value) {
     return fmt::format("{}", value);
-}
-
-std::string rounded_text(core::Bytes bytes) {
-    return print_rounded(bytes.count, byte_units);
-}
-std::string rounded_text(core::BitRate rate) {
-    return print_rounded(rate.bits_per_second, rate_units);
-}
-std::string rounded_text(core::Duration duration) {
-    return print_rounded(duration.ns, duration_units);
 }
 
 }  // namespace weir::config

@@ -15,6 +15,7 @@
 
 #include "config/usage_error.hpp"
 #include "core/units.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -65,16 +66,13 @@ double parse_positive_number(std::string_view text, std::string_view example);
 core::Bytes scale_up(core::Bytes bytes, const Ratio& factor);
 core::BitRate scale_down(core::BitRate rate, const Ratio& factor);
 
-/// The canonical form: exact, with the fewest digits, in the largest such unit that does not go below 1.
-std::string to_text(core::Bytes bytes);
-std::string to_text(core::BitRate rate);
-std::string to_text(core::Duration duration);
+std::string without_blank(std::string text);
+/// As on a command line: files::exact without its blank.
+template <typename Quantity>
+std::string to_text(Quantity quantity) {
+    return without_blank(files::exact(quantity));
+}
 std::string to_text(const Ratio& ratio);
 std::string number_text(double value);
-
-/// For people: about four digits, with a space before the unit ("2.681 GB", "85.8 Gb/s", "1.2 s").
-std::string rounded_text(core::Bytes bytes);
-std::string rounded_text(core::BitRate rate);
-std::string rounded_text(core::Duration duration);
 
 }  // namespace weir::config

@@ -32,10 +32,9 @@ std::string why_not(const RunRequest& request) {
         return "needs --engine ucx: with mpi, the MPI library alone decides how many connections two ranks "
                "have; use that engine, or leave it out and set the library (UCX_IB_NUM_PATHS, btl_tcp_links)";
     }
-    return request.queue_pairs.of_events
-               ? "event is for simulations; a measured run has a number of them for each two ranks, for "
-                 "example as many as --streams"
-               : "";
+    return request.queue_pairs.of_events ? "event is for simulations; a measured run has a number of them "
+                                           "for each two ranks, for example as many as --streams"
+                                         : "";
 }
 
 /// Between two ranks of different hosts, by host.
@@ -104,12 +103,12 @@ void check_queue_pairs(const RunRequest& request, const core::Placement& placeme
         // What an event has of its own is used again by the next one.
         const std::uint64_t needed = of_nic * each + control;
         if (needed > most) {
-            throw UsageError(fmt::format(
+            throw UsageError(
                 "--queue-pairs: {} for each two ranks are {} at a NIC of {}, with {} for control messages, "
                 "and it holds {} (--switch: [nic] queue-pairs); use {}",
                 each, needed, placement.name(index), control, most,
                 most >= of_nic + control && of_nic > 0 ? fmt::format("at most {}", (most - control) / of_nic)
-                                                       : "fewer ranks"));
+                                                       : "fewer ranks");
         }
     }
 }
@@ -163,12 +162,11 @@ void check_open_files(const RunRequest& request, const core::RoleMap& roles,
         const SocketRoom room = rooms_by_rank[static_cast<std::size_t>(rank)];
         const std::uint64_t needed = open_files_needed(request, roles, hosts_by_rank, rank, room.within_host);
         if (room.open_files > 0 && needed > room.open_files) {
-            throw UsageError(fmt::format(
+            throw UsageError(
                 "--queue-pairs: {} to each peer give rank {} on {} up to {} open files, a socket each where "
-                "no "
-                "RDMA carries them, and {} are allowed there; use fewer, or raise the limit (ulimit -Hn)",
+                "no RDMA carries them, and {} are allowed there; use fewer, or raise the limit (ulimit -Hn)",
                 request.engine.queue_pairs, rank, hosts_by_rank[static_cast<std::size_t>(rank)], needed,
-                room.open_files));
+                room.open_files);
         }
     }
 }

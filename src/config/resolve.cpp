@@ -5,32 +5,22 @@
 #include <algorithm>
 #include <set>
 
-#include "config/amounts.hpp"
-#include "config/derive.hpp"
-#include "config/derive_traffic.hpp"
-#include "config/fabric.hpp"
-#include "config/link_speeds.hpp"
 #include "config/option_table.hpp"
-#include "config/quantities.hpp"
-#include "config/row_interval.hpp"
+#include "config/passes.hpp"
 #include "config/scenario.hpp"
-#include "config/switch_memory.hpp"
 #include "config/usage_error.hpp"
-#include "core/heartbeat.hpp"
 
 namespace weir::config {
 
 namespace {
 
 void set(RunRequest& request, const Option& option, std::string_view value, const std::string& place) {
-    try {
+    at_place(place, [&] {
         if (value.find_first_of("\n\r") != std::string_view::npos) {
             throw UsageError("the value contains a line break; write it on one line");
         }
         option.set(request, value);
-    } catch (const UsageError& error) {
-        throw UsageError(place + ": " + error.what(), error.reach());
-    }
+    });
 }
 
 /// Drops what a scenario has of a repeatable option whose values do not add up with the command line's.
@@ -61,26 +51,21 @@ const Option& known_option(std::string_view name) {
         return *option;
     }
     const std::string near = near_option(name);
-    throw UsageError(fmt::format("--{}: there is no such option; {}", name,
-                                 near.empty() ? "see `weir run --help`" : "did you mean " + near + "?"));
+    throw UsageError("--{}: there is no such option; {}", name,
+                     near.empty() ? "see `weir run --help`" : "did you mean " + near + "?");
 }
 
 void check_repetition(std::span<const GivenOption> command_line) {
     std::set<std::string_view> seen;
     for (const GivenOption& given : command_line) {
         if (!known_option(given.name).repeatable && !seen.insert(given.name).second) {
-            throw UsageError(fmt::format("--{}: given more than once; write it once", given.name));
+            throw UsageError("--{}: given more than once; write it once", given.name);
         }
     }
 }
 
 void apply_scenario(RunRequest& request, const GivenOption& given) {
-    Scenario scenario;
-    try {
-        scenario = load_scenario(given.value);
-    } catch (const UsageError& error) {
-        throw UsageError(std::string("--scenario: ") + error.what(), error.reach());
-    }
+    const Scenario scenario = at_place("--scenario", [&] { return load_scenario(given.value); });
     request.scenario = given.value;
     request.scenario_title = scenario.title;
     request.scenario_found = scenario.found;
@@ -89,27 +74,6 @@ void apply_scenario(RunRequest& request, const GivenOption& given) {
         apply(request, *find_option(entry.name), entry.value, Origin::scenario,
               fmt::format("--scenario: {}: {}", entry.place, entry.name));
     }
-}
-
-/// As soon as the number of ranks is known: what their heartbeats need.
-void derive_silence_timeout(RunRequest& request) {
-    const core::Plan& plan = request.plan;
-    if (request.simulated || plan.producers == 0 || plan.consumers == 0) {
-        return;
-    }
-    const std::int64_t ranks = std::int64_t{plan.producers} + plan.consumers + 1;
-    const core::Duration least = core::silence_timeout_least(ranks);
-    if (request.silence_timeout >= least) {
-        return;
-    }
-    if (request.given("silence-timeout")) {
-        throw UsageError(fmt::format(
-            "--silence-timeout: {} is too short for {} ranks; write at least {}: the scheduler takes {} "
-            "heartbeats per second, and {} of each rank must fit into the time-out",
-            to_text(request.silence_timeout), ranks, to_text(least), core::heartbeats_per_second_max,
-            core::heartbeats_in_timeout));
-    }
-    request.silence_timeout = least;
 }
 
 }  // namespace
@@ -133,38 +97,24 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
             const Option& option = known_option(given.name);
             if (is_for_simulations(option.group) && !simulated) {
                 throw UsageError(
-                    fmt::format("--{}: is for `weir simulate`; a measured run uses the network that it finds",
-                                given.name));
+                    "--{}: is for `weir simulate`; a measured run uses the network that it finds",
+                    given.name);
             }
             if (option.only_measured && simulated) {
-                throw UsageError(
-                    fmt::format("--{}: is for `weir run`; a simulation moves no data", given.name));
+                throw UsageError("--{}: is for `weir run`; a simulation moves no data", given.name);
             }
             apply(request, option, given.value, Origin::command_line, "--" + given.name);
         }
     }
     request.command_line.assign(command_line.begin(), command_line.end());
-    derive(request);
-    derive_silence_timeout(request);
-    derive_row_interval(request);
-    check_row_interval(request.plan);
+    run_passes(request);
     return request;
 }
 
 void apply_layout(RunRequest& request, const core::RoleMap& roles) {
     request.plan.producers = roles.producers();
     request.plan.consumers = roles.consumers();
-    derive_traffic(request);
-    check_busy_consumers(request.plan);
-    check_own_links(request);
-    check_ranks_on_hosts(request);
-    check_places(request.plan);
-    check_senders(request.plan);
-    check_amounts(request);
-    check_headroom(request);
-    derive_silence_timeout(request);
-    derive_row_interval(request);
-    check_row_interval(request.plan);
+    run_passes_for_layout(request);
 }
 
 std::string encode_options(const RunRequest& request) {
@@ -214,9 +164,9 @@ RunRequest merge_options(std::span<const std::string> encoded_by_rank) {
                 merged.push_back({std::move(option), rank});
             } else if (same->option.value != option.value) {
                 throw UsageError(
-                    fmt::format("--{}: {} on rank {}, but {} on rank {}; write the same on every part "
-                                "of the command line, or on one only",
-                                option.name, same->option.value, same->rank, option.value, rank));
+                    "--{}: {} on rank {}, but {} on rank {}; write the same on every part of the command "
+                    "line, or on one only",
+                    option.name, same->option.value, same->rank, option.value, rank);
             }
         }
     }

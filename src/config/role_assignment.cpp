@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/characters.hpp"
 #include "config/host_list.hpp"
 #include "config/usage_error.hpp"
 
@@ -75,14 +76,13 @@ void check_numbers(const RoleRequest& request, const Roles& roles, std::string_v
         const std::uint32_t found = number_of(roles, part.role);
         if (part.asked != 0 && part.asked != found) {
             throw UsageError(
-                fmt::format("--{0}s: {1} asked for, but {2} give {3} of the {4} ranks to {0}s; make them "
-                            "agree or leave --{0}s out",
-                            part.name, part.asked, way, found, roles.size()));
+                "--{0}s: {1} asked for, but {2} give {3} of the {4} ranks to {0}s; make them agree or leave "
+                "--{0}s out",
+                part.name, part.asked, way, found, roles.size());
         }
         if (found == 0) {
-            throw UsageError(
-                fmt::format("--{0}s: {1} leave no rank for a {0} ({2}); start more or change them", part.name,
-                            way, started(roles.size())));
+            throw UsageError("--{0}s: {1} leave no rank for a {0} ({2}); start more or change them",
+                             part.name, way, started(roles.size()));
         }
     }
 }
@@ -95,18 +95,17 @@ Roles roles_by_option(std::span<const std::optional<Role>> told) {
     for (std::size_t rank = 0; rank < told.size(); ++rank) {
         if (!told[rank]) {
             throw UsageError(
-                fmt::format("--role: rank {} was given none, others were; give one to every part of the "
-                            "command line",
-                            rank));
+                "--role: rank {} was given none, others were; give one to every part of the command line",
+                rank);
         }
         roles.push_back(*told[rank]);
     }
     const std::uint32_t schedulers = number_of(roles, Role::scheduler);
     if (schedulers != 1) {
         throw UsageError(
-            fmt::format("--role: {} of {} ranks are schedulers; exactly one must be (mpirun -np 1 weir run "
-                        "--role scheduler : ...)",
-                        schedulers, roles.size()));
+            "--role: {} of {} ranks are schedulers; exactly one must be (mpirun -np 1 weir run --role "
+            "scheduler : ...)",
+            schedulers, roles.size());
     }
     return roles;
 }
@@ -125,8 +124,8 @@ std::optional<std::size_t> asked_scheduler(const RoleRequest& request, Hosts hos
             }
         }
         if (!found) {
-            throw UsageError(fmt::format("--scheduler-host: no rank runs on {}; ranks run on {}",
-                                         request.scheduler_host, hosts_text(hosts)));
+            throw UsageError("--scheduler-host: no rank runs on {}; ranks run on {}", request.scheduler_host,
+                             hosts_text(hosts));
         }
         return found;
     }
@@ -139,9 +138,8 @@ std::optional<std::size_t> asked_scheduler(const RoleRequest& request, Hosts hos
     const std::size_t number = std::stoull(rank);
     if (number >= hosts.size()) {
         throw UsageError(
-            fmt::format("--scheduler-rank: there is no rank {} ({}); write first, last or a number from 0 "
-                        "to {}",
-                        rank, started(hosts.size()), hosts.size() - 1));
+            "--scheduler-rank: there is no rank {} ({}); write first, last or a number from 0 to {}", rank,
+            started(hosts.size()), hosts.size() - 1);
     }
     return number;
 }
@@ -160,10 +158,9 @@ Roles ordered_roles(const RoleRequest& request, Hosts hosts) {
             return asked == 0 ? fmt::format("1 {}", name) : fmt::format("--{}s {}", name, asked);
         };
         throw UsageError(
-            fmt::format("{} + {} + 1 scheduler need {}{} ranks, but {}; start as many, or change "
-                        "the numbers",
-                        part("producer", producers), part("consumer", consumers), both ? "" : "at least ",
-                        std::max(need, fewest), started(ranks)));
+            "{} + {} + 1 scheduler need {}{} ranks, but {}; start as many, or change the numbers",
+            part("producer", producers), part("consumer", consumers), both ? "" : "at least ",
+            std::max(need, fewest), started(ranks));
     }
     if (producers == 0 && consumers == 0) {
         producers = default_split(static_cast<std::uint32_t>(ranks)).producers;
@@ -190,8 +187,7 @@ Roles ordered_roles(const RoleRequest& request, Hosts hosts) {
 
 std::string short_name(std::string_view host) {
     std::string name(host.substr(0, host.find('.')));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(name.begin(), name.end(), name.begin(), lower);
     return name;
 }
 
@@ -226,8 +222,8 @@ class HostFinder {
             }
         }
         if (!missing.empty()) {
-            throw UsageError(fmt::format("--{}: no rank runs on {}; ranks run on {}", option,
-                                         compress_hosts(missing), hosts_text(hosts)));
+            throw UsageError("--{}: no rank runs on {}; ranks run on {}", option, compress_hosts(missing),
+                             hosts_text(hosts));
         }
     }
 
@@ -248,32 +244,31 @@ void assign_on_host(const RoleRequest& request, const std::string& name, const H
                     Roles& roles) {
     const std::size_t present = host.ranks.size();
     std::size_t producers = 0;  // the first of them; the others are consumers
-    const auto refuse = [&](const char* option, std::size_t asked) {
-        throw UsageError(
-            fmt::format("--{}: {} needs {} ranks, but {} were started there (the scheduler aside)", option,
-                        name, asked, present));
+    const auto refuse_number = [&](const char* option, std::size_t asked) {
+        throw UsageError("--{}: {} needs {} ranks, but {} were started there (the scheduler aside)", option,
+                         name, asked, present);
     };
     if (host.produces && host.consumes) {
         if (request.producers_per_host == 0 && request.consumers_per_host == 0) {
             throw UsageError(
-                fmt::format("--producer-hosts: {} is in --consumer-hosts too; say with "
-                            "--producers-per-host how many of its ranks are producers",
-                            name));
+                "--producer-hosts: {} is in --consumer-hosts too; say with --producers-per-host how many of "
+                "its ranks are producers",
+                name);
         }
         const std::size_t asked = request.producers_per_host + request.consumers_per_host;
         const bool both = request.producers_per_host != 0 && request.consumers_per_host != 0;
         if (both ? asked != present : asked >= present) {
-            refuse(request.producers_per_host != 0 ? "producers-per-host" : "consumers-per-host",
-                   both ? asked : asked + 1);
+            refuse_number(request.producers_per_host != 0 ? "producers-per-host" : "consumers-per-host",
+                          both ? asked : asked + 1);
         }
         producers = request.producers_per_host != 0 ? request.producers_per_host : present - asked;
     } else if (host.produces) {
         producers = present;
         if (request.producers_per_host != 0 && request.producers_per_host != present) {
-            refuse("producers-per-host", request.producers_per_host);
+            refuse_number("producers-per-host", request.producers_per_host);
         }
     } else if (request.consumers_per_host != 0 && request.consumers_per_host != present) {
-        refuse("consumers-per-host", request.consumers_per_host);
+        refuse_number("consumers-per-host", request.consumers_per_host);
     }
     for (const std::size_t rank : host.ranks) {
         roles[rank] = producers > 0 ? Role::producer : Role::consumer;
@@ -328,9 +323,9 @@ Roles listed_roles(const RoleRequest& request, Hosts hosts) {
         if (!host.produces && !host.consumes && !host.ranks.empty()) {
             if (both) {
                 throw UsageError(
-                    fmt::format("--producer-hosts: {} runs {} of the ranks and is neither there nor in "
-                                "--consumer-hosts; add it to one, or start none there",
-                                name, host.ranks.size()));
+                    "--producer-hosts: {} runs {} of the ranks and is neither there nor in --consumer-hosts; "
+                    "add it to one, or start none there",
+                    name, host.ranks.size());
             }
             host.produces = request.producer_hosts.empty();
         }

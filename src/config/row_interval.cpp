@@ -7,8 +7,10 @@
 
 #include "config/groups.hpp"
 #include "config/limits.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -114,12 +116,12 @@ void check_row_interval(const core::Plan& plan) {
     const std::string shorter =
         longest < one_second ? std::string{}
                              : fmt::format(", or make --warmup, --duration and --drain {} or less together",
-                                           rounded_text(longest));
-    throw UsageError(fmt::format(
+                                           files::readable(longest));
+    throw UsageError(
         "--row-interval: {} makes {} rows per second of {} ranks, in {} up to {}, and at most {} are "
         "written; write {}{}",
-        to_text(plan.row_interval), need.rows_per_second, need.ranks, rounded_text(need.time),
-        rounded_text(need.bytes), rounded_text(burst_bytes_limit), to_text(fitting), shorter));
+        files::exact(plan.row_interval), need.rows_per_second, need.ranks, files::readable(need.time),
+        files::readable(need.bytes), files::readable(burst_bytes_limit), to_text(fitting), shorter);
 }
 
 }  // namespace weir::config

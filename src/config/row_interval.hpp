@@ -27,11 +27,4 @@ struct BurstNeed {
 /// For a plan with a row interval; producers and consumers that are not known yet count as none.
 BurstNeed burst_need(const core::Plan& plan);
 
-/// Sets the row interval of a short run, and of its simulated switches, where no option does. While the
-/// layout is not known there is none.
-void derive_row_interval(RunRequest& request);
-
-/// Refuses more than burst_bytes_limit. Throws UsageError with the need and what would fit.
-void check_row_interval(const core::Plan& plan);
-
 }  // namespace weir::config

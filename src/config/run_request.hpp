@@ -131,6 +131,10 @@ struct RunRequest {
         return found == origins.end() ? Origin::preset : found->second;
     }
     [[nodiscard]] bool given(std::string_view option) const { return origin(option) != Origin::preset; }
+    /// Whether it is given, and not by a scenario of which the command line overrides `other`.
+    [[nodiscard]] bool insists(std::string_view option, std::string_view other) const {
+        return given(option) && origin(option) >= origin(other);
+    }
 };
 
 }  // namespace weir::config

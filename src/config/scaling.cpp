@@ -1,4 +1,9 @@
-#include "config/scaling.hpp"
+// Passes: a run made smaller with the ratios between its parts intact. --scale multiplies rates, sizes and
+// links;
+// --time-scale times of generation, busy times and all sizes that stand for a time at the rate, so that the
+// same happens in a shorter time, at the same rates. The network stays as it is: packets, delays, buffers of
+// switches.
+#include "config/passes.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +12,7 @@
 #include "config/limits.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -14,11 +20,7 @@ namespace {
 
 template <typename Scale>
 auto scaled(const char* by, const char* option, const Scale& scale) {
-    try {
-        return scale();
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--{}: --{}: {}", by, option, error.what()));
-    }
+    return at_place(fmt::format("--{}: --{}", by, option), scale);
 }
 
 /// Sizes, or times in nanoseconds.
@@ -33,8 +35,8 @@ void scale_distribution(const char* by, const char* option, core::Distribution& 
 core::Duration scaled_time(const char* option, core::Duration time, const Ratio& factor) {
     const auto ns = static_cast<core::WideInteger>(time.ns) * factor.numerator / factor.denominator;
     if ((ns == 0 && time.ns > 0) || ns > longest_duration.ns) {
-        throw UsageError(fmt::format("--time-scale: makes the --{} of {} {}; write a factor nearer to 1",
-                                     option, to_text(time), ns == 0 ? "less than 1ns" : "too long"));
+        throw UsageError("--time-scale: makes the --{} of {} {}; write a factor nearer to 1", option,
+                         files::exact(time), ns == 0 ? "less than 1 ns" : "too long");
     }
     return {static_cast<std::int64_t>(ns)};
 }
@@ -87,8 +89,8 @@ void apply_scale(RunRequest& request) {
     scale_own("producer-link", network.own_producer_links);
     scale_own("consumer-link", network.own_consumer_links);
     if (fastest > fastest_rate) {
-        throw UsageError(fmt::format("--scale: makes a rate or a link {}, and at most {} is possible",
-                                     to_text(fastest), to_text(fastest_rate)));
+        throw UsageError("--scale: makes a rate or a link {}, and at most {} is possible",
+                         files::exact(fastest), files::exact(fastest_rate));
     }
 }
 

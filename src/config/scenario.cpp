@@ -44,14 +44,12 @@ class ScenarioReader {
         const Option* option = find_option(key);
         if (option == nullptr) {
             const std::string near = near_option(key);
-            file_.refuse(
-                at, fmt::format("there is no option '{}'; {}", key,
-                                near.empty()
-                                    ? "the options are those of `weir run --help`, without dashes in front"
-                                    : fmt::format("did you mean {}?", near.substr(2))));
+            file_.refuse(at, "there is no option '{}'; {}", key,
+                         near.empty() ? "the options are those of `weir run --help`, without dashes in front"
+                                      : fmt::format("did you mean {}?", near.substr(2)));
         }
         if (!option->in_scenario) {
-            file_.refuse(at, fmt::format("'{}' belongs on the command line; remove it here", key));
+            file_.refuse(at, "'{}' belongs on the command line; remove it here", key);
         }
         if (const auto* list = node.as_array(); list != nullptr && option->repeatable) {
             for (const toml::node& element : *list) {
@@ -77,12 +75,12 @@ Scenario read_scenario_file(const std::string& file) {
     const std::string text =
         read_input_file(file, most_toml_bytes, "a built-in name or the name of a scenario file");
     if (text.empty()) {
-        throw UsageError(fmt::format("'{}' is empty; write {}", file, right), here);
+        throw UsageError(here, "'{}' is empty; write {}", file, right);
     }
     try {
         Scenario scenario = parse_scenario(text, file);
         if (scenario.entries.empty()) {
-            throw UsageError(fmt::format("'{}' sets no option; write {}", file, right));
+            throw UsageError("'{}' sets no option; write {}", file, right);
         }
         return scenario;
     } catch (const UsageError& error) {
@@ -108,10 +106,10 @@ Scenario load_scenario(const std::string& name_or_file) {
         names.push_back(embedded.name);
     }
     const auto near = near_names(name_or_file, names, 6);
-    throw UsageError(fmt::format(
-        "there is no scenario '{}'; {}; a file's name has a / in it or ends with .toml", name_or_file,
-        near.empty() ? fmt::format("built in are: {}", fmt::join(names, ", "))
-                     : fmt::format("near: {}", fmt::join(near, ", "))));
+    throw UsageError("there is no scenario '{}'; {}; a file's name has a / in it or ends with .toml",
+                     name_or_file,
+                     near.empty() ? fmt::format("built in are: {}", fmt::join(names, ", "))
+                                  : fmt::format("near: {}", fmt::join(near, ", ")));
 }
 
 std::vector<std::string> scenario_names() {

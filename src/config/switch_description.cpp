@@ -11,6 +11,7 @@
 #include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 #include "core/switch_memory.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -41,8 +42,8 @@ Priority enter_class(FabricPlan& fabric, const std::string& name) {
 
 void check_below_pool(const char* key, Bytes size, Bytes pool) {
     if (size > pool) {
-        throw UsageError(fmt::format("[switch] {}: {} is more than the pool of {}; make it less", key,
-                                     to_text(size), to_text(pool)));
+        throw UsageError("[switch] {}: {} is more than the pool of {}; make it less", key, files::exact(size),
+                         files::exact(pool));
     }
 }
 
@@ -50,9 +51,9 @@ void check_classes(const SwitchDescription& description) {
     for (const auto& [key, name] :
          {std::pair{"control", description.control}, {"ack", description.ack}, {"cnp", description.cnp}}) {
         if (name == "own" && description.fabric.data_priority == highest_priority) {
-            throw UsageError(fmt::format(
+            throw UsageError(
                 "[classes] {}: 'own' is above data, which has priority {}; write data = {} or less", key,
-                highest_priority, highest_priority - 1));
+                highest_priority, highest_priority - 1);
         }
     }
 }
@@ -63,16 +64,38 @@ void check_thresholds(const SwitchDescription& description) {
         check_below_pool("ingress-threshold", plan.ingress_threshold, plan.pool);
         check_below_pool("egress-threshold", plan.egress_threshold, plan.pool);
         check_below_pool("headroom", plan.headroom_at_100g, plan.pool);
+        check_below_pool("headroom-pool", plan.headroom_pool, plan.pool);
     }
     if (plan.ingress_threshold.count > 0 && plan.resume_offset > plan.ingress_threshold) {
-        throw UsageError(
-            fmt::format("[switch] resume-offset: {} is more than the ingress-threshold of {}; make "
-                        "it less",
-                        to_text(plan.resume_offset), to_text(plan.ingress_threshold)));
+        throw UsageError("[switch] resume-offset: {} is more than the ingress-threshold of {}; make it less",
+                         files::exact(plan.resume_offset), files::exact(plan.ingress_threshold));
     }
     if (plan.ecn.none_below > plan.ecn.all_above) {
-        throw UsageError(fmt::format("[ecn] none-below: {} is more than all-above, {}; make it at most that",
-                                     to_text(plan.ecn.none_below), to_text(plan.ecn.all_above)));
+        throw UsageError("[ecn] none-below: {} is more than all-above, {}; make it at most that",
+                         files::exact(plan.ecn.none_below), files::exact(plan.ecn.all_above));
+    }
+}
+
+/// What divides memory that ports share needs some. How much must be left: check_switch_memory.
+void check_division(const SwitchDescription& description) {
+    const core::SwitchPlan& plan = description.fabric.switches;
+    for (const auto& [key, given] : {std::pair{"slices", plan.slices > 1},
+                                     {"headroom-pool", plan.headroom_pool.count > 0},
+                                     {"pg-reserved", plan.group_reserved.count > 0},
+                                     {"queue-reserved", plan.queue_reserved.count > 0},
+                                     {"egress-pool", plan.egress_pool.count > 0}}) {
+        if (given && description.drop_tail) {
+            throw UsageError(
+                "[switch] {}: ports share no memory of which this could be a part; leave it out, or write "
+                "drop-tail = false",
+                key);
+        }
+    }
+    if (plan.headroom_pool.count > 0 && plan.headroom_at_100g > plan.headroom_pool) {
+        throw UsageError(
+            "[switch] headroom: {} of a port of 100 Gb/s is more than the headroom-pool of all, {}; make it "
+            "less",
+            files::exact(plan.headroom_at_100g), files::exact(plan.headroom_pool));
     }
 }
 
@@ -80,23 +103,21 @@ void check_nics(const core::NicPlan& nics) {
     if (nics.window_follows_rate && nics.window.count == 0) {
         throw UsageError(
             "[nic] window-follows-rate: there is no window; write window = \"SIZE\", what a round trip at "
-            "full "
-            "speed takes, or window-follows-rate = false");
+            "full speed takes, or window-follows-rate = false");
     }
     if (nics.window_follows_rate && nics.control != core::PairControl::dcqcn) {
         throw UsageError(
             "[nic] window-follows-rate: only DCQCN has a rate that a window follows; write false, or control "
-            "= "
-            "\"dcqcn\"");
+            "= \"dcqcn\"");
     }
     if (nics.swift.range_from >= nics.swift.range_to) {
-        throw UsageError(fmt::format("[swift] range-from: {} is not below range-to, {}; make it less",
-                                     number_text(nics.swift.range_from), number_text(nics.swift.range_to)));
+        throw UsageError("[swift] range-from: {} is not below range-to, {}; make it less",
+                         number_text(nics.swift.range_from), number_text(nics.swift.range_to));
     }
     if (nics.selective_timeout_low > nics.selective_timeout_high) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "[nic] selective-timeout-low: {} is more than selective-timeout-high, {}; make it at most that",
-            to_text(nics.selective_timeout_low), to_text(nics.selective_timeout_high)));
+            files::exact(nics.selective_timeout_low), files::exact(nics.selective_timeout_high));
     }
 }
 
@@ -106,15 +127,13 @@ bool set_key_of_class(SwitchDescription& description, std::string_view name, std
     if (dot == std::string_view::npos) {
         return false;
     }
-    try {
+    return at_place(name.substr(0, dot), [&] {
         const std::optional<std::string_view> one = class_of_section(name.substr(0, dot));
         if (one) {
             set_class_key(class_named(description, *one), name.substr(dot + 1), value);
         }
         return one.has_value();
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("{}: {}", name.substr(0, dot), error.what()));
-    }
+    });
 }
 
 /// A list as a switch file has it, `[0, 1]` or `["a", "b"]`, as values are read: `0,1`. Anything else as it
@@ -141,15 +160,14 @@ std::string parse_class(std::string_view text) {
     try {
         return fmt::format("{}", parse_count(text, 0, highest_priority));
     } catch (const UsageError&) {
-        throw UsageError(fmt::format("'{}' is not one of: data, own, 0 to {}", text, highest_priority));
+        throw UsageError("'{}' is not one of: data, own, 0 to {}", text, highest_priority);
     }
 }
 
 void set_key(SwitchDescription& description, std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) {
-        throw UsageError(
-            fmt::format("'{}' sets nothing; write SECTION.KEY=VALUE, for example ecn.none-below=50kB", text));
+        throw UsageError("'{}' sets nothing; write SECTION.KEY=VALUE, for example ecn.none-below=50kB", text);
     }
     const std::string_view name = text.substr(0, equals);
     if (set_key_of_class(description, name, text.substr(equals + 1))) {
@@ -158,21 +176,16 @@ void set_key(SwitchDescription& description, std::string_view text) {
     std::vector<std::string> names;
     for (const SwitchKey& key : switch_keys()) {
         names.push_back(fmt::format("{}.{}", key.section, key.name));
-        if (names.back() != name) {
-            continue;
-        }
-        try {
-            set_value(key, description, without_brackets(text.substr(equals + 1)));
+        if (names.back() == name) {
+            at_place(name, [&] { set_value(key, description, without_brackets(text.substr(equals + 1))); });
             return;
-        } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}: {}", name, error.what()));
         }
     }
     const std::vector<std::string_view> known(names.begin(), names.end());
     const auto near = near_names(name, known, 1);
-    throw UsageError(fmt::format("there is no key '{}'; {}", name,
-                                 near.empty() ? "docs/simulating-a-switch.md lists them"
-                                              : fmt::format("did you mean {}?", near.front())));
+    throw UsageError("there is no key '{}'; {}", name,
+                     near.empty() ? "docs/simulating-a-switch.md lists them"
+                                  : fmt::format("did you mean {}?", near.front()));
 }
 
 void apply_options(SwitchDescription& description, const PacketOptions& options) {
@@ -191,6 +204,7 @@ void check_description(const SwitchDescription& description) {
     const FabricPlan& fabric = description.fabric;
     check_classes(description);
     check_thresholds(description);
+    check_division(description);
     if (description.drop_tail && description.pfc) {
         throw UsageError(
             "[pfc] on: ports that share no memory pause nobody; write false, or drop-tail = false");
@@ -204,13 +218,12 @@ void check_description(const SwitchDescription& description) {
             "[pfc] whole-links = false");
     }
     if (fabric.tcp.least_timeout > fabric.tcp.most_timeout) {
-        throw UsageError(
-            fmt::format("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",
-                        to_text(fabric.tcp.least_timeout), to_text(fabric.tcp.most_timeout)));
+        throw UsageError("[tcp] least-timeout: {} is more than most-timeout, {}; make it at most that",
+                         files::exact(fabric.tcp.least_timeout), files::exact(fabric.tcp.most_timeout));
     }
     if (fabric.hosts.pause_above > 0 && fabric.hosts.resume_at >= fabric.hosts.pause_above) {
-        throw UsageError(fmt::format("[host] resume-at: {} is not below pause-above, {}; make it less",
-                                     fabric.hosts.resume_at, fabric.hosts.pause_above));
+        throw UsageError("[host] resume-at: {} is not below pause-above, {}; make it less",
+                         fabric.hosts.resume_at, fabric.hosts.pause_above);
     }
 }
 

@@ -29,9 +29,9 @@ const EmbeddedFile& built_in(std::string_view name) {
         names.push_back(file.name);
     }
     const auto near = near_names(name, names, 1);
-    throw UsageError(fmt::format("there is no switch '{}'; {}built in are: {}", name,
-                                 near.empty() ? "" : fmt::format("did you mean {}? ", near.front()),
-                                 fmt::join(names, ", ")));
+    throw UsageError("there is no switch '{}'; {}built in are: {}", name,
+                     near.empty() ? "" : fmt::format("did you mean {}? ", near.front()),
+                     fmt::join(names, ", "));
 }
 
 class SwitchReader {
@@ -61,16 +61,13 @@ class SwitchReader {
   private:
     void read_base(const toml::node& node) {
         const std::string base = file_.text("base", node);
-        try {
+        file_.within(node.source().begin, "base", [&] {
             if (depth_ == most_bases) {
                 throw UsageError("too many files stand on each other");
             }
-            read_.description = SwitchReader(built_in(base).text, fmt::format("{}.toml", base), depth_ + 1)
-                                    .read()
-                                    .description;
-        } catch (const UsageError& error) {
-            file_.refuse(node.source().begin, fmt::format("base: {}", error.what()));
-        }
+            SwitchReader reader(built_in(base).text, fmt::format("{}.toml", base), depth_ + 1);
+            read_.description = reader.read().description;
+        });
     }
 
     void read_text(const std::string& name, const toml::source_position& at, const toml::node& node) {
@@ -97,8 +94,7 @@ class SwitchReader {
             }
         }
         return fmt::format(
-            "there is no key '{}' outside of a section; there are: base, name, title, "
-            "description, source",
+            "there is no key '{}' outside of a section; there are: base, name, title, description, source",
             name);
     }
 
@@ -146,7 +142,7 @@ class SwitchReader {
             try {
                 set_class_key(one, key.str(), text);
             } catch (const UsageError& error) {
-                file_.refuse(key.source().begin, fmt::format("[{}] {}", title, error.what()));
+                file_.refuse(key.source().begin, "[{}] {}", title, error.what());
             }
         }
     }
@@ -176,8 +172,7 @@ class SwitchReader {
         try {
             set_value(key, read_.description, text);
         } catch (const UsageError& error) {
-            file_.refuse(node.source().begin,
-                         fmt::format("[{}] {}: {}", key.section, key.name, error.what()));
+            file_.refuse(node.source().begin, "[{}] {}: {}", key.section, key.name, error.what());
         }
     }
 
@@ -201,7 +196,7 @@ class SwitchReader {
                                            const toml::node& node) const {
         if (node.as_table() != nullptr || node.as_array() != nullptr || node.is_date() || node.is_time() ||
             node.is_date_time() || node.is_boolean()) {
-            file_.refuse(node.source().begin, fmt::format("{}: this is no value; write {}", key, kind));
+            file_.refuse(node.source().begin, "{}: this is no value; write {}", key, kind);
         }
         return file_.value(key.substr(key.find("] ") + 2), node);
     }
@@ -213,11 +208,7 @@ class SwitchReader {
 
 SwitchFile read_and_check(std::string_view text, const std::string& file) {
     SwitchFile read = SwitchReader(text, file, 0).read();
-    try {
-        check_description(read.description);
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("{}: {}", file, error.what()));
-    }
+    at_place(file, [&] { check_description(read.description); });
     return read;
 }
 

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/option_table.hpp"
-#include "config/option_values.hpp"
+#include "config/option_rows.hpp"
 #include "config/switch_keys.hpp"
 
 namespace weir::config {
@@ -28,72 +27,66 @@ constexpr Option switch_rows[] = {
      .syntax = "NAME|FILE",
      .help = "the switch: see below, or a file.toml",
      .default_text = "shallow; datagrams plain",
-     .set = [](RunRequest& r, Text text) { r.packets.switch_name = text; },
-     .get = [](const RunRequest& r) { return fabric_value(r, r.packets.switch_name); }},
+     .value = {[](RunRequest& r, Text text) { r.packets.switch_name = text; },
+               [](const RunRequest& r) { return fabric_value(r, r.packets.switch_name); }}},
     {.name = "switch-set",
      .syntax = "KEY=VALUE",
      .help = "one key of it: ecn.none-below=50kB; repeatable",
-     .set =
-         [](RunRequest& r, Text text) {
-             SwitchDescription unused;  // refuses the key or its value here, under the option's name
-             set_key(unused, text);
-             r.packets.keys.emplace_back(text);
-         },
-     .get =
-         [](const RunRequest& r) {
-             return fabric_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
-         },
+     .value = {[](RunRequest& r, Text text) {
+                   SwitchDescription unused;  // refuses the key or its value here, under the option's name
+                   set_key(unused, text);
+                   r.packets.keys.emplace_back(text);
+               },
+               [](const RunRequest& r) {
+                   return fabric_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
+               }},
      .repeatable = true},
     {.name = "pfc",
      .syntax = "on|off",
      .help = "priority flow control for data",
      .default_text = "off",
-     .set = [](RunRequest& r, Text text) { r.packets.pfc = choose(text, on_off); },
-     .get = [](const RunRequest& r) { return packet_value(r, chosen(r.switches.pfc, on_off)); }},
+     .value = {[](RunRequest& r, Text text) { r.packets.pfc = choose(text, on_off); },
+               [](const RunRequest& r) { return packet_value(r, chosen(r.switches.pfc, on_off)); }}},
     {.name = "ecn",
      .syntax = "on|off",
      .help = "switch marks, NICs do DCQCN; tcp: ECN",
      .default_text = "off",
-     .set = [](RunRequest& r, Text text) { r.packets.ecn = choose(text, on_off); },
-     .get =
-         [](const RunRequest& r) {
-             return packet_value(r, chosen(r.switches.fabric.switches.ecn.on, on_off));
-         }},
+     .value = {[](RunRequest& r, Text text) { r.packets.ecn = choose(text, on_off); },
+               [](const RunRequest& r) {
+                   return packet_value(r, chosen(r.switches.fabric.switches.ecn.on, on_off));
+               }}},
     {.name = "loss-recovery",
      .syntax = "go-back-n|selective",
      .help = "what a NIC sends again after a loss",
      .default_text = "go-back-n",
-     .set = [](RunRequest& r, Text text) { r.packets.recovery = choose(text, loss_recoveries); },
-     .get =
-         [](const RunRequest& r) {
-             return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
-         }},
+     .value = {[](RunRequest& r, Text text) { r.packets.recovery = choose(text, loss_recoveries); },
+               [](const RunRequest& r) {
+                   return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
+               }}},
     {.name = "control-priority",
      .syntax = "data|own|0..7",
      .completions = "data|own",
      .help = "class of grants; own: strictly above data",
      .default_text = "data",
-     .set = [](RunRequest& r, Text text) { r.packets.control = parse_class(text); },
-     .get = [](const RunRequest& r) { return packet_value(r, r.switches.control); }},
+     .value = {[](RunRequest& r, Text text) { r.packets.control = parse_class(text); },
+               [](const RunRequest& r) { return packet_value(r, r.switches.control); }}},
     {.name = "control-network",
      .syntax = "shared|separate",
      .help = "control messages: on data links or not",
      .default_text = "shared; datagrams separate",
-     .set = [](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
-     .get =
-         [](const RunRequest& r) {
-             return packet_value(r, chosen(r.network.separate_control, control_networks));
-         }},
+     .value = {[](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
+               [](const RunRequest& r) {
+                   return packet_value(r, chosen(r.network.separate_control, control_networks));
+               }}},
     {.name = "switch-rows",
      .syntax = "TIME",
      .help = "length of the rows in switch/NAME.csv",
      .default_text = "1s; short runs: 50 rows",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.packets.row_length =
-                 some_time(text, core::Duration::microseconds(10), core::Duration::seconds(1));
-         },
-     .get = [](const RunRequest& r) { return packet_value(r, to_text(r.packets.row_length)); }},
+     .value = {[](RunRequest& r, Text text) {
+                   r.packets.row_length =
+                       bounded(text, core::Duration::microseconds(10), core::Duration::seconds(1));
+               },
+               [](const RunRequest& r) { return packet_value(r, to_text(r.packets.row_length)); }}},
 };
 
 }  // namespace

@@ -28,8 +28,22 @@ class TomlFile {
     [[nodiscard]] std::string place(const toml::source_position& position) const {
         return fmt::format("{}:{}:{}", name_, position.line, position.column);
     }
-    [[noreturn]] void refuse(const toml::source_position& position, const std::string& why) const {
-        throw UsageError(place(position) + ": " + why);
+    [[noreturn]] void refuse(const toml::source_position& position, std::string_view why) const {
+        throw UsageError("{}: {}", place(position), why);
+    }
+    template <typename First, typename... Others>
+    [[noreturn]] void refuse(const toml::source_position& position, fmt::format_string<First, Others...> why,
+                             First&& first, Others&&... others) const {
+        refuse(position, fmt::format(why, std::forward<First>(first), std::forward<Others>(others)...));
+    }
+    /// Does `action`; what it refuses is refused with the position and `what` before it.
+    template <typename Action>
+    auto within(const toml::source_position& position, std::string_view what, const Action& action) const {
+        try {
+            return action();
+        } catch (const UsageError& error) {
+            refuse(position, "{}: {}", what, error.what());
+        }
     }
 
     /// The text of a string or a number.
@@ -43,15 +57,15 @@ class TomlFile {
         if (const auto* number = node.as_floating_point()) {
             return fmt::format("{}", number->get());
         }
-        refuse(node.source().begin,
-               fmt::format("the value of '{}' is neither text nor a number; write it in quotes", key));
+        refuse(node.source().begin, "the value of '{}' is neither text nor a number; write it in quotes",
+               key);
     }
     /// The value of a key that is for people.
     [[nodiscard]] std::string text(const std::string& key, const toml::node& node) const {
         if (const auto* text = node.as_string()) {
             return text->get();
         }
-        refuse(node.source().begin, fmt::format("'{}' is text; write it in quotes", key));
+        refuse(node.source().begin, "'{}' is text; write it in quotes", key);
     }
 
   private:
@@ -59,7 +73,7 @@ class TomlFile {
         try {
             return toml::parse(text, name_);
         } catch (const toml::parse_error& error) {
-            refuse(error.source().begin, fmt::format("this is not TOML: {}", error.description()));
+            refuse(error.source().begin, "this is not TOML: {}", error.description());
         }
     }
 

@@ -10,6 +10,7 @@
 
 #include "config/near_name.hpp"
 #include "config/option_values.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -40,6 +41,7 @@ Priority priority_of(const One& one) {
 core::EcnPlan ecn_of(const One& one, const core::EcnPlan& usual) {
     core::EcnPlan ecn = usual;
     ecn.on = one.ecn.value_or(true);
+    ecn.drops = usual.drops && ecn.on;
     ecn.none_below = one.none_below.value_or(usual.none_below);
     ecn.all_above = one.all_above.value_or(usual.all_above);
     ecn.probability_at_top = one.probability.value_or(usual.probability_at_top);
@@ -68,18 +70,16 @@ constexpr ClassKey class_rows[] = {
      "", "its share where it is not strict; without this key as `[switch] weights` says"},
     {"ecn", syntax_of<true_or_false>, [](One& o, Text t) { o.ecn = choose(t, true_or_false); },
      [](const One& o, const FabricPlan& f) { return text_of(f.switches.ecn.on && used_ecn(o, f).on); }, "",
-     "`false`: its packets are never marked; `true`: they are where ECN is on"},
-    {"none-below", "size",
-     [](One& o, Text t) { o.none_below = bounded(parse_bytes, t, Bytes{}, largest_threshold); },
+     "`false`: its packets are never marked, nor lost instead; `true`: they are where ECN is on"},
+    {"none-below", "size", [](One& o, Text t) { o.none_below = bounded(t, Bytes{}, largest_threshold); },
      [](const One& o, const FabricPlan& f) { return to_text(used_ecn(o, f).none_below); }, "",
      "as in `[ecn]`, for its queues; without this key what stands there"},
-    {"all-above", "size",
-     [](One& o, Text t) { o.all_above = bounded(parse_bytes, t, Bytes{}, largest_threshold); },
+    {"all-above", "size", [](One& o, Text t) { o.all_above = bounded(t, Bytes{}, largest_threshold); },
      [](const One& o, const FabricPlan& f) { return to_text(used_ecn(o, f).all_above); }, "", "the same"},
     {"probability", "number", [](One& o, Text t) { o.probability = bounded_number(t, 0.0001, 1); },
      [](const One& o, const FabricPlan& f) { return number_text(used_ecn(o, f).probability_at_top); }, "",
      "the same"},
-    {"rate", "rate", [](One& o, Text t) { o.others.rate = bounded(parse_rate, t, BitRate{}, largest_rate); },
+    {"rate", "rate", [](One& o, Text t) { o.others.rate = bounded(t, BitRate{}, largest_rate); },
      [](const One& o, const FabricPlan&) { return to_text(o.others.rate); }, "0b/s",
      "that others send in this class, from each producer's host to the consumers' hosts in turn; `0b/s`: "
      "none"},
@@ -87,14 +87,12 @@ constexpr ClassKey class_rows[] = {
      [](One& o, Text t) { o.others.kind = choose(t, kinds_of_others); },
      [](const One& o, const FabricPlan&) { return chosen(o.others.kind, kinds_of_others); }, "packets",
      "of others: packets at a constant rate, whatever becomes of them, or messages over connections, which "
-     "slow "
-     "down"},
-    {"packet", "size",
-     [](One& o, Text t) { o.others.packet = bounded(parse_bytes, t, Bytes{84}, Bytes{9300}); },
+     "slow down"},
+    {"packet", "size", [](One& o, Text t) { o.others.packet = bounded(t, Bytes{84}, Bytes{9300}); },
      [](const One& o, const FabricPlan&) { return to_text(o.others.packet); }, "1.538kB",
      "`packets`: on the wire, gap included"},
     {"message", "size",
-     [](One& o, Text t) { o.others.message = bounded(parse_bytes, t, Bytes{1000}, Bytes{1'000'000'000}); },
+     [](One& o, Text t) { o.others.message = bounded(t, Bytes{1000}, Bytes{1'000'000'000}); },
      [](const One& o, const FabricPlan&) { return to_text(o.others.message); }, "1MB",
      "`tcp`, `rdma`: of one message. It is left out while four earlier ones to the same host are not "
      "through"},
@@ -102,14 +100,13 @@ constexpr ClassKey class_rows[] = {
 
 void check_priority(const SwitchDescription& description, const One& one) {
     if (!one.priority) {
-        throw UsageError(fmt::format("[class.{}] priority: it is missing; write priority = 0 to {}", one.name,
-                                     highest_class));
+        throw UsageError("[class.{}] priority: it is missing; write priority = 0 to {}", one.name,
+                         highest_class);
     }
     for (const One& other : description.classes) {
         if (&other != &one && other.priority == one.priority) {
-            throw UsageError(
-                fmt::format("[class.{}] priority: {} is also that of [class.{}]; a priority is one class",
-                            one.name, *one.priority, other.name));
+            throw UsageError("[class.{}] priority: {} is also that of [class.{}]; a priority is one class",
+                             one.name, *one.priority, other.name);
         }
     }
 }
@@ -117,26 +114,23 @@ void check_priority(const SwitchDescription& description, const One& one) {
 void check_losses(const SwitchDescription& description, const One& one) {
     if (one.lossless == true && description.drop_tail) {
         throw UsageError(
-            fmt::format("[class.{}] lossless: ports that share no memory pause nobody; write false, or "
-                        "[switch] drop-tail "
-                        "= false",
-                        one.name));
+            "[class.{}] lossless: ports that share no memory pause nobody; write false, or [switch] "
+            "drop-tail = false",
+            one.name);
     }
     if (one.lossless == false && description.fabric.switches.pauses_whole_links) {
         throw UsageError(
-            fmt::format("[class.{}] lossless: pauses stop whole links, with all classes; write true, or "
-                        "[pfc] whole-links "
-                        "= false",
-                        one.name));
+            "[class.{}] lossless: pauses stop whole links, with all classes; write true, or [pfc] "
+            "whole-links = false",
+            one.name);
     }
 }
 
 void check_marks(const SwitchDescription& description, const One& one) {
     const core::EcnPlan ecn = ecn_of(one, description.fabric.switches.ecn);
     if (ecn.none_below > ecn.all_above) {
-        throw UsageError(
-            fmt::format("[class.{}] none-below: {} is more than all-above, {}; make it at most that",
-                        one.name, to_text(ecn.none_below), to_text(ecn.all_above)));
+        throw UsageError("[class.{}] none-below: {} is more than all-above, {}; make it at most that",
+                         one.name, files::exact(ecn.none_below), files::exact(ecn.all_above));
     }
 }
 
@@ -172,9 +166,9 @@ std::optional<std::string_view> class_of_section(std::string_view section) {
     };
     if (name.empty() || name.size() > longest_name ||
         !std::all_of(name.begin(), name.end(), may_stand_in_name)) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "'{}' is no name of a class; write letters, digits, - and _, {} at most, as in class.storage",
-            name, longest_name));
+            name, longest_name);
     }
     return name;
 }
@@ -183,11 +177,7 @@ void set_class_key(ClassDescription& one, std::string_view key, std::string_view
     std::vector<std::string_view> names;
     for (const ClassKey& known : class_rows) {
         if (known.name == key) {
-            try {
-                known.set(one, text);
-            } catch (const UsageError& error) {
-                throw UsageError(fmt::format("{}: {}", key, error.what()));
-            }
+            at_place(key, [&] { known.set(one, text); });
             return;
         }
         names.push_back(known.name);

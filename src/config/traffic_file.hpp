@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,12 +32,6 @@ struct TrafficDescription {
 /// For messages and for the option's help.
 inline constexpr std::string_view traffic_forms = "matrix:FILE, sequence:FILE, trace:FILE, collectives:FILE";
 
-/// Whether a file may use the text as a name of a phase.
-[[nodiscard]] bool is_phase_name(std::string_view text);
-/// A transfer that its producer begins at the same time as another one to the same consumer; nothing if there
-/// is none.
-[[nodiscard]] std::optional<core::TrafficPlan::Entry> find_simultaneous(
-    std::span<const core::TrafficPlan::Entry> entries);
 /// Whether a value of --pattern names a file.
 [[nodiscard]] bool names_traffic(std::string_view pattern);
 /// Reads the file. Throws UsageError.

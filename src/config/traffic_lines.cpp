@@ -36,10 +36,6 @@ struct TimeUnit {
 constexpr std::array<TimeUnit, 4> time_units = {
     {{"time_s", 1000000000}, {"time_ms", 1000000}, {"time_us", 1000}, {"time_ns", 1}}};
 
-[[noreturn]] void refuse(const std::string& file, int line, const std::string& why) {
-    throw UsageError(fmt::format("{}:{}: {}", file, line, why), UsageError::Reach::this_host);
-}
-
 }  // namespace
 
 std::string shown(std::string_view text) {
@@ -87,7 +83,7 @@ class CsvLines {
             }
         }
         if (number != count) {
-            complain(fmt::format("'{}' has {} fields; write {}: {}", shown(line), number, count, header));
+            complain("'{}' has {} fields; write {}: {}", shown(line), number, count, header);
         }
         return found;
     }
@@ -96,13 +92,15 @@ class CsvLines {
         Number value{};
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
-            complain(
-                fmt::format("'{}' is no {}; write a number from {} to {}", shown(text), what, least, most));
+            complain("'{}' is no {}; write a number from {} to {}", shown(text), what, least, most);
         }
         return value;
     }
-    [[noreturn]] void complain(const std::string& why) const { refuse(file_, number_, why); }
-    [[nodiscard]] int line() const { return number_; }
+    template <typename... Arguments>
+    [[noreturn]] void complain(fmt::format_string<Arguments...> why, Arguments&&... arguments) const {
+        throw UsageError(UsageError::Reach::this_host, "{}:{}: {}", file_, number_,
+                         fmt::format(why, std::forward<Arguments>(arguments)...));
+    }
 
   private:
     std::string file_;
@@ -126,7 +124,7 @@ Entry read_entry(const CsvLines& lines, std::span<const std::string_view> fields
 
 void check_count(const CsvLines& lines, std::size_t entries) {
     if (entries > transfers_limit) {
-        lines.complain(fmt::format("more than {} transfers; write fewer", transfers_limit));
+        lines.complain("more than {} transfers; write fewer", transfers_limit);
     }
 }
 
@@ -136,8 +134,8 @@ std::vector<Entry> read_matrix(const std::string& file) {
     CsvLines lines(file, "the name of a CSV file with the columns producer,consumer,bytes");
     const auto header = lines.next();
     if (header != matrix_header) {
-        lines.complain(fmt::format("'{}' is not the header of a matrix; write {}", shown(header.value_or("")),
-                                   matrix_header));
+        lines.complain("'{}' is not the header of a matrix; write {}", shown(header.value_or("")),
+                       matrix_header);
     }
     std::vector<Entry> entries;
     std::set<std::pair<core::ProducerId, core::ConsumerId>> pairs;
@@ -145,8 +143,8 @@ std::vector<Entry> read_matrix(const std::string& file) {
         entries.push_back(read_entry(lines, lines.fields(*line, matrix_header)));
         check_count(lines, entries.size());
         if (!pairs.emplace(entries.back().from, entries.back().transfer.to).second) {
-            lines.complain(fmt::format("producer {} has consumer {} twice; write one line with the sum",
-                                       entries.back().from.value, entries.back().transfer.to.value));
+            lines.complain("producer {} has consumer {} twice; write one line with the sum",
+                           entries.back().from.value, entries.back().transfer.to.value);
         }
     }
     if (entries.empty()) {
@@ -178,9 +176,9 @@ TraceColumns trace_columns(const CsvLines& lines, std::string_view header) {
         }
     }
     lines.complain(
-        fmt::format("'{}' is not the header of a trace; write time_us,{} (or time_s, time_ms, time_ns), and "
-                    "where transfers wait for others time_us,{},after or time_us,{},after,compute_us",
-                    shown(header), matrix_header, matrix_header, matrix_header));
+        "'{}' is not the header of a trace; write time_us,{} (or time_s, time_ms, time_ns), and where "
+        "transfers wait for others time_us,{},after or time_us,{},after,compute_us",
+        shown(header), matrix_header, matrix_header, matrix_header);
 }
 
 Duration read_time(const CsvLines& lines, std::string_view text, const TimeUnit& unit) {
@@ -205,27 +203,25 @@ void read_inputs(const CsvLines& lines, std::string_view text, Duration compute,
                                                        static_cast<std::uint32_t>(transfers_limit));
         if (input >= self) {
             lines.complain(
-                fmt::format("transfer {} waits for transfer {}, which is not above it; a transfer waits for "
-                            "some of those "
-                            "above it, counted from 0",
-                            self, input));
+                "transfer {} waits for transfer {}, which is not above it; a transfer waits for some of "
+                "those above it, counted from 0",
+                self, input);
         }
         const core::ConsumerId receiver = trace.entries[input].transfer.to;
         if (receiver.value != worker.value) {
-            lines.complain(fmt::format(
+            lines.complain(
                 "producer {} waits for transfer {}, which goes to consumer {}; it can only wait for what "
                 "consumer {} receives",
-                worker.value, input, receiver.value, worker.value));
+                worker.value, input, receiver.value, worker.value);
         }
         const auto same = [&](const core::Dependency& other) { return other.input == input; };
         if (std::any_of(trace.dependencies.begin() + static_cast<std::ptrdiff_t>(first),
                         trace.dependencies.end(), same)) {
-            lines.complain(fmt::format("transfer {} stands twice in the column after; write it once", input));
+            lines.complain("transfer {} stands twice in the column after; write it once", input);
         }
         trace.dependencies.push_back({self, input, compute});
         if (trace.dependencies.size() > transfers_limit) {
-            lines.complain(
-                fmt::format("transfers wait for more than {} others in all; write fewer", transfers_limit));
+            lines.complain("transfers wait for more than {} others in all; write fewer", transfers_limit);
         }
     }
 }
@@ -240,10 +236,9 @@ void check_unique(const CsvLines& lines, const TraceLines& trace,
     }
     if (!at_this_time.emplace(entry.from, entry.transfer.to).second) {
         lines.complain(
-            fmt::format("producer {} begins two transfers to consumer {} at the same time; with a column "
-                        "after, write this "
-                        "one 1 ns later",
-                        entry.from.value, entry.transfer.to.value));
+            "producer {} begins two transfers to consumer {} at the same time; with a column after, write "
+            "this one 1 ns later",
+            entry.from.value, entry.transfer.to.value);
     }
 }
 
@@ -292,8 +287,7 @@ TraceLines read_trace_lines(const std::string& file) {
     }
     if (trace.entries.empty()) {
         lines.complain(
-            "the trace has no line behind its header; write one for each transfer, such as "
-            "12.5,0,1,1048576");
+            "the trace has no line behind its header; write one for each transfer, such as 12.5,0,1,1048576");
     }
     check_traffic_sum(file, trace.entries);
     if (!columns.after) {

@@ -9,11 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "config/option_table.hpp"
-#include "config/option_values.hpp"
-#include "config/shaping.hpp"
+#include "config/option_rows.hpp"
 #include "core/policies/matching_table.hpp"
 #include "core/policies/policy_table.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -56,7 +55,7 @@ void set_datagram_network(RunRequest& request, Text text) {
     in_addr four{};
     in6_addr six{};
     if (inet_pton(AF_INET6, whole.substr(0, slash).c_str(), &six) == 1) {
-        throw UsageError(fmt::format("'{}' is IPv6, and datagrams go over IPv4; {}", text, right));
+        throw UsageError("'{}' is IPv6, and datagrams go over IPv4; {}", text, right);
     }
     const bool address = inet_pton(AF_INET, whole.substr(0, slash).c_str(), &four) == 1;
     if (slash != std::string::npos) {
@@ -64,11 +63,11 @@ void set_datagram_network(RunRequest& request, Text text) {
         const auto [end, error] =
             std::from_chars(whole.data() + slash + 1, whole.data() + whole.size(), length);
         if (!address || error != std::errc{} || end != whole.data() + whole.size() || length > 32) {
-            throw UsageError(fmt::format("'{}' is no network; {}", text, right));
+            throw UsageError("'{}' is no network; {}", text, right);
         }
     } else if (!address && (whole.empty() || whole.size() > interface_name_limit ||
                             whole.find_first_of(" \t\n,") != std::string::npos)) {
-        throw UsageError(fmt::format("'{}' is no name of an interface; {}", text, right));
+        throw UsageError("'{}' is no name of an interface; {}", text, right);
     }
     request.datagram_network = whole;
 }
@@ -82,10 +81,114 @@ std::string ucx_devices(Text text) {
                signs.find(sign) != std::string_view::npos;
     };
     if (text.empty() || text.size() > longest || !std::all_of(text.begin(), text.end(), allowed)) {
-        throw UsageError(fmt::format(
-            "'{}' is no name of a device; write what UCX_NET_DEVICES takes (mlx5_0:1, eth0)", text));
+        throw UsageError("'{}' is no name of a device; write what UCX_NET_DEVICES takes (mlx5_0:1, eth0)",
+                         text);
     }
     return std::string(text);
+}
+
+// Shaping, what holds back a producer's chunks:
+//
+//   none
+//   bucket:20Mb/s[,burst=64KiB]      a token bucket for payload
+//   in-step:25us[,tick=2.5ms]        a chunk per 25 us, the grid laid anew by each tick of the scheduler
+
+constexpr core::Bytes usual_burst{64 * 1024};
+/// Ticks are this many grid points apart unless it is said otherwise (LHCb 2005: 2.5 ms at 25 us).
+constexpr std::int64_t usual_points = 100;
+/// A turn of a rank's loop takes about as long; no sender keeps a finer grid.
+constexpr core::Duration least_grid = core::Duration::microseconds(1);
+
+struct ShapingParts {
+    std::string_view kind;
+    std::string_view value;
+    std::string_view parameter;  ///< its value
+};
+
+ShapingParts shaping_parts(std::string_view text, std::string_view parameter) {
+    const std::size_t colon = text.find(':');
+    ShapingParts parts{text.substr(0, colon), {}, {}};
+    if (colon == std::string_view::npos) {
+        return parts;
+    }
+    const std::string_view rest = text.substr(colon + 1);
+    const std::size_t comma = rest.find(',');
+    parts.value = rest.substr(0, comma);
+    if (comma == std::string_view::npos) {
+        return parts;
+    }
+    const std::string_view named = rest.substr(comma + 1);
+    if (named.substr(0, named.find('=')) != parameter || named.find('=') == std::string_view::npos) {
+        throw UsageError("'{}' takes no parameter like '{}'; it takes {}=...", parts.kind, named, parameter);
+    }
+    parts.parameter = named.substr(named.find('=') + 1);
+    return parts;
+}
+
+core::Shaping parse_bucket(std::string_view text) {
+    const ShapingParts parts = shaping_parts(text, "burst");
+    if (parts.value.empty()) {
+        throw UsageError("'bucket' needs a rate; write for example bucket:20Mb/s");
+    }
+    core::Shaping shaping;
+    shaping.kind = core::ShapingKind::bucket;
+    shaping.rate = parse_rate(parts.value);
+    shaping.burst = parts.parameter.empty() ? usual_burst : parse_bytes(parts.parameter);
+    if (shaping.rate.bits_per_second < 1 || shaping.rate > fastest_rate) {
+        throw UsageError("a bucket of {} is not possible; write a rate from 1b/s to {}", parts.value,
+                         to_text(fastest_rate));
+    }
+    if (shaping.burst.count < 1) {
+        throw UsageError("burst=0 lets nothing through; write for example burst=64KiB");
+    }
+    return shaping;
+}
+
+core::Shaping parse_in_step(std::string_view text) {
+    const ShapingParts parts = shaping_parts(text, "tick");
+    if (parts.value.empty()) {
+        throw UsageError("'in-step' needs the time from chunk to chunk; write for example in-step:25us");
+    }
+    core::Shaping shaping;
+    shaping.kind = core::ShapingKind::in_step;
+    shaping.grid = parse_duration(parts.value);
+    if (shaping.grid < least_grid || shaping.grid > core::Duration::seconds(1)) {
+        throw UsageError("a chunk per {} is out of range; write a time from {} to 1s", parts.value,
+                         to_text(least_grid));
+    }
+    shaping.tick = parts.parameter.empty() ? shaping.grid * usual_points : parse_duration(parts.parameter);
+    if (shaping.tick < core::Duration::microseconds(100) || shaping.tick > core::Duration::seconds(10) ||
+        shaping.tick.ns % shaping.grid.ns != 0) {
+        throw UsageError("ticks {} apart do not fit; write a multiple of {} from 100us to 10s",
+                         files::exact(shaping.tick), to_text(shaping.grid));
+    }
+    return shaping;
+}
+
+core::Shaping parse_shaping(std::string_view text) {
+    const std::string_view kind = text.substr(0, text.find(':'));
+    if (text == "none") {
+        return {};
+    }
+    if (kind == "bucket") {
+        return parse_bucket(text);
+    }
+    if (kind == "in-step") {
+        return parse_in_step(text);
+    }
+    throw UsageError("'{}' is no shaping; write none, bucket:RATE or in-step:TIME", text);
+}
+
+std::string shaping_text(const core::Shaping& shaping) {
+    switch (shaping.kind) {
+        case core::ShapingKind::none:
+            break;
+        case core::ShapingKind::bucket:
+            return fmt::format("bucket:{},burst={}", to_text(shaping.rate), to_text(shaping.burst));
+        case core::ShapingKind::in_step:
+            return fmt::format("in-step:{},tick={}", to_text(shaping.grid), to_text(shaping.tick));
+    }
+    return "none";
 }
 
 core::QueuePairs parse_queue_pairs(Text text) {
@@ -95,8 +198,7 @@ core::QueuePairs parse_queue_pairs(Text text) {
     try {
         return {.of_a_pair = count(text, 1, core::QueuePairs::most)};
     } catch (const UsageError&) {
-        throw UsageError(
-            fmt::format("'{}' is not one of: pair, event, 1 to {}", text, core::QueuePairs::most));
+        throw UsageError("'{}' is not one of: pair, event, 1 to {}", text, core::QueuePairs::most);
     }
 }
 
@@ -118,121 +220,107 @@ constexpr Option transfer_rows[] = {
      .syntax = syntax_of<policies>,
      .help = "pairing of producers and consumers; none: no scheduler",
      .default_value = "balanced",
-     .set = [](RunRequest& r, Text text) { r.plan.policy = choose(text, policies); },
-     .get = [](const RunRequest& r) { return chosen(r.plan.policy, policies); }},
+     .value = as::word<&Plan::policy, policies>},
     {.name = "transport",
      .syntax = syntax_of<transports>,
      .help = "messages, one-sided writes or reads, or UDP",
      .default_value = "send",
-     .set = [](RunRequest& r, Text text) { r.plan.transport = choose(text, transports); },
-     .get = [](const RunRequest& r) { return chosen(r.plan.transport, transports); }},
+     .value = as::word<&Plan::transport, transports>},
     {.name = "engine",
      .syntax = syntax_of<engines>,
      .help = "what carries it: MPI, or UCX directly (not datagram)",
      .default_value = "mpi",
-     .set = [](RunRequest& r, Text text) { r.engine.engine = choose(text, engines); },
-     .get = [](const RunRequest& r) { return chosen(r.engine.engine, engines); },
+     .value = as::word<&core::EnginePlan::engine, engines>,
      .only_measured = true},
     {.name = "control-traffic-class",
      .syntax = "N",
      .help = "engine ucx: RDMA traffic class of control packets",
      .default_text = "UCX's",
-     .set = [](RunRequest& r,
-               Text text) { r.engine.control_traffic_class = count(text, 0, largest_traffic_class); },
-     .get = [](const RunRequest& r) { return traffic_class_text(r.engine.control_traffic_class); },
+     .value = {[](RunRequest& r, Text text) {
+                   r.engine.control_traffic_class = count(text, 0, largest_traffic_class);
+               },
+               [](const RunRequest& r) { return traffic_class_text(r.engine.control_traffic_class); }},
      .only_measured = true},
     {.name = "data-traffic-class",
      .syntax = "N",
      .help = "engine ucx: RDMA traffic class of data",
      .default_text = "UCX's",
-     .set = [](RunRequest& r,
-               Text text) { r.engine.data_traffic_class = count(text, 0, largest_traffic_class); },
-     .get = [](const RunRequest& r) { return traffic_class_text(r.engine.data_traffic_class); },
+     .value = {[](RunRequest& r, Text text) {
+                   r.engine.data_traffic_class = count(text, 0, largest_traffic_class);
+               },
+               [](const RunRequest& r) { return traffic_class_text(r.engine.data_traffic_class); }},
      .only_measured = true},
     {.name = "control-device",
      .syntax = "NAME",
      .help = "engine ucx: device of control packets",
      .default_text = "UCX's",
-     .set = [](RunRequest& r, Text text) { r.engine.control_device = ucx_devices(text); },
-     .get = [](const RunRequest& r) { return r.engine.control_device; },
+     .value = as::plain<&core::EnginePlan::control_device, ucx_devices>,
      .only_measured = true},
     {.name = "data-device",
      .syntax = "NAME",
      .help = "engine ucx: device of data",
      .default_text = "UCX's",
-     .set = [](RunRequest& r, Text text) { r.engine.data_device = ucx_devices(text); },
-     .get = [](const RunRequest& r) { return r.engine.data_device; },
+     .value = as::plain<&core::EnginePlan::data_device, ucx_devices>,
      .only_measured = true},
     {.name = "queue-pairs",
      .syntax = "N|pair|event",
      .completions = "pair|event",
      .help = "N or one for two ranks (engine ucx), or for each event",
      .default_text = "pair",
-     .set = [](RunRequest& r, Text text) { r.queue_pairs = parse_queue_pairs(text); },
-     .get =
-         [](const RunRequest& r) {
-             return takes_queue_pairs(r) ? queue_pairs_text(r.queue_pairs) : std::string{};
-         }},
+     .value = {[](RunRequest& r, Text text) { r.queue_pairs = parse_queue_pairs(text); },
+               [](const RunRequest& r) {
+                   return takes_queue_pairs(r) ? queue_pairs_text(r.queue_pairs) : std::string{};
+               }}},
     {.name = "chunk-size",
      .syntax = "SIZE",
      .help = "largest message of data",
      .default_text = "128th of a slot, from 1MiB; datagram 1472B",
      .default_value = "1MiB",
-     .set = [](RunRequest& r,
-               Text text) { r.plan.chunk_size = bounded(parse_bytes, text, core::Bytes{1}, chunk_limit); },
-     .get = [](const RunRequest& r) { return to_text(r.plan.chunk_size); },
+     .value = as::quantity<&Plan::chunk_size, Bytes{1}, chunk_limit>,
      .kept_when_shrunk = true},
     {.name = "window",
      .syntax = "N",
      .help = "chunks under way per stream",
      .default_text = "4; datagram 64",
      .default_value = "4",
-     .set = [](RunRequest& r, Text text) { r.plan.window = count(text, 1, window_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.window); }},
+     .value = as::number<&Plan::window, 1, window_limit>},
     {.name = "streams",
      .syntax = "N",
      .help = "events that a producer sends at a time",
      .default_value = "4",
-     .set = [](RunRequest& r, Text text) { r.plan.streams = count(text, 1, streams_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.streams); },
+     .value = as::number<&Plan::streams, 1, streams_limit>,
      .kept_when_shrunk = true},
     {.name = "shaping",
      .syntax = "none|bucket:RATE|in-step:TIME",
      .help = "how a producer's chunks are paced",
      .default_value = "none",
-     .set = [](RunRequest& r, Text text) { r.plan.shaping = parse_shaping(text); },
-     .get = [](const RunRequest& r) { return shaping_text(r.plan.shaping); }},
+     .value = as::read<&Plan::shaping, parse_shaping, shaping_text>},
     {.name = "slots",
      .syntax = "N",
      .help = "events that a consumer has room for, with the one in work",
      .default_value = "4",
-     .set = [](RunRequest& r, Text text) { r.plan.slots = count(text, 1, slots_limit); },
-     .get = [](const RunRequest& r) { return count_text(r.plan.slots); },
+     .value = as::number<&Plan::slots, 1, slots_limit>,
      .kept_when_shrunk = true},
     {.name = "slot-size",
      .syntax = "SIZE",
      .help = "largest event; drawn sizes are cut to it",
      .default_text = "mean + 4 deviations",
-     .set = [](RunRequest& r, Text text) { r.plan.slot_size = some_bytes(text); },
-     .get = [](const RunRequest& r) { return to_text(r.plan.slot_size); }},
+     .value = as::size<&Plan::slot_size>},
     {.name = "socket-buffer",
      .syntax = "SIZE",
      .help = "send and receive buffer of each datagram socket",
      .default_text = "the kernel's",
-     .set =
-         [](RunRequest& r, Text text) {
-             r.socket_buffer = bounded(parse_bytes, text, core::Bytes{1024}, largest_socket_buffer);
-         },
-     .get =
-         [](const RunRequest& r) {
-             return r.socket_buffer.count == 0 ? std::string{} : to_text(r.socket_buffer);
-         }},
+     .value = {[](RunRequest& r, Text text) {
+                   r.socket_buffer = bounded(text, core::Bytes{1024}, largest_socket_buffer);
+               },
+               [](const RunRequest& r) {
+                   return r.socket_buffer.count == 0 ? std::string{} : to_text(r.socket_buffer);
+               }}},
     {.name = "datagram-network",
      .syntax = "INTERFACE|NETWORK",
      .help = "network of datagrams: eth0 or 10.0.0.0/8",
      .default_text = "first common one",
-     .set = set_datagram_network,
-     .get = [](const RunRequest& r) { return r.datagram_network; }},
+     .value = {set_datagram_network, [](const RunRequest& r) { return r.datagram_network; }}},
 };
 
 }  // namespace

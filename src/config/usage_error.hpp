@@ -2,8 +2,12 @@
 // was found and what would be right. It ends the program with exit status 2. Nothing else in weir throws it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace weir::config {
 
@@ -19,6 +23,13 @@ class UsageError : public std::runtime_error {
     /// longer than anybody reads is cut.
     explicit UsageError(const std::string& line, Reach reach = Reach::every_rank)
         : std::runtime_error(presentable(line)), reach_(reach) {}
+    /// The same of a text with arguments, as fmt::format() takes them.
+    template <typename First, typename... Others>
+    explicit UsageError(fmt::format_string<First, Others...> text, First&& first, Others&&... others)
+        : UsageError(fmt::format(text, std::forward<First>(first), std::forward<Others>(others)...)) {}
+    template <typename... Arguments>
+    UsageError(Reach reach, fmt::format_string<Arguments...> text, Arguments&&... arguments)
+        : UsageError(fmt::format(text, std::forward<Arguments>(arguments)...), reach) {}
 
     [[nodiscard]] Reach reach() const { return reach_; }
 
@@ -27,5 +38,15 @@ class UsageError : public std::runtime_error {
 
     Reach reach_;
 };
+
+/// Does `action`; what it refuses is refused with `place`, the option or the line of a file, before it.
+template <typename Action>
+auto at_place(std::string_view place, const Action& action) {
+    try {
+        return action();
+    } catch (const UsageError& error) {
+        throw UsageError(error.reach(), "{}: {}", place, error.what());
+    }
+}
 
 }  // namespace weir::config

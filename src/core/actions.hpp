@@ -125,14 +125,15 @@ struct Actions {
 
     /// Inlined and field by field, so that each is written where it stays: a copy of the whole would have to
     /// wait for what was just stored in parts.
-    [[gnu::always_inline]] void observe(const Observation& observed) {
+    [[gnu::always_inline]] void observe(Observation::Kind kind, NodeId peer, EventId event = {},
+                                        Bytes bytes = {}, Duration elapsed = {}, std::uint32_t count = 1) {
         Observation& kept = observations.emplace_back();
-        kept.kind = observed.kind;
-        kept.peer = observed.peer;
-        kept.event = observed.event;
-        kept.bytes = observed.bytes;
-        kept.elapsed = observed.elapsed;
-        kept.chunks = observed.chunks;
+        kept.kind = kind;
+        kept.peer = peer;
+        kept.event = event;
+        kept.bytes = bytes;
+        kept.elapsed = elapsed;
+        kept.chunks = count;
     }
 
     /// Empties the lists and keeps their memory.

@@ -162,12 +162,9 @@ void Consumer::end_event(Instant now, SlotId id, Actions& out) {
     slot.state = SlotState::queued;
     ++(whole ? finished_events_ : given_up_events_);
     if (plan_.builds()) {
-        out.observe(
-            {.kind = whole ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
-             .peer = node_of(id_),
-             .event = slot.fragment,
-             .bytes = slot.whole.bytes,
-             .elapsed = slot.generated_at == Instant::never() ? Duration{} : now - slot.generated_at});
+        out.observe(whole ? Observation::Kind::event_finished : Observation::Kind::event_given_up,
+                    node_of(id_), slot.fragment, slot.whole.bytes,
+                    slot.generated_at == Instant::never() ? Duration{} : now - slot.generated_at);
     }
     if (reports_progress_) {
         report_progress(out);
@@ -214,11 +211,8 @@ void Consumer::on_time(Instant now, Actions& out) {
     }
     while (const auto processed = processing_ ? processing_->next_processed(now) : std::nullopt) {
         const Slot& slot = slots_[processed->slot.value];
-        out.observe({.kind = Observation::Kind::processed,
-                     .peer = node_of(slot.fragment.producer()),
-                     .event = slot.fragment,
-                     .bytes = slot.whole.bytes,
-                     .elapsed = processed->time});
+        out.observe(Observation::Kind::processed, node_of(slot.fragment.producer()), slot.fragment,
+                    slot.whole.bytes, processed->time);
         if (empty_slot(processed->slot, out)) {
             give_credit(processed->slot, out);
             give_withheld(out);
@@ -252,11 +246,8 @@ void Consumer::end_fragment(Instant now, PlaceId place, Actions& out) {
     if (fragment.corrupt()) {
         ledger_.corrupt.add(event, bytes);
     }
-    out.observe({.kind = Observation::Kind::received,
-                 .peer = node_of(event.producer()),
-                 .event = event,
-                 .bytes = bytes,
-                 .elapsed = now - fragment.generated_at()});
+    out.observe(Observation::Kind::received, node_of(event.producer()), event, bytes,
+                now - fragment.generated_at());
     slot.fragment = event;
     if (arrivals_) {
         announce_input(fragment, out);
@@ -410,6 +401,61 @@ void Consumer::close(Actions& out) {
     out.close_places = true;
     finished_ = true;
     append_ledger_report(ledger_, out);
+}
+
+// --on-failure continue: lives
+
+void Consumer::die() {
+    empty_all();
+    admitted_ = false;
+}
+
+void Consumer::begin_again(Actions& out) {
+    WEIR_ASSERT(!admitted_);
+    epoch_ = 0;
+    finished_ = false;
+    out.messages.emplace_back(scheduler_node(), Join{});
+}
+
+bool Consumer::on(Instant /*now*/, NodeId from, const Admit& admit, Actions& out) {
+    if (from != scheduler_node() || !plan_.outlives_consumers || admit.epoch == 0) {
+        return false;
+    }
+    if (admitted_ && admit.epoch <= epoch_) {
+        return true;  // overtaken by a later one
+    }
+    empty_all();
+    epoch_ = admit.epoch;
+    admitted_ = true;
+    open_slots(out);
+    return true;
+}
+
+void Consumer::empty_all() {
+    slots_.assign(plan_.slots, {});
+    places_.assign(plan_.places(), FragmentPlace(plan_));
+    use_ = {};
+    withheld_ = RingQueue<std::uint32_t>(plan_.slots);
+    withholding_ = false;
+    if (processing_) {
+        processing_->clear();
+    }
+    ledger_ = {};
+    received_from_.assign(plan_.producers, {});
+}
+
+bool Consumer::refuse_stale(const ArrivedChunk& arrived, Actions& out) {
+    if (!plan_.outlives_consumers) {
+        return false;  // a header that is wrong: checked with the others
+    }
+    if (!is_possible(arrived)) {
+        add_fault(Fault::Kind::unexpected_chunk, arrived, "no event of an earlier life has such a chunk",
+                  out);
+        return true;
+    }
+    stale_ += {arrived.count, arrived.chunk.length};
+    out.observe(Observation::Kind::chunk_stale, arrived.source, arrived.chunk.event, arrived.chunk.length);
+    return true;
 }
 
 }  // namespace weir::core

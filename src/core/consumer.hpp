@@ -21,14 +21,11 @@
 #include <vector>
 
 #include "core/actions.hpp"
+#include "core/consumer_parts.hpp"
 #include "core/distribution.hpp"
-#include "core/event_processing.hpp"
-#include "core/fragment_losses.hpp"
 #include "core/fragment_place.hpp"
-#include "core/fragment_requests.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
-#include "core/producer_turns.hpp"
 #include "core/ring_queue.hpp"
 #include "core/transfer_arrivals.hpp"
 
@@ -54,6 +51,8 @@ struct ArrivedChunk {
     std::uint32_t count = 1;  ///< in a simulation: so many in a row, of the length of all, from `chunk` on
 };
 
+// More functions: one state machine, whose steps share slots, places and ledger. What has a state of its own
+// is in consumer_parts.hpp.
 class Consumer {
   public:
     /// Processing times are drawn from `processing_time`; draws of 0 free the slot at once.
@@ -75,7 +74,7 @@ class Consumer {
         }
     }
 
-    // --on-failure continue (consumer_lives.cpp).
+    // --on-failure continue.
     /// The process is gone, and with it all that the slots held. Nothing happens until begin_again().
     void die();
     /// A new process in its place, which requests to be taken in.
@@ -141,6 +140,7 @@ class Consumer {
     void end_fragment(Instant now, PlaceId place, Actions& out);
     void complete_place(Instant now, PlaceId place, Actions& out);
     void announce_input(const FragmentPlace& fragment, Actions& out);
+    void add_fault(Fault::Kind kind, const ArrivedChunk& arrived, const char* detail, Actions& out) const;
     void refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
                       Actions& out);
 

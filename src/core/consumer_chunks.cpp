@@ -48,20 +48,10 @@ void Consumer::on_chunk(Instant now, PlaceId place, const ArrivedChunk& arrived,
     count_checked(arrived);
     if (!arrived.payload_intact) {
         fragment.mark_corrupt();
-        out.faults.push_back({.kind = Fault::Kind::corrupt_payload,
-                              .source = arrived.source,
-                              .destination = node_of(id_),
-                              .event = chunk.event,
-                              .offset = chunk.offset,
-                              .sequence = chunk.sequence,
-                              .detail = "the payload does not verify"});
+        add_fault(Fault::Kind::corrupt_payload, arrived, "the payload does not verify", out);
     }
     fragment.add(chunk.sequence, arrived.count);
-    out.observe({.kind = Observation::Kind::chunk_received,
-                 .peer = arrived.source,
-                 .event = chunk.event,
-                 .bytes = chunk.length,
-                 .elapsed = {}});
+    out.observe(Observation::Kind::chunk_received, arrived.source, chunk.event, chunk.length);
     if (fragment.whole()) {
         end_fragment(now, place, out);
     }
@@ -146,15 +136,12 @@ void Consumer::notice_transfer(Instant now, PlaceId place, Instant begun_at, Act
     // Two clocks, and bytes that came from outside: neither the future nor a time before all runs.
     constexpr Duration longest = Duration::seconds(1000000);
     const EventId event = places_[place.value].event();
-    out.observe({.kind = Observation::Kind::transfer_noticed,
-                 .peer = node_of(event.producer()),
-                 .event = event,
-                 .bytes = {},
-                 .elapsed = now - std::clamp(begun_at, now - longest, now)});
+    out.observe(Observation::Kind::transfer_noticed, node_of(event.producer()), event, {},
+                now - std::clamp(begun_at, now - longest, now));
 }
 
-void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
-                            Actions& out) {
+void Consumer::add_fault(Fault::Kind kind, const ArrivedChunk& arrived, const char* detail,
+                         Actions& out) const {
     out.faults.push_back({.kind = kind,
                           .source = arrived.source,
                           .destination = node_of(id_),
@@ -162,6 +149,11 @@ void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk&
                           .offset = arrived.chunk.offset,
                           .sequence = arrived.chunk.sequence,
                           .detail = detail});
+}
+
+void Consumer::refuse_chunk(Fault::Kind kind, PlaceId place, const ArrivedChunk& arrived, const char* detail,
+                            Actions& out) {
+    add_fault(kind, arrived, detail, out);
     // The refused chunk took the receive of a chunk that is still to come: post another one.
     const FragmentPlace::State state = places_[place.value].state();
     if (state == FragmentPlace::State::receiving || state == FragmentPlace::State::free) {

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cfloat>
-#include <cmath>
 #include <limits>
 
 #include "core/assertion.hpp"

@@ -4,6 +4,7 @@
 // only those that came ahead of others.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -43,9 +44,24 @@ class FragmentPlace {
 
     void set_free() { state_ = State::free; }
     /// The fragment of `event` begins. `bytes` 0: its size comes later.
-    void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at);
+    void begin(EventId event, Bytes bytes, Bytes chunk_size, Instant generated_at) {
+        state_ = State::receiving;
+        corrupt_ = false;
+        duplicated_ = false;
+        if (std::exchange(scattered_, false)) {
+            std::fill(ahead_.begin(), ahead_.end(), false);
+        }
+        chunks_ = 0;
+        in_order_ = 0;
+        event_ = event;
+        announce(bytes, chunk_size, generated_at);
+    }
     /// The size of the fragment that is arriving.
-    void announce(Bytes bytes, Bytes chunk_size, Instant generated_at);
+    void announce(Bytes bytes, Bytes chunk_size, Instant generated_at) {
+        bytes_ = bytes;
+        expected_ = static_cast<std::uint32_t>((bytes.count + chunk_size.count - 1) / chunk_size.count);
+        generated_at_ = generated_at;
+    }
     /// A chunk that had not arrived before, or `count` in a row.
     void add(std::uint32_t sequence, std::uint32_t count = 1) {
         chunks_ += count;
@@ -62,8 +78,21 @@ class FragmentPlace {
     void complete() { state_ = State::complete; }
 
   private:
-    [[nodiscard]] bool any_ahead(std::uint32_t first, std::uint32_t count) const;
-    void add_around_gap(std::uint32_t sequence, std::uint32_t count);
+    [[nodiscard]] bool any_ahead(std::uint32_t first, std::uint32_t count) const {
+        const auto last = std::min<std::size_t>(std::size_t{first} + count, ahead_.size());
+        return std::find(ahead_.begin() + first, ahead_.begin() + static_cast<std::ptrdiff_t>(last), true) !=
+               ahead_.begin() + static_cast<std::ptrdiff_t>(last);
+    }
+    /// Marks what came behind a gap, or passes over what is marked behind a gap that was closed.
+    void add_around_gap(std::uint32_t sequence, std::uint32_t count) {
+        if (sequence >= in_order_) {
+            scattered_ = true;
+            std::fill_n(ahead_.begin() + sequence, count, true);
+        }
+        while (in_order_ < ahead_.size() && ahead_[in_order_]) {
+            ++in_order_;
+        }
+    }
 
     State state_ = State::closed;
     bool corrupt_ = false;

@@ -62,11 +62,7 @@ IdealTimes::IdealTimes(const Plan& plan, const NetworkPlan& network)
         fabric_ = {placement, fabric_layout(network, placement)};
         return;
     }
-    payload_rates_.push_back(payload_rate(network, network.producer_link));
-    for (const BitRate link : producer_links(network, plan.producers)) {
-        payload_rates_.push_back(payload_rate(network, link));
-    }
-    for (const BitRate link : consumer_links(network, plan.consumers)) {
+    for (const BitRate link : rank_links(network, plan.producers, plan.consumers, network.producer_link)) {
         payload_rates_.push_back(payload_rate(network, link));
     }
 }

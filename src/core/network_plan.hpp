@@ -81,6 +81,16 @@ inline std::vector<BitRate> consumer_links(const NetworkPlan& network, std::uint
     return link_rates(consumers, network.consumer_link, network.own_consumer_links);
 }
 
+/// Of all ranks, by number: the scheduler, with `of_scheduler`, the producers, the consumers.
+inline std::vector<BitRate> rank_links(const NetworkPlan& network, std::uint32_t producers,
+                                       std::uint32_t consumers, BitRate of_scheduler) {
+    std::vector<BitRate> links{of_scheduler};
+    for (const auto& of_role : {producer_links(network, producers), consumer_links(network, consumers)}) {
+        links.insert(links.end(), of_role.begin(), of_role.end());
+    }
+    return links;
+}
+
 /// Bytes of payload and of everything else in one full packet, preamble and gap between packets included.
 struct PacketShape {
     std::int64_t payload = 1;

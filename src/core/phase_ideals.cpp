@@ -71,13 +71,10 @@ void add_cuts(SlowestCut& slowest, const Plan& plan, const CutParts& parts, cons
 
 CutParts ranks_of(const Plan& plan, const NetworkPlan& network) {
     CutParts parts;
-    const auto add = [&](BitRate link) {
+    for (const BitRate link : rank_links(network, plan.producers, plan.consumers, network.producer_link)) {
         parts.of_end.push_back(static_cast<std::uint32_t>(parts.of_end.size()));
         parts.rates.push_back(payload_rate(network, link));
-    };
-    add(network.producer_link);
-    std::ranges::for_each(producer_links(network, plan.producers), add);
-    std::ranges::for_each(consumer_links(network, plan.consumers), add);
+    }
     return parts;
 }
 

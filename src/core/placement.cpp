@@ -48,10 +48,7 @@ Placement::Placement(const NetworkPlan& network, std::uint32_t producers, std::u
       host_of_(1 + producers + consumers),
       rail_of_(host_of_.size()) {
     place(network.fabric);
-    std::vector<BitRate> links = producer_links(network, producers);
-    links.insert(links.begin(), network.producer_link);
-    const std::vector<BitRate> more = consumer_links(network, consumers);
-    links.insert(links.end(), more.begin(), more.end());
+    const std::vector<BitRate> links = rank_links(network, producers, consumers, network.producer_link);
     std::uint32_t port = 0;
     for (std::uint32_t index = 0; index < hosts_.size(); ++index) {
         Host& host = hosts_[index];
@@ -87,18 +84,14 @@ void Placement::place(const FabricPlan& fabric) {
         }
     }
     if (plan.kind != PlacementKind::rows) {
-        place_scheduler(plan);
+        if (!plan.scheduler_shares) {
+            hosts_.emplace_back();
+        }
+        put_rank(0, plan.scheduler_shares ? 0 : shared_out_, 0);
     }
     for (Host& host : hosts_) {
         std::sort(host.ranks.begin(), host.ranks.end());
     }
-}
-
-void Placement::place_scheduler(const PlacementPlan& plan) {
-    if (!plan.scheduler_shares) {
-        hosts_.emplace_back();
-    }
-    put_rank(0, plan.scheduler_shares ? 0 : shared_out_, 0);
 }
 
 /// `place`: a host, or one of several on a host.

@@ -70,7 +70,6 @@ class Placement {
   private:
     [[nodiscard]] NodeId node_of(std::uint32_t rank) const;
     void place(const FabricPlan& fabric);
-    void place_scheduler(const PlacementPlan& plan);
     void put(const PlacedUnits& units, std::uint32_t unit, std::uint32_t place);
     void put_rank(std::uint32_t rank, std::uint32_t host, std::uint32_t rail);
     [[nodiscard]] bool has(Role role, std::uint32_t host) const;

@@ -7,7 +7,6 @@
 #include "core/distribution.hpp"
 #include "core/memory_need.hpp"
 #include "core/placement.hpp"
-#include "core/port_queues.hpp"
 #include "core/switch_memory.hpp"
 #include "core/uplink_queues.hpp"
 
@@ -153,14 +152,16 @@ void add(Pressure& all, Pressure::Setting setting, const PortQueue& at, double p
 void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, const PortQueue& at) {
     const SwitchPlan& switches = network.fabric.switches;
     const Priority priority = at.results ? network.fabric.control_priority : network.fabric.data_priority;
-    const auto pool = static_cast<double>(switches.pool.count -
-                                          largest_headroom(network, plan.producers, plan.consumers).count);
+    const SharedMemory memory = least_shared(network, plan.producers, plan.consumers);
     if (switches.is_lossless(priority)) {
+        // A sender uses one slice; what comes from all of them is spread over all slices.
         add(all, Pressure::Setting::pause, at,
-            moving(at.of_sender, at.in_switch, pool, switches.ingress_alpha, switches.ingress_threshold));
+            moving(at.of_sender * switches.slices, at.in_switch, static_cast<double>(memory.pool.count),
+                   switches.ingress_alpha, switches.ingress_threshold));
     } else {
         add(all, Pressure::Setting::drop, at,
-            moving(at.queue, at.in_switch, pool, switches.egress_alpha, switches.egress_threshold));
+            moving(at.queue, at.in_switch, static_cast<double>(memory.of_queues.count), switches.egress_alpha,
+                   switches.egress_threshold));
     }
     const EcnPlan& ecn = switches.ecn_of(priority);
     const bool is_marked = switches.ecn.on && ecn.on && (at.results || !plan.lossy()) &&

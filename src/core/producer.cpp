@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/ledger_report.hpp"
-#include "core/plan_limits.hpp"
 #include "core/set_phase.hpp"
 
 namespace weir::core {
@@ -97,11 +96,8 @@ Bytes Producer::occupied() const {
 
 void Producer::add(Instant now, const GeneratedEvent& event, Actions& out) {
     ledger_.generated.add(EventId::of(id_, event.sequence), event.bytes);
-    out.observe({.kind = Observation::Kind::generated,
-                 .peer = plan_.addressed() ? node_of(event.to) : scheduler_node(),
-                 .event = EventId::of(id_, event.sequence),
-                 .bytes = event.bytes,
-                 .elapsed = now - event.generated_at});
+    out.observe(Observation::Kind::generated, plan_.addressed() ? node_of(event.to) : scheduler_node(),
+                EventId::of(id_, event.sequence), event.bytes, now - event.generated_at);
     const bool fits = backlog_ + event.bytes <= plan_.buffer;
     const bool lost = (plan_.overflow == Overflow::drop && !fits) || is_full();
     const bool held = held_ && held_->hold(now, event, lost);
@@ -224,9 +220,7 @@ const char* Producer::on(Instant now, NodeId from, const Taken& taken, Actions& 
     }
     const auto kept = retained_.release({{from.index}, taken.place}, taken.event.sequence());
     if (!finished_ && let_go(now, kept, from, out)) {
-        generate(now, out);
-        start_transfers(now, out);
-        drain_if_empty(out);
+        go_on(now, out);
     }
     return nullptr;
 }
@@ -237,9 +231,7 @@ const char* Producer::on(Instant now, NodeId from, const InputArrived& input, Ac
         return "an input that has arrived already, that nothing waits for, or from another worker";
     }
     if (!finished_) {
-        generate(now, out);
-        start_transfers(now, out);
-        drain_if_empty(out);
+        go_on(now, out);
     }
     return nullptr;
 }
@@ -263,12 +255,9 @@ void Producer::decline(const Grant& grant, Actions& out) const {
 
 void Producer::lose(Instant now, const GeneratedEvent& event, LostRange::Reason reason, Actions& out) {
     ledger_.lost.add(EventId::of(id_, event.sequence), event.bytes);
-    out.observe({.kind = reason == LostRange::Reason::overflow ? Observation::Kind::dropped
-                                                               : Observation::Kind::left_over,
-                 .peer = scheduler_node(),
-                 .event = EventId::of(id_, event.sequence),
-                 .bytes = event.bytes,
-                 .elapsed = now - event.generated_at});
+    out.observe(
+        reason == LostRange::Reason::overflow ? Observation::Kind::dropped : Observation::Kind::left_over,
+        scheduler_node(), EventId::of(id_, event.sequence), event.bytes, now - event.generated_at);
     if (!lost_ranges_.empty() && lost_ranges_.back().reason == reason &&
         lost_ranges_.back().last + 1 == event.sequence) {
         lost_ranges_.back().last = event.sequence;
@@ -286,11 +275,8 @@ bool Producer::let_go(Instant now, const std::optional<WaitingEvent>& kept, Node
 }
 
 void Producer::gone(Instant now, const WaitingEvent& event, NodeId to, Actions& out) const {
-    out.observe({.kind = Observation::Kind::gone,
-                 .peer = to,
-                 .event = EventId::of(id_, event.sequence),
-                 .bytes = event.bytes,
-                 .elapsed = now - event.generated_at});
+    out.observe(Observation::Kind::gone, to, EventId::of(id_, event.sequence), event.bytes,
+                now - event.generated_at);
 }
 
 void Producer::abandon_waiting(Instant now, Actions& out) {

@@ -24,16 +24,13 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/addressed_offers.hpp"
 #include "core/event_generator.hpp"
-#include "core/grant_queue.hpp"
 #include "core/held_events.hpp"
 #include "core/ledger.hpp"
 #include "core/pacer.hpp"
 #include "core/plan.hpp"
 #include "core/plan_limits.hpp"
-#include "core/retained_fragments.hpp"
-#include "core/unconfirmed_events.hpp"
+#include "core/producer_parts.hpp"
 #include "core/waiting_events.hpp"
 
 namespace weir::core {
@@ -56,6 +53,8 @@ struct LostRange {
     Reason reason = Reason::overflow;
 };
 
+// More functions: one state machine, whose steps share transfers, backlog and ledger. What has a state of its
+// own is in producer_parts.hpp.
 class Producer {
   public:
     /// Ranges of lost events that are kept by name; further losses are counted only.
@@ -131,9 +130,14 @@ class Producer {
     void release_held(Instant now);
     void offer(Actions& out);
     void start_transfers(Instant now, Actions& out);
+    /// Room or an event may have come: generates and sends what can be, or has drained.
+    void go_on(Instant now, Actions& out) {
+        generate(now, out);
+        start_transfers(now, out);
+        drain_if_empty(out);
+    }
     bool start_transfer(Instant now, StreamId stream, Actions& out);
     std::optional<WaitingGrant> next_grant();
-    std::optional<WaitingEvent> take_for(const Grant& grant);
     void start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked, Actions& out);
     void hand_over(Instant now, Actions& out);
     void hand_over_chunks(Instant now, StreamId stream, Actions& out);

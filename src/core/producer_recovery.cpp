@@ -28,9 +28,7 @@ const char* Producer::on_done(Instant now, const Taken& taken, Actions& out) {
         return "taken, of an event that was not sent";
     }
     confirm(now, *event, out);
-    generate(now, out);
-    start_transfers(now, out);
-    drain_if_empty(out);
+    go_on(now, out);
     return nullptr;
 }
 
@@ -60,9 +58,7 @@ const char* Producer::on(Instant now, NodeId from, const Revoke& revoke, Actions
         break_off(*event, revoke.consumer, event->bytes, out);
         put_back(now, *event, out);
     }
-    generate(now, out);
-    start_transfers(now, out);
-    drain_if_empty(out);
+    go_on(now, out);
     return nullptr;
 }
 
@@ -76,11 +72,7 @@ void Producer::break_off(const WaitingEvent& event, ConsumerId consumer, Bytes h
     if (broken_deliveries_.size() < broken_deliveries_limit) {
         broken_deliveries_.push_back(delivery);
     }
-    out.observe({.kind = Observation::Kind::taken_back,
-                 .peer = node_of(consumer),
-                 .event = delivery.event,
-                 .bytes = handed_over,
-                 .elapsed = {}});
+    out.observe(Observation::Kind::taken_back, node_of(consumer), delivery.event, handed_over);
 }
 
 void Producer::put_back(Instant now, const WaitingEvent& event, Actions& out) {

@@ -28,7 +28,7 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
             return false;
         }
         waiting = *next;
-        found = take_for(grant);
+        found = unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_->take(grant);
         if (!found) {
             decline(grant, out);
         }
@@ -46,16 +46,9 @@ bool Producer::start_transfer(Instant now, StreamId stream, Actions& out) {
     const NodeId consumer = node_of(grant.consumer);
     // A grant that was there before the event (policy `none`) was not waited for, and waited itself.
     const Instant ready_at = std::max(waiting.received_at, transfer.event.offered_at);
-    out.observe({.kind = Observation::Kind::granted,
-                 .peer = consumer,
-                 .event = event,
-                 .bytes = transfer.event.bytes,
-                 .elapsed = ready_at - transfer.event.offered_at});
-    out.observe({.kind = Observation::Kind::transfer_started,
-                 .peer = consumer,
-                 .event = event,
-                 .bytes = transfer.event.bytes,
-                 .elapsed = now - ready_at});
+    out.observe(Observation::Kind::granted, consumer, event, transfer.event.bytes,
+                ready_at - transfer.event.offered_at);
+    out.observe(Observation::Kind::transfer_started, consumer, event, transfer.event.bytes, now - ready_at);
     hand_over_chunks(now, stream, out);
     return true;
 }
@@ -68,10 +61,6 @@ std::optional<WaitingGrant> Producer::next_grant() {
         return grants_.pop_for(waiting_->addressees());
     }
     return grants_.pop();
-}
-
-std::optional<WaitingEvent> Producer::take_for(const Grant& grant) {
-    return unconfirmed_.any_returned() ? unconfirmed_.pop_returned() : waiting_->take(grant);
 }
 
 void Producer::start_again(Instant now, StreamId stream, const RetainedFragments::Asked& asked,
@@ -198,9 +187,7 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
         return;
     }
     end_transfer(now, transfer, out);
-    generate(now, out);
-    start_transfers(now, out);
-    drain_if_empty(out);
+    go_on(now, out);
 }
 
 void Producer::on_chunks_passed(StreamId stream, std::uint32_t count, Actions& out) {
@@ -238,11 +225,8 @@ void Producer::end_transfer(Instant now, Transfer& transfer, Actions& out) {
         if (!plan_.outlives_consumers) {
             ledger_.sent.add(event, transfer.event.bytes);
         }
-        out.observe({.kind = Observation::Kind::transfer_completed,
-                     .peer = consumer,
-                     .event = event,
-                     .bytes = transfer.event.bytes,
-                     .elapsed = now - transfer.started_at});
+        out.observe(Observation::Kind::transfer_completed, consumer, event, transfer.event.bytes,
+                    now - transfer.started_at);
         if (plan_.asks_again()) {
             // Granted twice before either had left: what the place is for now is the later one.
             let_go(now, retained_.release(to), consumer, out);

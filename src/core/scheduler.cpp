@@ -1,6 +1,5 @@
 #include "core/scheduler.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -152,7 +151,8 @@ const char* Scheduler::on(Instant /*now*/, NodeId from, const Offer& offer, Acti
     if (offer.more == Offer::More::none && !producer.last_offer) {
         producer.last_offer = true;
         if (common_offers_->end_one()) {
-            complete_generation(out);
+            // With `saturate` some are ahead of others; every event that was begun gets all of its fragments.
+            send_producers(Complete{common_offers_->begun_events()}, out);
         }
     }
     return nullptr;
@@ -164,14 +164,6 @@ void Scheduler::update_common_offers() {
     waiting_events_ = common - together_.granted.events;
     together_.offered.events = common;
     update_policy(ProducerId{0});
-}
-
-/// Generation `saturate` ends with some producers ahead of others; every event that was begun gets all of
-/// its fragments.
-void Scheduler::complete_generation(Actions& out) {
-    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.emplace_back(node_of(ProducerId{producer}), Complete{common_offers_->begun_events()});
-    }
 }
 
 /// Whether some event can have been done so; its slot is not looked at.
@@ -350,9 +342,7 @@ void Scheduler::tick(Instant now, Actions& out) {
     }
     const std::int64_t number = periods_until(now, plan_.shaping.tick);
     next_tick_ = next_multiple(now, plan_.shaping.tick);
-    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.emplace_back(node_of(ProducerId{producer}), Tick{number});
-    }
+    send_producers(Tick{number}, out);
 }
 
 Instant Scheduler::next_deadline() const {
@@ -387,6 +377,54 @@ bool Scheduler::has_reported(NodeId node) const {
 
 void Scheduler::violation(NodeId from, const char* detail, Actions& out) {
     out.faults.push_back({.source = from, .destination = scheduler_node(), .detail = detail});
+}
+
+// Addressed events: what each producer has offered for each consumer
+
+Scheduler::PairAccount* Scheduler::pair_account(Pairing pair) {
+    if (!plan_.addressed()) {
+        return nullptr;
+    }
+    const auto index = plan_.traffic->pair(pair.producer, pair.consumer);
+    return index ? &pairs_[*index] : nullptr;
+}
+
+void Scheduler::update_policy(Pairing pair) {
+    const PairAccount& account = *pair_account(pair);
+    policy_->update(pair.producer, pair.consumer, account.offered - account.granted);
+}
+
+const char* Scheduler::on_addressed(ProducerId from, const Offer& offer) {
+    ProducerAccount& producer = producers_[from.value];
+    PairAccount* const pair = offer.to.value < consumers_.size() ? pair_account({from, offer.to}) : nullptr;
+    if (plan_.consumers_grant() || producer.drained || pair == nullptr ||
+        offer.offered.bytes < pair->offered.bytes || offer.offered.events < pair->offered.events) {
+        return "an offer for a consumer that the producer does not send to, or less than it offered before";
+    }
+    const Traffic more = offer.offered - pair->offered;
+    // As much as there is between two of them: no producer offers more than it can have generated.
+    if (!is_amount(plan_, more) || !adds_up(producer.offered.bytes, more.bytes) ||
+        !can_follow(producer, {producer.offered.events + more.events, producer.offered.bytes + more.bytes})) {
+        return "an offer of more than there can be";
+    }
+    pair->offered = offer.offered;
+    producer.offered += more;
+    waiting_events_ += more.events;
+    update_policy(from);
+    update_policy({from, offer.to});
+    return nullptr;
+}
+
+/// The producer has drained: what it offered and did not send is lost.
+void Scheduler::forget_waiting(ProducerId producer) {
+    if (!plan_.addressed() || policy_ == nullptr) {
+        return;
+    }
+    for (const ConsumerId consumer : plan_.traffic->receivers_of(producer)) {
+        PairAccount& pair = *pair_account({producer, consumer});
+        pair.offered = pair.granted;
+        update_policy({producer, consumer});
+    }
 }
 
 }  // namespace weir::core

@@ -7,20 +7,22 @@
 // to all of them (initiation `pull`: to the consumer, which asks them). The policy chooses the consumer.
 //
 // Addressed events: offers are per consumer, so there is an account for each pair of a producer and a
-// consumer between which the traffic plan has transfers (scheduler_pairs.cpp).
+// consumer between which the traffic plan has transfers.
 //
 // --on-failure continue (scheduler_recovery.cpp): a consumer that is lost is taken out, and is taken in again
 // with a new epoch when something is heard of it. Whether an event is done is decided here alone: it is when
 // its Done comes before its consumer is lost.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/common_offers.hpp"
+#include "core/ids.hpp"
+#include "core/indexed_heap.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/policy.hpp"
@@ -28,6 +30,48 @@
 
 namespace weir::core {
 
+/// Pattern `build`: what all producers have offered. An event is there when every one of them has offered its
+/// fragment; generation is over when every one has reported it.
+class CommonOffers {
+  public:
+    explicit CommonOffers(std::uint32_t producers) : producers_(producers), least_(producers) {
+        for (std::uint32_t producer = 0; producer < producers; ++producer) {
+            least_.update(producer, 0);
+        }
+    }
+
+    /// The producer has offered `more`, which makes `events` fragments since the start.
+    void add(ProducerId producer, const Traffic& more, std::uint64_t events) {
+        fragments_ += more;
+        most_ = std::max(most_, events);
+        least_.update(producer.value, events);
+    }
+    /// The producer has only so many of the events that it offered, and will have no others.
+    void limit(ProducerId producer, std::uint64_t events) { least_.update(producer.value, events); }
+    /// One more producer has made its last offer. True: that was the last one.
+    bool end_one() { return ++ended_ == producers_; }
+
+    /// Events of which every producer has offered a fragment.
+    [[nodiscard]] std::uint64_t events() const { return least_.key(least_.top()); }
+    /// Events of which some producer has offered a fragment.
+    [[nodiscard]] std::uint64_t begun_events() const { return most_; }
+    /// Sum over all fragments.
+    [[nodiscard]] Bytes bytes() const { return fragments_.bytes; }
+    /// The mean size of an event; not before the first offer.
+    [[nodiscard]] Bytes mean_event() const {
+        return {fragments_.bytes.count / static_cast<std::int64_t>(fragments_.events) *
+                static_cast<std::int64_t>(producers_)};
+    }
+
+  private:
+    std::uint32_t producers_;
+    IndexedHeap<std::uint64_t> least_;  ///< producers by offered events
+    std::uint64_t most_ = 0;
+    Traffic fragments_;  ///< offered
+    std::uint32_t ended_ = 0;
+};
+
+// More functions: one state machine, whose steps share the accounts of producers, consumers and pairs.
 class Scheduler {
   public:
     /// How long after all producers have drained, and after any event that arrives later, one may still be
@@ -179,7 +223,12 @@ class Scheduler {
     void close_if_all_reported();
 
     void update_common_offers();
-    void complete_generation(Actions& out);
+    template <typename Message>
+    void send_producers(const Message& message, Actions& out) const {
+        for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
+            out.messages.emplace_back(node_of(ProducerId{producer}), message);
+        }
+    }
     [[nodiscard]] bool can_follow(const ProducerAccount& producer, const Traffic& offered) const;
     const char* on_addressed(ProducerId from, const Offer& offer);
     void forget_waiting(ProducerId producer);

@@ -159,9 +159,7 @@ void Scheduler::finish(Actions& out) {
         return;
     }
     state_ = State::closing;
-    for (std::uint32_t producer = 0; producer < producers_.size(); ++producer) {
-        out.messages.emplace_back(node_of(ProducerId{producer}), Finish{});
-    }
+    send_producers(Finish{}, out);
     for (std::uint32_t consumer = 0; consumer < consumers_.size(); ++consumer) {
         if (consumers_[consumer].lost) {
             ++missing_reports_;

@@ -76,7 +76,7 @@ void Scheduler::take_out(Instant now, ConsumerId consumer, Actions& out) {
     losses_.push_back(loss);
     update_policy(consumer);
     put_off_end(now);
-    out.observe({.kind = Observation::Kind::consumer_lost, .peer = node_of(consumer)});
+    out.observe(Observation::Kind::consumer_lost, node_of(consumer));
     close_if_all_reported();
 }
 
@@ -126,7 +126,7 @@ void Scheduler::admit(Instant now, ConsumerId consumer, Actions& out) {
     WEIR_ASSERT(latest != losses_.rend());
     latest->back_at = now;
     update_policy(consumer);
-    out.observe({.kind = Observation::Kind::consumer_admitted, .peer = node_of(consumer)});
+    out.observe(Observation::Kind::consumer_admitted, node_of(consumer));
     out.messages.emplace_back(node_of(consumer), Admit{account.epoch});
 }
 

@@ -1,9 +1,7 @@
 #include "core/uplink_queues.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "core/fabric_layout.hpp"

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/messages.hpp"
 #include "core/plan.hpp"
+#include "core/ring_queue.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {

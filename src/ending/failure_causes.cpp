@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ending/failure_detector.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::ending {
 
@@ -22,7 +23,7 @@ std::vector<int> without(std::vector<int> ranks, int rank) {
     return ranks;
 }
 
-/// "3 more ranks on fn03, fn04 and 7 other hosts"
+/// "3 more ranks on fn03, fn04 and 7 more"
 std::string others_text(const job::RunSettings& settings, const std::vector<int>& ranks) {
     std::vector<std::string> hosts;
     for (const int rank : ranks) {
@@ -31,13 +32,8 @@ std::string others_text(const job::RunSettings& settings, const std::vector<int>
             hosts.push_back(host);
         }
     }
-    const std::size_t unnamed = hosts.size() > named_max ? hosts.size() - named_max : 0;
-    hosts.resize(hosts.size() - unnamed);
-    return fmt::format("{} more {} on {}{}", ranks.size(), ranks.size() == 1 ? "rank" : "ranks",
-                       fmt::join(hosts, ", "),
-                       unnamed == 0   ? std::string{}
-                       : unnamed == 1 ? std::string(" and 1 other host")
-                                      : fmt::format(" and {} other hosts", unnamed));
+    return fmt::format("{} more {} on {}", ranks.size(), ranks.size() == 1 ? "rank" : "ranks",
+                       files::listed(hosts, named_max));
 }
 
 /// Small messages, such as heartbeats, get through where an MTU on the way is too small, and large ones
@@ -97,8 +93,7 @@ show::Failure FailureDetector::cause_of(const Evidence& evidence) const {
 }
 
 std::string FailureDetector::silence_text(int rank) const {
-    return fmt::format("{} has not responded for {:.1f} s", name_of(rank),
-                       settings_.silence_timeout.in_seconds());
+    return fmt::format("{} has not responded for {}", name_of(rank), files::exact(settings_.silence_timeout));
 }
 
 show::Failure FailureDetector::own_host_cut_off(const std::vector<int>& silent,
@@ -109,8 +104,8 @@ show::Failure FailureDetector::own_host_cut_off(const std::vector<int>& silent,
     }
     return failure_of(
         settings_, self_,
-        fmt::format("{} receives nothing from other hosts: none of the {} ranks there for {:.1f} s{}{}",
-                    name_of(self_), silent.size(), shortest.in_seconds(), consequence.empty() ? "" : "; ",
+        fmt::format("{} receives nothing from other hosts: none of the {} ranks there for {}{}{}",
+                    name_of(self_), silent.size(), files::readable(shortest), consequence.empty() ? "" : "; ",
                     consequence));
 }
 

@@ -2,15 +2,15 @@
 // what does not fit, which wraps (4294967297 becomes 1) or is undefined (1e300 as an integer).
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace weir::files {
 
@@ -42,52 +42,76 @@ T whole_number(const Json& json) {
     throw JsonNumberError("a number that is not whole, or does not fit");
 }
 
-// Reads a value, whatever it is made of. They throw nlohmann::json::exception.
+/// A struct with a list of its fields: each_field(value, visit) calls visit(name, member) of each. Who writes
+/// it and who reads it use the same list. It stands in the namespace of the struct.
+template <typename T>
+concept HasFields = requires(T& value) { each_field(value, [](const char*, auto&&) {}); };
 
-template <typename Json>
-void read_checked(const Json& json, bool& value) {
-    json.get_to(value);
-}
-template <typename Json>
-void read_checked(const Json& json, std::string& value) {
-    json.get_to(value);
-}
-template <typename Json>
-void read_checked(const Json& json, double& value) {
-    if (!json.is_number()) {  // the library takes true for 1
-        throw JsonNumberError("something else than a number");
+/// For each_field of `Struct`, to read or to write.
+template <typename T, typename Struct>
+concept MaybeConst = std::is_same_v<std::remove_const_t<T>, Struct>;
+
+/// The value as JSON, whatever it is made of; nothing is null.
+template <typename Json, typename T>
+Json json_of(const T& value) {
+    Json json;
+    if constexpr (HasFields<const T>) {
+        each_field(value, [&](const char* name, auto&& member) { json[name] = json_of<Json>(member); });
+    } else if constexpr (requires { value.has_value(); }) {
+        json = value ? json_of<Json>(*value) : Json();
+    } else if constexpr (requires { typename T::mapped_type; }) {
+        json = Json::object();
+        for (const auto& [key, one] : value) {
+            if constexpr (std::is_integral_v<typename T::key_type>) {
+                json[std::to_string(key)] = json_of<Json>(one);
+            } else {
+                json[key] = json_of<Json>(one);
+            }
+        }
+    } else if constexpr (requires(T& list) { list.emplace_back(); }) {
+        json = Json::array();
+        for (const auto& one : value) {
+            json.push_back(json_of<Json>(one));
+        }
+    } else {
+        json = value;
     }
-    json.get_to(value);
+    return json;
 }
-template <typename Json, std::integral T>
+
+/// Reads what json_of() wrote. Throws nlohmann::json::exception.
+template <typename Json, typename T>
 void read_checked(const Json& json, T& value) {
-    value = whole_number<T>(json);
-}
-template <typename Json, typename T>
-void read_checked(const Json& json, std::optional<T>& value) {
-    value.reset();
-    if (!json.is_null()) {
-        read_checked(json, value.emplace());
-    }
-}
-template <typename Json, typename T>
-void read_checked(const Json& json, std::vector<T>& values) {
-    if (!json.is_array()) {
-        throw JsonNumberError("something else than a list");
-    }
-    values.clear();
-    for (const Json& one : json) {
-        read_checked(one, values.emplace_back());
-    }
-}
-template <typename Json, typename T>
-void read_checked(const Json& json, std::map<std::string, T>& values) {
-    if (!json.is_object()) {
-        throw JsonNumberError("something else than an object");
-    }
-    values.clear();
-    for (const auto& [name, one] : json.items()) {
-        read_checked(one, values[name]);
+    if constexpr (HasFields<T>) {
+        each_field(value, [&](const char* name, auto&& member) { read_checked(json.at(name), member); });
+    } else if constexpr (requires { value.has_value(); }) {
+        value.reset();
+        if (!json.is_null()) {
+            read_checked(json, value.emplace());
+        }
+    } else if constexpr (requires { typename T::mapped_type; }) {
+        value.clear();
+        for (const auto& [name, one] : json.template get_ref<const typename Json::object_t&>()) {
+            if constexpr (std::is_integral_v<typename T::key_type>) {
+                typename T::key_type key = 0;
+                std::from_chars(name.data(), name.data() + name.size(), key);
+                read_checked(one, value[key]);
+            } else {
+                read_checked(one, value[name]);
+            }
+        }
+    } else if constexpr (requires { value.emplace_back(); }) {
+        value.clear();
+        for (const Json& one : json.template get_ref<const typename Json::array_t&>()) {
+            read_checked(one, value.emplace_back());
+        }
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        value = whole_number<T>(json);
+    } else {
+        if (std::is_floating_point_v<T> && !json.is_number()) {  // the library takes true for 1
+            throw JsonNumberError("something else than a number");
+        }
+        json.get_to(value);
     }
 }
 template <typename T, typename Json>
@@ -95,6 +119,27 @@ T checked(const Json& json) {
     T value{};
     read_checked(json, value);
     return value;
+}
+
+// Fields of an object: null or nothing where there is none, or it is of another type.
+
+template <typename Json>
+const Json& field(const Json& json, const char* name) {
+    static const Json nothing;
+    const auto found = json.find(name);
+    return found == json.end() ? nothing : *found;
+}
+template <typename T, typename Json>
+std::optional<T> value_in(const Json& json, const char* name) {
+    try {
+        return checked<T>(field(json, name));
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
+}
+template <typename Json>
+std::string text_in(const Json& json, const char* name) {
+    return value_in<std::string>(json, name).value_or("");
 }
 
 }  // namespace weir::files

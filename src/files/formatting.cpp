@@ -3,77 +3,165 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <vector>
 
 namespace weir::files {
 
 namespace {
 
-constexpr std::array<RateUnit, 4> rate_units{{{1e3, "kb/s"}, {1e6, "Mb/s"}, {1e9, "Gb/s"}, {1e12, "Tb/s"}}};
+// GNU C++, as in core/units.hpp.
+__extension__ using Wide = __int128;
 
-/// Enough decimals for the wanted number of significant digits, at most `digits - 1`.
-std::string significant(double value, int digits) {
-    int decimals = digits - 1;
-    // Half a unit of the last digit decides where rounding carries into another digit.
-    for (double limit = 10; decimals > 0 && std::abs(value) + 0.5 * std::pow(10, -decimals) >= limit;
-         limit *= 10) {
-        --decimals;
+std::string without_zeros(std::string text) {
+    if (text.find('.') != std::string::npos) {
+        text.erase(text.find_last_not_of('0') + 1);
+        text.erase(text.find_last_not_of('.') + 1);
     }
-    return fmt::format("{:.{}f}", value, decimals);
+    return text == "-0" ? "0" : text;
+}
+
+double rounded(double value, int digits = 3) {
+    return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
+}
+
+bool is_binary(const Unit& unit) {
+    return unit.name.find('i') != std::string_view::npos;
+}
+
+/// The largest decimal unit in which the value is at least 1; of 0 the plain one, with a name of its own.
+const Unit& unit_of(double value, std::span<const Unit> units, const Unit& plain) {
+    for (const Unit& unit : units) {
+        if (!is_binary(unit) && std::abs(value) >= static_cast<double>(unit.factor)) {
+            return unit;
+        }
+    }
+    return value == 0 ? plain : units.back();
+}
+
+/// What three digits round up to the next unit is written in that unit.
+std::string scaled(double value, std::span<const Unit> units, const Unit& plain) {
+    if (std::isnan(value)) {
+        return "-";
+    }
+    const Unit& unit = unit_of(rounded(value), units, plain);
+    return fmt::format("{} {}", number(value / static_cast<double>(unit.factor)), unit.name);
+}
+
+std::string exact_text(std::int64_t value, std::span<const Unit> units, const Unit& plain) {
+    std::string best;
+    std::size_t fewest_digits = 0;
+    for (const Unit& unit : units) {
+        if (value < unit.factor) {
+            continue;
+        }
+        std::string text = fmt::format("{}", value / unit.factor);
+        std::size_t digits = text.size();
+        std::int64_t left = value % unit.factor;
+        if (left != 0) {
+            text += '.';
+        }
+        constexpr int most_decimals = 12;
+        for (int i = 0; left != 0 && i < most_decimals; ++i, ++digits) {
+            const Wide shifted = static_cast<Wide>(left) * 10;
+            text += static_cast<char>('0' + static_cast<int>(shifted / unit.factor));
+            left = static_cast<std::int64_t>(shifted % unit.factor);
+        }
+        if (left == 0 && (best.empty() || digits < fewest_digits)) {
+            best = fmt::format("{} {}", text, unit.name);
+            fewest_digits = digits;
+        }
+    }
+    return best.empty() ? fmt::format("{} {}", value, plain.name) : best;
 }
 
 }  // namespace
 
-RateUnit unit_for(core::BitRate rate) {
-    RateUnit best = rate_units.front();
-    for (const RateUnit& unit : rate_units) {
-        if (static_cast<double>(rate.bits_per_second) >= unit.bits_per_second) {
-            best = unit;
-        }
+std::string number(double value, int digits) {
+    if (!std::isfinite(value)) {
+        return std::isnan(value) ? "-" : value < 0 ? "-∞" : "∞";
     }
-    return best;
+    const std::string text = fmt::format("{:.{}e}", value, digits - 1);
+    const std::size_t end = text.find('e');
+    const int exponent = std::stoi(text.substr(end + 1));
+    return value != 0 && exponent < -4
+               ? fmt::format("{}e{}", without_zeros(text.substr(0, end)), exponent)
+               : without_zeros(fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent)));
 }
 
-std::string in_unit(core::BitRate rate, RateUnit unit) {
-    return significant(static_cast<double>(rate.bits_per_second) / unit.bits_per_second, 4);
+std::string cell(double value) {
+    return std::abs(value) < 0.1 ? without_zeros(fmt::format("{:.3f}", value)) : number(value);
+}
+
+std::string rate_text(double bits_per_second) {
+    return scaled(bits_per_second, rate_units, rate_units.back());
+}
+
+std::string bytes_text(double bytes) {
+    const auto in = [&](const Unit& unit) { return bytes / static_cast<double>(unit.factor); };
+    const auto is_exact = [](double value) { return rounded(value) == value; };
+    const double decimal = in(unit_of(bytes, byte_units, byte_units.back()));
+    for (const Unit& unit : byte_units) {
+        if (is_binary(unit) && in(unit) >= 1 && is_exact(in(unit))) {
+            std::string text = number(in(unit));
+            if (text.size() < number(decimal).size() || !is_exact(decimal)) {
+                return fmt::format("{} {}", text, unit.name);
+            }
+            break;
+        }
+    }
+    return scaled(bytes, byte_units, byte_units.back());
+}
+
+std::string seconds_text(double seconds) {
+    return scaled(seconds * 1e9, time_units, time_units.front());
+}
+
+std::string readable(core::BitRate rate) {
+    return rate_text(static_cast<double>(rate.bits_per_second));
+}
+std::string readable(core::Bytes bytes) {
+    return bytes_text(static_cast<double>(bytes.count));
+}
+std::string readable(core::Duration duration) {
+    return scaled(static_cast<double>(duration.ns), time_units, time_units.front());
+}
+
+std::string exact(core::BitRate rate) {
+    return exact_text(rate.bits_per_second, rate_units, rate_units.back());
+}
+std::string exact(core::Bytes bytes) {
+    return exact_text(bytes.count, byte_units, byte_units.back());
+}
+std::string exact(core::Duration duration) {
+    return exact_text(duration.ns, time_units, time_units.front());
+}
+
+Unit unit_for(core::BitRate rate) {
+    return unit_of(static_cast<double>(rate.bits_per_second), rate_units, rate_units.back());
+}
+
+std::string in_unit(core::BitRate rate, Unit unit) {
+    return cell(static_cast<double>(rate.bits_per_second) / static_cast<double>(unit.factor));
+}
+
+std::string instant(double seconds, int decimals) {
+    return without_zeros(fmt::format("{:.{}f}", seconds, decimals)) + " s";
+}
+
+std::string rough_time(double seconds) {
+    if (seconds >= 3600) {
+        const auto minutes = static_cast<std::int64_t>(seconds) / 60;
+        return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+    }
+    return seconds >= 100 ? number(seconds / 60) + " min" : fmt::format("{:.0f} s", seconds);
 }
 
 std::string exact_seconds(std::int64_t ns) {
     constexpr std::int64_t second = 1'000'000'000;
     return fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", std::abs(ns) / second, std::abs(ns) % second);
-}
-
-std::string readable(core::BitRate rate) {
-    const RateUnit unit = unit_for(rate);
-    return in_unit(rate, unit) + " " + unit.name;
-}
-
-std::string readable(core::Bytes bytes) {
-    constexpr std::array<const char*, 7> names{"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-    auto value = static_cast<double>(bytes.count);
-    std::size_t unit = 0;
-    while (std::abs(value) >= 1000 && unit + 1 < names.size()) {
-        value /= 1000;
-        ++unit;
-    }
-    return unit == 0 ? fmt::format("{} B", bytes.count) : significant(value, 4) + " " + names[unit];
-}
-
-std::string readable(core::Duration duration) {
-    const auto ns = static_cast<double>(duration.ns);
-    if (std::abs(ns) < 1e3) {
-        return fmt::format("{} ns", duration.ns);
-    }
-    // What three digits round up to the next unit is written in that unit.
-    if (std::abs(ns) < 999.5e3) {
-        return significant(ns * 1e-3, 3) + " us";
-    }
-    if (std::abs(ns) < 999.5e6) {
-        return significant(ns * 1e-6, 3) + " ms";
-    }
-    return significant(ns * 1e-9, 3) + " s";
 }
 
 std::string length_text(core::Duration length) {
@@ -85,35 +173,30 @@ std::string length_text(core::Duration length) {
 std::string percent(double fraction) {
     const double value = fraction * 100;
     if (!std::isfinite(value)) {
-        return "? %";
+        return "-";
     }
-    // Not quite all is not all.
-    if (value >= 99.5 && value < 100) {
-        return value >= 99.95 ? "above 99.9 %" : fmt::format("{:.1f} %", value);
+    // Not quite all is not all, and hardly anything not nothing.
+    if (value >= 99.95 && value < 100) {
+        return "above 99.9 %";
     }
-    if (value == 0 || std::abs(value) >= 9.95) {
-        return fmt::format("{:.0f} %", value);
+    if (value != 0 && std::abs(value) < 0.05) {
+        return "below 0.1 %";
     }
-    return std::abs(value) < 0.05 ? "below 0.1 %" : fmt::format("{:.1f} %", value);
+    const bool whole = std::abs(value) >= 9.95 && (value < 99.5 || value >= 100);
+    return without_zeros(fmt::format("{:.{}f}", value, whole ? 0 : 1)) + " %";
 }
 
 std::string loss_share(std::uint64_t part, std::uint64_t whole) {
-    if (part == 0 || whole == 0) {
-        return part == 0 ? "0 %" : "? %";
-    }
     const double share = static_cast<double>(part) / static_cast<double>(whole);
-    if (share >= 0.1) {
-        return percent(share);
+    if (part == 0 || !(share < 0.1)) {
+        return percent(part == 0 ? 0 : share);
     }
-    if (share >= 0.001) {
-        return fmt::format("{:.2g} %", 100 * share);
-    }
-    std::string text = fmt::format("{:.1e}", share);
-    // As people write it: 6.1e-5.
-    if (const auto zero = text.find("e-0"); zero != std::string::npos) {
-        text.erase(zero + 2, 1);
-    }
-    return text;
+    return share >= 0.001 ? number(100 * share, 2) + " %" : number(share, 2);
+}
+
+std::string change(double times) {
+    const double percents = 100 * (times - 1);
+    return std::abs(percents) < 999.95 ? fmt::format("{:+.1f} %", percents) : "x " + number(times);
 }
 
 std::string counted(std::uint64_t number, std::string_view singular) {
@@ -127,20 +210,26 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices, std::size_t named) {
+std::string listed(std::span<const std::string> names, std::size_t most) {
+    const std::size_t shown = names.size() <= most + 1 ? names.size() : most;
+    const std::string_view last = shown < names.size() ? ", " : " and ";
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i) {
+        text += i == 0 ? "" : i + 1 < shown ? ", " : last;
+        text += names[i];
+    }
+    return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+}
+
+std::string name_some(std::string_view singular, std::span<const std::uint32_t> indices, std::size_t most) {
     if (indices.empty()) {
         return fmt::format("no {}", singular);
     }
-    std::string text = fmt::format("{}{} {}", singular, indices.size() == 1 ? "" : "s", indices[0]);
-    // One index more is named rather than called "1 other".
-    const std::size_t shown = indices.size() <= named + 1 ? indices.size() : named;
-    for (std::size_t i = 1; i < shown; ++i) {
-        text += fmt::format("{}{}", i + 1 == indices.size() ? " and " : ", ", indices[i]);
+    std::vector<std::string> names;
+    for (const std::uint32_t index : indices) {
+        names.push_back(std::to_string(index));
     }
-    if (shown < indices.size()) {
-        text += fmt::format(" and {} more", indices.size() - shown);
-    }
-    return text;
+    return fmt::format("{}{} {}", singular, names.size() == 1 ? "" : "s", listed(names, most));
 }
 
 std::string node_text(core::NodeId node) {
@@ -150,6 +239,15 @@ std::string node_text(core::NodeId node) {
 
 std::string node_text(core::NodeId node, std::string_view host) {
     return host.empty() ? node_text(node) : fmt::format("{} on {}", node_text(node), host);
+}
+
+std::optional<core::Role> role_named(std::string_view name) {
+    for (const core::Role role : {core::Role::producer, core::Role::consumer, core::Role::scheduler}) {
+        if (name == core::role_name(role)) {
+            return role;
+        }
+    }
+    return std::nullopt;
 }
 
 std::string utc_text(std::int64_t unix_ns) {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "files/formatting.hpp"
-#include "host/quantity_text.hpp"
-#include "host/rules.hpp"
 
 namespace weir::host {
 
@@ -56,7 +55,7 @@ std::string facts_text(const CheckResult& result, const HostListText& host_list)
     std::string text;
     constexpr std::size_t indent = 36;
     std::string unknown;
-    for (const ComparedFact& fact : result.comparison.facts) {
+    for (const ComparedFact& fact : result.facts) {
         if (fact.values.size() == 1 && fact.values.front().value.empty()) {
             unknown += fmt::format("{}{}", unknown.empty() ? "" : ", ", fact.name);
             continue;
@@ -83,13 +82,15 @@ std::string probe_text(const ProbeResult& probe) {
                                    probe.pairs.size(), probe.all_pairs, summary.reached);
     if (summary.slowest_pair) {
         const PairProbe& slowest = probe.pairs[*summary.slowest_pair];
-        text += fmt::format(
-            "  {:<34}{} .. {}, median {}\n", "rate of a pair", rate_text(summary.slowest_bits_per_second),
-            rate_text(summary.fastest_bits_per_second), rate_text(summary.median_bits_per_second));
+        text += fmt::format("  {:<34}{} .. {}, median {}\n", "rate of a pair",
+                            files::rate_text(summary.slowest_bits_per_second),
+                            files::rate_text(summary.fastest_bits_per_second),
+                            files::rate_text(summary.median_bits_per_second));
         text += fmt::format("  {:<34}producer {} on {} to consumer {} on {}\n", "slowest pair",
                             slowest.producer, slowest.producer_host, slowest.consumer, slowest.consumer_host);
-        text += fmt::format("  {:<34}median {:.1f} us, longest {:.1f} us\n", "round trip of an empty message",
-                            summary.median_round_trip_us, summary.longest_round_trip_us);
+        text += fmt::format("  {:<34}median {}, longest {}\n", "round trip of an empty message",
+                            files::seconds_text(summary.median_round_trip_us * 1e-6),
+                            files::seconds_text(summary.longest_round_trip_us * 1e-6));
     }
     std::set<std::string> layers;
     std::set<std::string> between;
@@ -113,21 +114,17 @@ std::string probe_text(const ProbeResult& probe) {
     return text;
 }
 
-std::string label_of(Severity severity) {
-    switch (severity) {
-        case Severity::serious:
-            return "SERIOUS";
-        case Severity::warning:
-            return "WARNING";
-        case Severity::note:
-            return "note";
-    }
-    return "";
+/// For people and for programs.
+constexpr std::array<std::pair<const char*, const char*>, 3> severity_names{
+    {{"SERIOUS", "serious"}, {"WARNING", "warning"}, {"note", "note"}}};
+
+const auto& names_of(Severity severity) {
+    return severity_names[static_cast<std::size_t>(severity)];
 }
 
 std::string finding_text(const Finding& finding, const HostListText& host_list, bool colours) {
     constexpr std::size_t indent = 9;
-    std::string label = fmt::format("{:<{}}", label_of(finding.severity), indent);
+    std::string label = fmt::format("{:<{}}", names_of(finding.severity).first, indent);
     if (colours && finding.severity == Severity::serious) {
         label = fmt::format("{}{}{}", files::colour_red, label, files::colour_none);
     }
@@ -159,22 +156,42 @@ std::string conclusion(const CheckResult& result, bool colours) {
 
 }  // namespace
 
-void judge_hosts(CheckResult& result) {
-    result.comparison = compare(result.hosts);
-    std::vector<Finding> findings = result.comparison.findings;
-    const auto append = [&](std::vector<Finding> more) {
-        findings.insert(findings.end(), std::make_move_iterator(more.begin()),
-                        std::make_move_iterator(more.end()));
-    };
-    for (const std::string& line : result.told_apart) {
-        append({{.severity = Severity::warning,
-                 .topic = "host_name",
-                 .hosts = {},
-                 .what = line,
-                 .advice = "give each its own name (hostnamectl, or the container's --hostname)"}});
+std::vector<Finding> in_order(std::vector<Finding> findings) {
+    std::vector<Finding> merged;
+    for (Finding& finding : findings) {
+        const auto same = std::find_if(merged.begin(), merged.end(), [&](const Finding& other) {
+            return other.severity == finding.severity && other.topic == finding.topic &&
+                   other.what == finding.what && other.advice == finding.advice;
+        });
+        if (same == merged.end()) {
+            merged.push_back(std::move(finding));
+            continue;
+        }
+        for (std::string& host : finding.hosts) {
+            if (std::find(same->hosts.begin(), same->hosts.end(), host) == same->hosts.end()) {
+                same->hosts.push_back(std::move(host));
+            }
+        }
     }
+    std::stable_sort(merged.begin(), merged.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+    return merged;
+}
+
+void judge_hosts(CheckResult& result) {
+    std::vector<Finding> findings;
+    result.facts = compare(result.hosts, findings);
+    for (const std::string& line : result.told_apart) {
+        findings.push_back({.severity = Severity::warning,
+                            .topic = "host_name",
+                            .hosts = {},
+                            .what = line,
+                            .advice = "give each its own name (hostnamectl, or the container's --hostname)"});
+    }
+    const auto append = [&](const std::vector<Finding>& more) {
+        findings.insert(findings.end(), more.begin(), more.end());
+    };
     for (const HostView& host : result.hosts) {
-        append(judge_network(host));
         append(judge_host(host));
     }
     if (result.probe) {
@@ -223,14 +240,14 @@ nlohmann::ordered_json check_json(const CheckResult& result) {
     using Json = nlohmann::ordered_json;
     Json findings = Json::array();
     for (const Finding& finding : result.findings) {
-        findings.push_back({{"severity", severity_name(finding.severity)},
+        findings.push_back({{"severity", names_of(finding.severity).second},
                             {"topic", finding.topic},
                             {"hosts", finding.hosts},
                             {"what", finding.what},
                             {"advice", finding.advice}});
     }
     Json facts = Json::array();
-    for (const ComparedFact& fact : result.comparison.facts) {
+    for (const ComparedFact& fact : result.facts) {
         Json values = Json::array();
         for (const ComparedFact::Value& value : fact.values) {
             values.push_back(

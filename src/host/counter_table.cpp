@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "host/kernel_sources.hpp"
-#include "host/protocol_tables.hpp"
 
 namespace weir::host {
 

@@ -1,176 +1,198 @@
-#include "host/facts.hpp"
-
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "files/formatting.hpp"
+#include "host/subject.hpp"
 
 namespace weir::host {
 
 namespace {
 
-std::string optional_rate_text(const std::optional<std::int64_t>& bits_per_second) {
-    return bits_per_second ? files::readable(core::BitRate{*bits_per_second}) : std::string{};
+std::string rate(const std::optional<std::int64_t>& bits_per_second) {
+    return bits_per_second ? files::readable(core::BitRate{*bits_per_second}) : "";
 }
 
-std::string bytes_text(const std::optional<int>& bytes) {
-    return bytes ? fmt::format("{} B", *bytes) : std::string{};
+std::string bytes(const std::optional<int>& bytes) {
+    return bytes ? fmt::format("{} B", *bytes) : "";
 }
 
-std::string switch_text(const std::optional<bool>& on) {
-    return !on ? std::string{} : *on ? "on" : "off";
+std::string on_or_off(const std::optional<bool>& on) {
+    return !on ? "" : *on ? "on" : "off";
 }
 
-/// "performance", or "performance 60, powersave 4"
-std::string governors_text(const std::map<std::string, int>& governors) {
-    if (governors.size() == 1) {
-        return governors.begin()->first;
+/// "performance", or "performance on 60 cores, powersave on 4 cores"
+std::string governors(const Subject& s) {
+    if (s.host.governors.size() == 1) {
+        return s.host.governors.begin()->first;
     }
     std::string text;
-    for (const auto& [name, cores] : governors) {
+    for (const auto& [name, cores] : s.host.governors) {
         text += fmt::format("{}{} on {} cores", text.empty() ? "" : ", ", name, cores);
     }
     return text;
 }
 
 /// "RoCE v2, IPv4"
-std::string gid_kind(const Gid& gid) {
-    return fmt::format("{}, {}", gid.type.empty() ? "type unknown" : gid.type,
-                       ipv4_of(gid)         ? "IPv4"
-                       : is_link_local(gid) ? "link-local"
-                                            : "IPv6");
+std::string gid_kind(const Subject& s) {
+    if (s.gid == nullptr) {
+        return "empty";
+    }
+    return fmt::format("{}, {}", s.gid->type.empty() ? "type unknown" : s.gid->type,
+                       ipv4_of(*s.gid)         ? "IPv4"
+                       : is_link_local(*s.gid) ? "link-local"
+                                               : "IPv6");
 }
 
-class Facts {
-  public:
-    explicit Facts(const HostView& host) : host_(host) {}
+std::string locked_memory(const Subject& s) {
+    const auto& limit = s.host.locked_memory;
+    return !limit ? ""
+                  : (limit->unlimited ? "unlimited" : files::readable(core::Bytes{limit->bytes})) +
+                        (s.host.locks_without_limit ? ", without effect on this process" : "");
+}
 
-    std::vector<Fact> all() {
-        for (std::size_t i = 0; i < host_.choice.paths.size(); ++i) {
-            prefix_ = host_.choice.paths.size() == 1 ? "" : fmt::format("{}. ", i + 1);
-            add_path(host_.choice.paths[i]);
-        }
-        prefix_.clear();
-        add_host();
-        return std::move(facts_);
-    }
-
-  private:
-    void add(std::string name, std::string value, std::string topic, Alike alike = Alike::not_needed,
-             Severity severity = Severity::warning, std::string advice = {}) {
-        facts_.push_back({.name = prefix_ + name,
-                          .value = std::move(value),
-                          .topic = std::move(topic),
-                          .alike = alike,
-                          .if_different = severity,
-                          .advice = std::move(advice)});
-    }
-
-    void add_path(const NetworkPath& path) {
-        if (path.rdma_port) {
-            add_port(host_.settings.rdma_ports[*path.rdma_port], path);
-        } else {
-            add("network", "kernel (TCP)", "device");
-        }
-        if (const Interface* interface = find_interface(host_.settings, path.interface)) {
-            add_interface(*interface, path);
-        }
-    }
-
-    void add_port(const RdmaPort& port, const NetworkPath& path) {
-        add("network",
-            port.link_layer == "InfiniBand" ? "RDMA over InfiniBand" : "RDMA over Converged Ethernet",
-            "device", Alike::everywhere, Severity::serious,
-            "set UCX_NET_DEVICES to ports of the same network");
-        add("RDMA port", port.name(), "device");
-        add("RDMA driver", port.driver, "driver", Alike::everywhere, Severity::note);
-        add("RDMA firmware", port.firmware, "firmware", Alike::within_role, Severity::warning,
-            "install one version: defaults of congestion control change between firmware versions");
-        add("RDMA port speed", optional_rate_text(port.speed_bits_per_second), "speed", Alike::within_role,
-            Severity::warning, "look for a port that came up with fewer lanes, or another cable or card");
-        add("RDMA MTU", bytes_text(port.active_mtu_bytes), "mtu", Alike::everywhere, Severity::serious,
-            "it follows from the MTU of the interface: set that to the same value on all hosts");
-        if (path.gid_index) {
-            const Gid* gid = find_gid(port, *path.gid_index);
-            add("GID index", std::to_string(*path.gid_index), "gid");
-            add("GID type", gid != nullptr ? gid_kind(*gid) : "empty", "gid", Alike::everywhere,
-                Severity::serious,
-                "the same index has different meanings on these hosts: do not set UCX_IB_GID_INDEX, or make "
-                "the tables equal (same VLANs, same addresses, in the same order)");
-        }
-        if (path.traffic_class) {
-            add("traffic class", fmt::format("{} (DSCP {})", *path.traffic_class, *path.traffic_class >> 2),
-                "traffic_class", Alike::everywhere, Severity::serious,
-                "set the same for all ranks: -x UCX_IB_TRAFFIC_CLASS=...");
-        }
-    }
-
-    void add_interface(const Interface& interface, const NetworkPath& path) {
-        add("interface", interface.name, "device");
-        add("interface driver", interface.driver, "driver", Alike::within_role, Severity::note);
-        add("link speed", optional_rate_text(interface.speed_bits_per_second), "speed", Alike::within_role,
-            Severity::warning, "look for a link that negotiated less: ethtool INTERFACE");
-        add("MTU", bytes_text(interface.mtu_bytes), "mtu", Alike::everywhere, Severity::serious,
-            "set the same on all hosts, and at least that on every switch port between them: ip link set dev "
-            "INTERFACE mtu BYTES");
-        const bool converged = path.rdma_port.has_value();
-        const Severity severity = converged ? Severity::serious : Severity::warning;
-        add("priority of the data", path.priority ? std::to_string(*path.priority) : "", "priority",
-            Alike::everywhere, severity, "set trust and the DSCP map the same: dcb app show dev INTERFACE");
-        add("trusts DSCP", switch_text(interface.dscp_trusted), "priority", Alike::everywhere, severity,
-            "set trust the same: mlnx_qos -i INTERFACE --trust=dscp, or dcb app");
-        add("PFC priorities", interface.pfc ? priorities_text(*interface.pfc) : "", "pfc", Alike::everywhere,
-            severity, "set the same on hosts and switch: dcb pfc show dev INTERFACE");
-        add("pause frames (receive)", switch_text(interface.pause_receiving), "pause", Alike::everywhere,
-            Severity::warning, "set the same: ethtool --pause INTERFACE rx on|off tx on|off");
-        add("pause frames (send)", switch_text(interface.pause_sending), "pause", Alike::everywhere,
-            Severity::warning, "set the same: ethtool --pause INTERFACE rx on|off tx on|off");
-        add("ECN notification point (NP)",
-            interface.ecn_notification ? priorities_text(*interface.ecn_notification) : "", "ecn",
-            Alike::everywhere, severity, "set the same: /sys/class/net/INTERFACE/ecn/roce_np/enable/");
-        add("ECN reaction point (RP)", interface.ecn_reaction ? priorities_text(*interface.ecn_reaction) : "",
-            "ecn", Alike::everywhere, severity, "set the same: /sys/class/net/INTERFACE/ecn/roce_rp/enable/");
-    }
-
-    void add_host() {
-        const HostSettings& settings = host_.settings;
-        std::string locked;
-        if (settings.locked_memory) {
-            locked = settings.locked_memory->unlimited
-                         ? "unlimited"
-                         : files::readable(core::Bytes{settings.locked_memory->bytes});
-            locked += settings.locks_without_limit ? ", without effect on this process" : "";
-        }
-        add("locked memory", locked, "locked_memory", Alike::everywhere, Severity::warning,
-            "set the same: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts "
-            "ranks)");
-        add("cores", std::to_string(settings.cores), "cores", Alike::within_role, Severity::note);
-        add("processor", settings.processor, "processor", Alike::within_role, Severity::note);
-        add("CPU governor", governors_text(settings.governors), "governor", Alike::within_role,
-            Severity::warning, "set the same: cpupower frequency-set -g performance");
-        add("kernel", settings.kernel, "kernel", Alike::within_role, Severity::warning,
-            "use one kernel version on hosts of one role: it contains the drivers");
-        for (const auto& [name, version] : settings.versions) {
-            add(name, version, "version", Alike::everywhere, Severity::serious,
-                "install the same version on all hosts");
-        }
-        for (const auto& [name, value] : settings.kernel_parameters) {
-            add(name, value, "kernel_parameter", Alike::within_role, Severity::warning,
-                fmt::format("set the same: sysctl {}=...", name));
-        }
-        for (const auto& [name, value] : settings.variables) {
-            add(name, value, "variable", Alike::everywhere, Severity::serious,
-                "set the same for all ranks: mpirun -x NAME=VALUE, or export it before srun");
-        }
-    }
-
-    const HostView& host_;
-    std::string prefix_;
-    std::vector<Fact> facts_;
+/// Among which hosts a fact should be the same.
+enum class Alike : std::uint8_t {
+    everywhere,
+    within_role,  ///< among hosts of producers, and among hosts of consumers; the scheduler's may differ
+    not_needed,
 };
+
+struct FactRow {
+    Per per;
+    const char* name;
+    const char* topic;
+    std::function<std::string(const Subject&)> value;  ///< "9000 B"; empty: not known
+    Alike alike = Alike::not_needed;
+    /// If it differs; nothing: serious over RDMA, a warning over TCP.
+    std::optional<Severity> severity = Severity::warning;
+    const char* advice = "";
+};
+
+using enum Alike;
+using enum Severity;
+constexpr std::nullopt_t by_transport = std::nullopt;
+constexpr const char* pause_advice = "set the same: ethtool --pause INTERFACE rx on|off tx on|off";
+
+const FactRow rows[] = {
+    {Per::port, "network", "device",
+     [](const Subject& s) {
+         return s.port->link_layer == "InfiniBand" ? "RDMA over InfiniBand" : "RDMA over Converged Ethernet";
+     },
+     everywhere, serious, "set UCX_NET_DEVICES to ports of the same network"},
+    {Per::port, "RDMA port", "device", [](const Subject& s) { return s.port->name(); }},
+    {Per::port, "RDMA driver", "driver", [](const Subject& s) { return s.port->driver; }, everywhere, note},
+    {Per::port, "RDMA firmware", "firmware", [](const Subject& s) { return s.port->firmware; }, within_role,
+     warning, "install one version: defaults of congestion control change between firmware versions"},
+    {Per::port, "RDMA port speed", "speed",
+     [](const Subject& s) { return rate(s.port->speed_bits_per_second); }, within_role, warning,
+     "look for a port that came up with fewer lanes, or another cable or card"},
+    {Per::port, "RDMA MTU", "mtu", [](const Subject& s) { return bytes(s.port->active_mtu_bytes); },
+     everywhere, serious,
+     "it follows from the MTU of the interface: set that to the same value on all hosts"},
+    {Per::gid_index, "GID index", "gid", [](const Subject& s) { return std::to_string(*s.path->gid_index); }},
+    {Per::gid_index, "GID type", "gid", gid_kind, everywhere, serious,
+     "the same index has different meanings on these hosts: do not set UCX_IB_GID_INDEX, or make the tables "
+     "equal (same VLANs, same addresses, in the same order)"},
+    {Per::traffic_class, "traffic class", "traffic_class",
+     [](const Subject& s) {
+         return fmt::format("{} (DSCP {})", *s.path->traffic_class, *s.path->traffic_class >> 2);
+     },
+     everywhere, serious, "set the same for all ranks: -x UCX_IB_TRAFFIC_CLASS=..."},
+    {Per::no_port, "network", "device", [](const Subject&) { return "kernel (TCP)"; }},
+    {Per::interface, "interface", "device", [](const Subject& s) { return s.interface->name; }},
+    {Per::interface, "interface driver", "driver", [](const Subject& s) { return s.interface->driver; },
+     within_role, note},
+    {Per::interface, "link speed", "speed",
+     [](const Subject& s) { return rate(s.interface->speed_bits_per_second); }, within_role, warning,
+     "look for a link that negotiated less: ethtool INTERFACE"},
+    {Per::interface, "MTU", "mtu", [](const Subject& s) { return bytes(s.interface->mtu_bytes); }, everywhere,
+     serious,
+     "set the same on all hosts, and at least that on every switch port between them: ip link set dev "
+     "INTERFACE "
+     "mtu BYTES"},
+    {Per::interface, "priority of the data", "priority",
+     [](const Subject& s) { return s.path->priority ? std::to_string(*s.path->priority) : ""; }, everywhere,
+     by_transport, "set trust and the DSCP map the same: dcb app show dev INTERFACE"},
+    {Per::interface, "trusts DSCP", "priority",
+     [](const Subject& s) { return on_or_off(s.interface->dscp_trusted); }, everywhere, by_transport,
+     "set trust the same: mlnx_qos -i INTERFACE --trust=dscp, or dcb app"},
+    {Per::interface, "PFC priorities", "pfc",
+     [](const Subject& s) { return priorities_text(s.interface->pfc); }, everywhere, by_transport,
+     "set the same on hosts and switch: dcb pfc show dev INTERFACE"},
+    {Per::interface, "pause frames (receive)", "pause",
+     [](const Subject& s) { return on_or_off(s.interface->pause_receiving); }, everywhere, warning,
+     pause_advice},
+    {Per::interface, "pause frames (send)", "pause",
+     [](const Subject& s) { return on_or_off(s.interface->pause_sending); }, everywhere, warning,
+     pause_advice},
+    {Per::interface, "ECN notification point (NP)", "ecn",
+     [](const Subject& s) { return priorities_text(s.interface->ecn_notification); }, everywhere,
+     by_transport, "set the same: /sys/class/net/INTERFACE/ecn/roce_np/enable/"},
+    {Per::interface, "ECN reaction point (RP)", "ecn",
+     [](const Subject& s) { return priorities_text(s.interface->ecn_reaction); }, everywhere, by_transport,
+     "set the same: /sys/class/net/INTERFACE/ecn/roce_rp/enable/"},
+
+    {Per::host, "locked memory", "locked_memory", locked_memory, everywhere, warning,
+     "set the same: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts ranks)"},
+    {Per::host, "cores", "cores", [](const Subject& s) { return std::to_string(s.host.cores); }, within_role,
+     note},
+    {Per::host, "processor", "processor", [](const Subject& s) { return s.host.processor; }, within_role,
+     note},
+    {Per::host, "CPU governor", "governor", governors, within_role, warning,
+     "set the same: cpupower frequency-set -g performance"},
+    {Per::host, "kernel", "kernel", [](const Subject& s) { return s.host.kernel; }, within_role, warning,
+     "use one kernel version on hosts of one role: it contains the drivers"},
+};
+
+/// Facts that a host has by name.
+struct NamedRow {
+    std::map<std::string, std::string> HostSettings::* values;
+    const char* topic;
+    Alike alike;
+    Severity severity;
+    const char* advice;  ///< may have the {name}
+};
+
+constexpr NamedRow named_rows[] = {
+    {&HostSettings::versions, "version", everywhere, serious, "install the same version on all hosts"},
+    {&HostSettings::kernel_parameters, "kernel_parameter", within_role, warning,
+     "set the same: sysctl {name}=..."},
+    {&HostSettings::variables, "variable", everywhere, serious,
+     "set the same for all ranks: mpirun -x NAME=VALUE, or export it before srun"},
+};
+
+/// What a host has of a row.
+struct Fact {
+    std::string name;
+    std::string value;
+    std::string topic;
+    Alike alike;
+    Severity if_different;
+    std::string advice;
+};
+
+std::vector<Fact> facts_of(const HostView& host) {
+    std::vector<Fact> facts;
+    const auto& paths = host.choice.paths;
+    for_each_row(rows, host, [&](const FactRow& row, const Subject& subject) {
+        const std::string prefix = subject.path == nullptr || paths.size() == 1
+                                       ? ""
+                                       : fmt::format("{}. ", subject.path - paths.data() + 1);
+        const Severity over_path = subject.port != nullptr ? serious : warning;
+        facts.push_back({prefix + row.name, row.value(subject), row.topic, row.alike,
+                         row.severity.value_or(over_path), row.advice});
+    });
+    for (const NamedRow& row : named_rows) {
+        for (const auto& [name, value] : host.settings.*row.values) {
+            facts.push_back({name, value, row.topic, row.alike, row.severity,
+                             fmt::format(fmt::runtime(row.advice), fmt::arg("name", name))});
+        }
+    }
+    return facts;
+}
 
 /// Values of one fact on some hosts.
 using FactValues = std::vector<ComparedFact::Value>;
@@ -189,10 +211,6 @@ void sort_by_commonness(FactValues& values) {
                      [](const auto& a, const auto& b) { return a.hosts.size() > b.hosts.size(); });
 }
 
-std::string shown(const std::string& value) {
-    return value.empty() ? "unknown" : value;
-}
-
 /// One finding for each value that is not the most common one; one for all where none is.
 void judge_difference(const Fact& fact, const FactValues& values, std::vector<Finding>& findings) {
     // Not known on some hosts is a difference of what can be read, not of the setting.
@@ -202,30 +220,22 @@ void judge_difference(const Fact& fact, const FactValues& values, std::vector<Fi
     if (known.size() < 2) {
         return;
     }
-    const auto hosts_text = [](std::size_t count) {
-        return count == 1 ? std::string("1 host") : fmt::format("{} hosts", count);
+    const auto add = [&](std::vector<std::string> hosts, std::string what) {
+        findings.push_back({fact.if_different, fact.topic, std::move(hosts), std::move(what), fact.advice});
     };
-    if (known[0].hosts.size() == known[1].hosts.size()) {
+    const auto& common = known[0];
+    if (common.hosts.size() == known[1].hosts.size()) {
         std::string text;
-        for (const auto& value : known) {
-            text +=
-                fmt::format("{}{} on {}", text.empty() ? "" : ", ", value.value,
-                            value.hosts.size() == 1 ? value.hosts.front() : hosts_text(value.hosts.size()));
+        for (const auto& [value, hosts] : known) {
+            text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", value,
+                                hosts.size() == 1 ? hosts.front() : files::counted(hosts.size(), "host"));
         }
-        findings.push_back({.severity = fact.if_different,
-                            .topic = fact.topic,
-                            .hosts = {},
-                            .what = fmt::format("{} differs: {}", fact.name, text),
-                            .advice = fact.advice});
+        add({}, fmt::format("{} differs: {}", fact.name, text));
         return;
     }
     for (std::size_t i = 1; i < known.size(); ++i) {
-        findings.push_back({.severity = fact.if_different,
-                            .topic = fact.topic,
-                            .hosts = known[i].hosts,
-                            .what = fmt::format("{} is {}, but {} on {}", fact.name, shown(known[i].value),
-                                                known[0].value, hosts_text(known[0].hosts.size())),
-                            .advice = fact.advice});
+        add(known[i].hosts, fmt::format("{} is {}, but {} on {}", fact.name, known[i].value, common.value,
+                                        files::counted(common.hosts.size(), "host")));
     }
 }
 
@@ -245,21 +255,20 @@ std::string group_of(const HostView& host, Alike alike) {
 
 }  // namespace
 
-std::string priorities_text(Priorities priorities) {
+std::string priorities_text(const std::optional<Priorities>& priorities) {
+    if (!priorities) {
+        return "";
+    }
     std::string text;
     for (unsigned priority = 0; priority < 8; ++priority) {
-        if ((priorities >> priority & 1U) != 0) {
+        if ((*priorities >> priority & 1U) != 0) {
             text += fmt::format("{}{}", text.empty() ? "" : ", ", priority);
         }
     }
     return text.empty() ? "none" : text;
 }
 
-std::vector<Fact> facts_of(const HostView& host) {
-    return Facts(host).all();
-}
-
-HostComparison compare(const std::vector<HostView>& hosts) {
+std::vector<ComparedFact> compare(const std::vector<HostView>& hosts, std::vector<Finding>& findings) {
     std::vector<std::vector<Fact>> by_host;
     std::vector<Fact> kinds;  // every fact once, in the order in which it first occurs
     for (const HostView& host : hosts) {
@@ -270,7 +279,7 @@ HostComparison compare(const std::vector<HostView>& hosts) {
             }
         }
     }
-    HostComparison comparison;
+    std::vector<ComparedFact> comparison;
     for (const Fact& kind : kinds) {
         ComparedFact compared{.name = kind.name, .values = {}};
         std::map<std::string, FactValues> groups;
@@ -286,10 +295,10 @@ HostComparison compare(const std::vector<HostView>& hosts) {
         if (kind.alike != Alike::not_needed) {
             for (auto& [name, values] : groups) {
                 sort_by_commonness(values);
-                judge_difference(kind, values, comparison.findings);
+                judge_difference(kind, values, findings);
             }
         }
-        comparison.facts.push_back(std::move(compared));
+        comparison.push_back(std::move(compared));
     }
     return comparison;
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -92,40 +93,48 @@ std::string namespace_of_this_process(const char* kind) {
 
 }  // namespace
 
+/// SLURM's topology plugins (tree, block) tell each process the switches above its node, the nearest last,
+/// then the node: "core.leaf-3.fn01"; without such a plugin, the node alone.
+std::string leaf_in(std::string_view address) {
+    const auto node = address.rfind('.');
+    if (node == std::string_view::npos) {
+        return {};
+    }
+    const std::string_view switches = address.substr(0, node);
+    return std::string(switches.substr(switches.rfind('.') + 1));
+}
+
 RankLocation this_location() {
+    const char* const address = std::getenv("SLURM_TOPOLOGY_ADDR");
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
     return {.host = name.data(),
             .pid = getpid(),
             .cpus = allowed_cpus(),
             .cpu_quota = control_group_quota(),
+            .leaf = leaf_in(address != nullptr ? address : ""),
             .boot = first_line_with("/proc/sys/kernel/random/boot_id", ""),
             .pid_namespace = namespace_of_this_process("pid"),
             .network_namespace = namespace_of_this_process("net")};
 }
 
+static void each_field(files::MaybeConst<RankLocation> auto& location, auto&& visit) {
+    visit("host", location.host);
+    visit("pid", location.pid);
+    visit("cpus", location.cpus);
+    visit("cpu_quota", location.cpu_quota);
+    visit("leaf", location.leaf);
+    visit("boot", location.boot);
+    visit("pid_namespace", location.pid_namespace);
+    visit("network_namespace", location.network_namespace);
+}
+
 std::string encode_location(const RankLocation& location) {
-    return files::json_text({{"host", location.host},
-                             {"pid", location.pid},
-                             {"cpus", location.cpus},
-                             {"cpu_quota", location.cpu_quota},
-                             {"boot", location.boot},
-                             {"pid_namespace", location.pid_namespace},
-                             {"network_namespace", location.network_namespace}});
+    return files::json_text(files::json_of<nlohmann::ordered_json>(location));
 }
 
 RankLocation decode_location(const std::string& text) {
-    using files::read_checked;
-    const auto json = files::parse_json(text);
-    RankLocation location;
-    read_checked(json.at("host"), location.host);
-    read_checked(json.at("pid"), location.pid);
-    read_checked(json.at("cpus"), location.cpus);
-    read_checked(json.at("cpu_quota"), location.cpu_quota);
-    read_checked(json.at("boot"), location.boot);
-    read_checked(json.at("pid_namespace"), location.pid_namespace);
-    read_checked(json.at("network_namespace"), location.network_namespace);
-    return location;
+    return files::checked<RankLocation>(files::parse_json(text));
 }
 
 std::vector<std::string> tell_apart(std::vector<RankLocation>& locations) {
@@ -235,6 +244,26 @@ nlohmann::ordered_json environment_facts(const std::string& mpi_library) {
             {"ucx_version", ucx ? nlohmann::ordered_json(ucx->version) : nlohmann::ordered_json()},
             {"ucx_file", ucx ? nlohmann::ordered_json(ucx->file) : nlohmann::ordered_json()},
             {"variables", steering_variables()}};
+}
+
+std::set<int> processors_in(std::string_view list) {
+    constexpr int most = 1 << 16;
+    std::set<int> processors;
+    while (!list.empty()) {
+        const std::string_view part = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(part.size() + 1, list.size()));
+        int first = 0;
+        const char* end = part.data() + part.size();
+        const auto [rest, error] = std::from_chars(part.data(), end, first);
+        int last = first;
+        if (error == std::errc{} && rest != end && *rest == '-') {
+            std::from_chars(rest + 1, end, last);
+        }
+        for (int cpu = first; error == std::errc{} && cpu <= last && cpu < most; ++cpu) {
+            processors.insert(cpu);
+        }
+    }
+    return processors;
 }
 
 }  // namespace weir::host

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/idle.hpp"
@@ -22,13 +24,17 @@ struct RankLocation {
     std::int64_t pid = 0;
     std::vector<int> cpus = {};  ///< that the process may run on
     double cpu_quota = 0;        ///< cores' worth of time that the control group allows; 0: no limit
-    std::string boot = {};       ///< id of the kernel's boot
+    std::string leaf = {};  ///< the switch that the host is connected to, as SLURM knows it; empty: unknown
+    std::string boot = {};  ///< id of the kernel's boot
     std::string pid_namespace = {};
     std::string network_namespace = {};
 
     /// Where this process number means this process, if the host is the same.
     [[nodiscard]] std::string pids() const { return boot + " " + pid_namespace; }
 };
+
+/// The switch that a node is connected to, of an address as SLURM_TOPOLOGY_ADDR; empty: it names none.
+std::string leaf_in(std::string_view address);
 
 /// Where this process runs.
 RankLocation this_location();
@@ -58,5 +64,8 @@ std::map<std::string, std::string> steering_variables();
 /// What `environment` in run.json has of this host and process: kernel, processor, MPI library, the UCX that
 /// MPI loaded (null: none), the environment variables that steer MPI, UCX and SLURM. After MPI_Init.
 nlohmann::ordered_json environment_facts(const std::string& mpi_library);
+
+/// What cannot be read is left out.
+std::set<int> processors_in(std::string_view list);
 
 }  // namespace weir::host

@@ -4,6 +4,7 @@
 // is unknown, which is never a value.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -90,6 +91,11 @@ struct HostSettings {
     std::size_t interfaces_left_out = 0;           ///< of hundreds that are up: without device and network
     std::map<std::string, std::string> variables;  ///< "UCX_TLS", "OMPI_MCA_pml", ... of the process
     std::map<std::string, std::string> versions;   ///< "weir", "MPI", "UCX", ...
+
+    [[nodiscard]] bool any_active_port() const {
+        return std::any_of(rdma_ports.begin(), rdma_ports.end(),
+                           [](const RdmaPort& port) { return port.active; });
+    }
 };
 
 const Interface* find_interface(const HostSettings& host, const std::string& name);

@@ -62,11 +62,9 @@ class RealKernelCalls final : public KernelCalls {
         request.cmd = ETHTOOL_GSTRINGS;
         request.string_set = ETH_SS_STATS;
         request.len = count;
-        std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(socket_, interface, memory.data())) {
+        if (!ask(interface, request, memory)) {
             return {};
         }
-        std::memcpy(&request, memory.data(), sizeof request);
         std::vector<std::string> names;
         for (std::size_t i = 0; i < std::min(request.len, count); ++i) {
             const char* text =
@@ -85,11 +83,9 @@ class RealKernelCalls final : public KernelCalls {
         ethtool_stats request{};
         request.cmd = ETHTOOL_GSTATS;
         request.n_stats = count;
-        std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(socket_, interface, memory.data())) {
+        if (!ask(interface, request, memory)) {
             return {};
         }
-        std::memcpy(&request, memory.data(), sizeof request);
         std::vector<std::uint64_t> values(std::min(request.n_stats, count + room));
         std::memcpy(values.data(), memory.data() + sizeof request, values.size() * sizeof(std::uint64_t));
         return values;
@@ -139,17 +135,24 @@ class RealKernelCalls final : public KernelCalls {
     /// The kernel copies as many values as the driver has at that moment, however many were asked for.
     static constexpr std::uint32_t room = 4096;
 
+    /// `memory` is as long as request and answer, which follows it.
+    template <typename Request>
+    bool ask(const std::string& interface, Request& request, std::span<std::byte> memory) const {
+        std::memcpy(memory.data(), &request, sizeof request);
+        const bool answered = ask_driver(socket_, interface, memory.data());
+        std::memcpy(&request, memory.data(), sizeof request);
+        return answered;
+    }
+
     std::uint32_t driver_counter_count(const std::string& interface) const {
         // The answer follows the request: one number, for the one set that is asked for.
         std::array<std::byte, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> memory{};
         ethtool_sset_info request{};
         request.cmd = ETHTOOL_GSSET_INFO;
         request.sset_mask = std::uint64_t{1} << unsigned{ETH_SS_STATS};
-        std::memcpy(memory.data(), &request, sizeof request);
-        if (!ask_driver(socket_, interface, memory.data())) {
+        if (!ask(interface, request, memory)) {
             return 0;
         }
-        std::memcpy(&request, memory.data(), sizeof request);
         std::uint32_t count = 0;
         std::memcpy(&count, memory.data() + sizeof request, sizeof count);
         return request.sset_mask != 0 ? count : 0;

@@ -8,6 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -61,6 +64,14 @@ void for_each_attribute(std::span<const std::byte> bytes, Take&& take) {
 
 /// One of ethtool's requests about an interface. `request` begins with the command and is long enough for the
 /// answer. False: refused, or no such interface.
-bool ask_driver(const Socket& socket, const std::string& interface, void* request);
+inline bool ask_driver(const Socket& socket, const std::string& interface, void* request) {
+    ifreq about{};
+    if (interface.size() >= sizeof about.ifr_name) {
+        return false;
+    }
+    std::memcpy(about.ifr_name, interface.c_str(), interface.size() + 1);
+    about.ifr_data = static_cast<char*>(request);
+    return ::ioctl(socket.get(), SIOCETHTOOL, &about) == 0;
+}
 
 }  // namespace weir::host

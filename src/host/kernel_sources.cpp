@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace weir::host {
 
@@ -133,6 +136,178 @@ Sources queue_counters(KernelCalls& calls, const std::vector<std::string>& inter
     if (!source->counters().empty()) {
         sources.push_back(std::move(source));
     }
+    return sources;
+}
+
+namespace {
+
+struct Field {
+    std::string_view table;  ///< first word of the line in the kernel's file
+    std::string_view field;
+    std::string_view source;
+    std::string_view name;
+};
+
+constexpr Field snmp_fields[] = {
+    {"Ip", "InDiscards", "ip", "receive_discards"},
+    {"Ip", "OutDiscards", "ip", "send_discards"},
+    {"Ip", "ReasmFails", "ip", "reassembly_failures"},
+    {"Tcp", "InSegs", "tcp", "received_segments"},
+    {"Tcp", "OutSegs", "tcp", "sent_segments"},
+    {"Tcp", "RetransSegs", "tcp", "retransmitted_segments"},
+    {"Tcp", "InErrs", "tcp", "receive_errors"},
+    {"Tcp", "OutRsts", "tcp", "sent_resets"},
+    {"Udp", "InDatagrams", "udp", "received_datagrams"},
+    {"Udp", "OutDatagrams", "udp", "sent_datagrams"},
+    {"Udp", "InErrors", "udp", "receive_errors"},
+    {"Udp", "RcvbufErrors", "udp", "receive_buffer_errors"},
+    {"Udp", "SndbufErrors", "udp", "send_buffer_errors"},
+    {"Udp", "InCsumErrors", "udp", "checksum_errors"},
+    {"Udp", "MemErrors", "udp", "memory_errors"},
+};
+constexpr Field netstat_fields[] = {
+    {"IpExt", "InOctets", "ip", "received_bytes"},
+    {"IpExt", "InCEPkts", "ip", "received_ce_packets"},
+    {"TcpExt", "TCPFastRetrans", "tcp", "fast_retransmits"},
+    {"TcpExt", "TCPSlowStartRetrans", "tcp", "slow_start_retransmits"},
+    {"TcpExt", "TCPLostRetransmit", "tcp", "lost_retransmits"},
+    {"TcpExt", "TCPSackRecovery", "tcp", "sack_recoveries"},
+    {"TcpExt", "TCPTimeouts", "tcp", "timeouts"},
+    {"TcpExt", "TCPSpuriousRTOs", "tcp", "spurious_timeouts"},
+    {"TcpExt", "TCPLossProbes", "tcp", "loss_probes"},
+    {"TcpExt", "TCPDSACKRecv", "tcp", "duplicate_sacks_received"},
+    {"TcpExt", "TCPOFOQueue", "tcp", "out_of_order_segments"},
+    {"TcpExt", "TCPDeliveredCE", "tcp", "delivered_ce_segments"},
+    {"TcpExt", "TCPRcvQDrop", "tcp", "receive_queue_drops"},
+    {"TcpExt", "TCPBacklogDrop", "tcp", "backlog_drops"},
+    {"TcpExt", "RcvPruned", "tcp", "receive_buffer_drops"},
+    {"TcpExt", "TCPZeroWindowDrop", "tcp", "zero_window_drops"},
+    {"TcpExt", "TCPToZeroWindowAdv", "tcp", "zero_windows_sent"},
+    {"TcpExt", "TCPAbortOnTimeout", "tcp", "aborts_on_timeout"},
+};
+
+/// Takes the next line off the front of `text`.
+std::string_view take_line(std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
+/// Takes the next word off the front of `line`; empty at its end.
+std::string_view take_word(std::string_view& line) {
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    line.remove_prefix(begin);
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    line.remove_prefix(end);
+    return word;
+}
+
+CounterValue number_in(std::string_view word, int base) {
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number, base);
+    const bool whole = error == std::errc{} && rest == word.data() + word.size();
+    return whole ? CounterValue(number) : std::nullopt;
+}
+
+/// Pairs of lines: "Tcp: RtoAlgorithm RtoMin ..." and "Tcp: 1 200 ...".
+class ProtocolSource final : public CounterSource {
+  public:
+    ProtocolSource(std::string path, const Field* begin, const Field* end) : path_(std::move(path)) {
+        const std::vector<CounterValue> found = values_of(std::vector<Field>(begin, end));
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (found[i]) {
+                fields_.push_back(begin[i]);
+                counters_.push_back(
+                    {.source = std::string(begin[i].source), .name = std::string(begin[i].name)});
+            }
+        }
+    }
+
+    void read(std::vector<CounterValue>& values) override {
+        const std::vector<CounterValue> found = values_of(fields_);
+        values.insert(values.end(), found.begin(), found.end());
+    }
+
+  private:
+    [[nodiscard]] std::vector<CounterValue> values_of(const std::vector<Field>& fields) const {
+        std::vector<CounterValue> values(fields.size());
+        const std::string text = file_text(path_);
+        std::string_view rest = text;
+        while (!rest.empty()) {
+            std::string_view names = take_line(rest);
+            std::string_view numbers = take_line(rest);
+            const std::string_view table = take_word(names);
+            if (table.empty() || take_word(numbers) != table) {
+                continue;
+            }
+            while (true) {
+                const std::string_view name = take_word(names);
+                const std::string_view number = take_word(numbers);
+                if (name.empty() || number.empty()) {
+                    break;
+                }
+                const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& wanted) {
+                    return wanted.field == name && wanted.table == table.substr(0, table.size() - 1);
+                });
+                if (field != fields.end()) {
+                    values[static_cast<std::size_t>(field - fields.begin())] = number_in(number, 10);
+                }
+            }
+        }
+        return values;
+    }
+
+    std::string path_;
+    std::vector<Field> fields_;
+};
+
+/// A line per processor; hexadecimal numbers of 32 bits: processed, dropped, out of time, ...
+class SoftnetSource final : public CounterSource {
+  public:
+    explicit SoftnetSource(std::string path) : path_(std::move(path)) {
+        if (!file_text(path_).empty()) {
+            for (const char* name : {"processed", "dropped", "time_squeezed"}) {
+                counters_.push_back(
+                    {.source = "softnet", .name = name, .range = CounterRange::wraps_at_32_bits});
+            }
+        }
+    }
+
+    void read(std::vector<CounterValue>& values) override {
+        const std::string text = file_text(path_);
+        std::vector<CounterValue> sums(counters_.size(), text.empty() ? std::nullopt : CounterValue(0));
+        std::string_view rest = text;
+        while (!rest.empty()) {
+            std::string_view line = take_line(rest);
+            for (CounterValue& sum : sums) {
+                const CounterValue number = number_in(take_word(line), 16);
+                // Each processor's count wraps; so does the sum of all, and differences stay right.
+                sum = sum && number ? CounterValue((*sum + *number) & 0xffffffffU) : std::nullopt;
+            }
+        }
+        values.insert(values.end(), sums.begin(), sums.end());
+    }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace
+
+Sources protocol_tables(const std::string& root) {
+    Sources sources;
+    const auto add = [&](std::unique_ptr<CounterSource> source) {
+        if (!source->counters().empty()) {
+            sources.push_back(std::move(source));
+        }
+    };
+    add(std::make_unique<ProtocolSource>(root + "/proc/net/snmp", std::begin(snmp_fields),
+                                         std::end(snmp_fields)));
+    add(std::make_unique<ProtocolSource>(root + "/proc/net/netstat", std::begin(netstat_fields),
+                                         std::end(netstat_fields)));
+    add(std::make_unique<SoftnetSource>(root + "/proc/net/softnet_stat"));
     return sources;
 }
 

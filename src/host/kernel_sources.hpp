@@ -19,4 +19,7 @@ bool driver_counter_wanted(std::string_view name);
 Sources driver_counters(KernelCalls& calls, const std::vector<std::string>& interfaces);
 Sources queue_counters(KernelCalls& calls, const std::vector<std::string>& interfaces);
 
+/// `root`: what the paths begin with, empty on a real host.
+Sources protocol_tables(const std::string& root);
+
 }  // namespace weir::host

@@ -1,7 +1,7 @@
 // Which way MPI's data will take on a host: which device, which entry of its table of addresses, which
 // traffic class and which priority. Follows the variables of UCX and Open MPI, and otherwise
 // what they do by themselves; it is a forecast. What they really did is measured by the probe
-// (probe_result.hpp).
+// (probe.hpp).
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,8 @@
 #include <map>
 #include <set>
 
-#include "host/priority_counter.hpp"
-#include "host/probe_result.hpp"
-#include "host/quantity_text.hpp"
+#include "files/formatting.hpp"
+#include "host/check.hpp"
 #include "judge/network_verdict.hpp"
 
 namespace weir::host {
@@ -46,11 +45,6 @@ class ProbeRules {
         const auto found = std::find_if(hosts_.begin(), hosts_.end(),
                                         [&](const HostView& view) { return view.settings.host == host; });
         return found == hosts_.end() ? nullptr : &*found;
-    }
-
-    [[nodiscard]] static bool expects_rdma(const HostView& view) {
-        return std::any_of(view.choice.paths.begin(), view.choice.paths.end(),
-                           [](const NetworkPath& path) { return path.rdma_port.has_value(); });
     }
 
     /// Bytes of the probe that a host sent to others (tx) or got from others (rx).
@@ -101,9 +95,7 @@ class ProbeRules {
         if (view == nullptr) {
             return;
         }
-        const bool has_rdma = std::any_of(view->settings.rdma_ports.begin(), view->settings.rdma_ports.end(),
-                                          [](const RdmaPort& port) { return port.active; });
-        if (!host.message_layer.empty() && host.message_layer != "ucx" && has_rdma) {
+        if (!host.message_layer.empty() && host.message_layer != "ucx" && view->settings.any_active_port()) {
             add(Severity::serious, "transport", {host.host},
                 fmt::format(
                     "Open MPI selected its message layer '{}' and not UCX, although an RDMA port is active",
@@ -113,7 +105,7 @@ class ProbeRules {
         }
         const auto& lanes = host.lanes.between;
         const bool any_rdma = std::any_of(lanes.begin(), lanes.end(), is_rdma_lane);
-        if (expects_rdma(*view) && !lanes.empty() && !any_rdma) {
+        if (view->uses_rdma() && !lanes.empty() && !any_rdma) {
             add(Severity::serious, "transport", {host.host},
                 fmt::format("UCX transfers data between hosts over {}, but RDMA was expected ({})",
                             fmt::join(lanes, ", "), view->choice.why),
@@ -143,10 +135,10 @@ class ProbeRules {
                 by_priority[*priority] += rise;
             }
         }
-        if (expects_rdma(*view) && by_ports && *by_ports < 0.5 * bytes) {
+        if (view->uses_rdma() && by_ports && *by_ports < 0.5 * bytes) {
             add(Severity::serious, "transport", {host.host},
-                fmt::format("{} {}, of which the RDMA ports counted {}", verb, size_text(bytes),
-                            size_text(*by_ports)),
+                fmt::format("{} {}, of which the RDMA ports counted {}", verb, files::bytes_text(bytes),
+                            files::bytes_text(*by_ports)),
                 "the data took another path: check UCX_TLS and UCX_NET_DEVICES");
         }
         check_priorities(host, *view, verb, bytes, by_priority);
@@ -174,7 +166,8 @@ class ProbeRules {
         add(Severity::serious, "priority", {host.host},
             fmt::format(
                 "{} {}, of which {} were counted in the expected priority {}; most ({}) in priority {}", verb,
-                size_text(bytes), size_text(there), priority, size_text(most->second), most->first),
+                files::bytes_text(bytes), files::bytes_text(there), priority, files::bytes_text(most->second),
+                most->first),
             "PFC and ECN of that priority do not apply to this data: check UCX_IB_TRAFFIC_CLASS, trust and "
             "DSCP map of the host, and whether the switch changes the DSCP");
     }
@@ -205,9 +198,10 @@ class ProbeRules {
             for (const auto& [host, rate] : best) {
                 if (rate > 0 && rate < 0.5 * median) {
                     add(Severity::warning, "rate", {host},
-                        fmt::format("at most {} {} any {}, but the median of {} hosts is {}", rate_text(rate),
-                                    producers ? "to" : "from", producers ? "consumer" : "producer",
-                                    best.size(), rate_text(median)),
+                        fmt::format("at most {} {} any {}, but the median of {} hosts is {}",
+                                    files::rate_text(rate), producers ? "to" : "from",
+                                    producers ? "consumer" : "producer", best.size(),
+                                    files::rate_text(median)),
                         "check this host's link, cable, PCIe width and other load");
                 }
             }
@@ -230,7 +224,7 @@ class ProbeRules {
                     add(Severity::warning, "rate", {host},
                         fmt::format("a {} {} at most {} with one partner, but the plan needs {}",
                                     producers ? "producer" : "consumer", producers ? "sent" : "received",
-                                    rate_text(rate), rate_text(needed)),
+                                    files::rate_text(rate), files::rate_text(needed)),
                         "one stream of one pair is not the limit of a host: measure that with --scenario "
                         "ceiling");
                 }

@@ -12,10 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "host/common_clock.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
-#include "host/terminal.hpp"
 #include "job/clock_sync.hpp"
 #include "participant/exit_status.hpp"
 
@@ -40,7 +41,8 @@ constexpr auto silent_for = core::Duration::seconds(3);
 constexpr auto look_for_record_every = core::Duration::seconds(5);
 /// The same after a signal.
 constexpr auto look_after_signal = core::Duration::milliseconds(600);
-constexpr auto clock_limit = core::Duration::seconds(10);
+/// All groups have ended in order: a leader that does not answer waits for its processor or its disk.
+constexpr auto clock_limit = core::Duration::seconds(60);
 constexpr auto look_pause = std::chrono::milliseconds(1);
 
 template <typename T>
@@ -124,8 +126,8 @@ host::Start GroupedRuns::agree_on_start(core::Duration ahead, const std::functio
         if (mail->kind != start_mail || !order || order->too_late) {
             throw JobError(
                 fmt::format("the other groups have started without this one, which was not ready "
-                            "{:.0f} s after them",
-                            ready_limit.in_seconds()));
+                            "{} after them",
+                            files::readable(ready_limit)));
         }
         host::Start start = order->start;
         start.second_zero_ns += clock_.offset_ns;

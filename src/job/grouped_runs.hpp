@@ -21,8 +21,8 @@
 #include "job/record_keeper.hpp"
 #include "job/watchdog.hpp"
 #include "record/second_collector.hpp"
-#include "show/groups_live_view.hpp"
 #include "show/groups_record.hpp"
+#include "show/live_view.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::job {

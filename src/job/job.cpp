@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 
 namespace weir::job {
@@ -34,8 +35,8 @@ void Job::Waiting::check() {
         job_.check_notices(what_);
     }
     if (now_ns - began_ns_ > limit_.ns) {
-        throw ExchangeTimeout(fmt::format("waited {:.0f} s for the other ranks without success: {}",
-                                          limit_.in_seconds(), what_));
+        throw ExchangeTimeout(
+            fmt::format("waited {} for the other ranks without success: {}", files::readable(limit_), what_));
     }
 }
 
@@ -63,15 +64,11 @@ std::optional<Objection> Job::first_objection(const std::string& mine, const cha
 }
 
 void Job::throw_silent(std::vector<int> ranks, core::Duration limit, const char* what) {
-    constexpr std::ptrdiff_t most_named = 4;
-    const std::ptrdiff_t named = std::min(std::ssize(ranks), most_named);
-    std::string text = fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks",
-                                   fmt::join(ranks.begin(), ranks.begin() + named, ", "));
-    if (std::ssize(ranks) > named) {
-        text += fmt::format(" and {} more", std::ssize(ranks) - named);
-    }
-    throw RanksSilent(std::move(ranks), fmt::format("has had no sign of life of {} for {:.1f} s: {}", text,
-                                                    limit.in_seconds(), what));
+    constexpr std::size_t most_named = 4;
+    const std::vector<std::uint32_t> numbers(ranks.begin(), ranks.end());
+    throw RanksSilent(std::move(ranks), fmt::format("has had no sign of life of {} for {}: {}",
+                                                    files::name_some("rank", numbers, most_named),
+                                                    files::readable(limit), what));
 }
 
 void Job::throw_notice(const Notice& notice, int source, const char* what) const {

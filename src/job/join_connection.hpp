@@ -6,15 +6,22 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
+
+#include "core/units.hpp"
 
 namespace weir::job {
 
@@ -119,5 +126,43 @@ class JoinConnection {
 /// Several texts as one, and back; nothing: it is not such a text.
 std::string pack_texts(std::span<const std::string> texts);
 std::optional<std::vector<std::string>> unpack_texts(std::string_view packed);
+
+/// Signs of life while ranks wait for each other outside the loop: a thread sends them, so that a rank that
+/// allocates memory or waits for a file system is told from one that stands still.
+class JoinPulse {
+  public:
+    /// One to each connection in every `period`, until this object is destroyed.
+    JoinPulse(core::Duration period, std::vector<std::weak_ptr<JoinConnection>> connections)
+        : period_(period), connections_(std::move(connections)), thread_([this] { beat(); }) {}
+    JoinPulse(const JoinPulse&) = delete;
+    JoinPulse& operator=(const JoinPulse&) = delete;
+    ~JoinPulse() {
+        {
+            const std::lock_guard lock(mutex_);
+            ending_ = true;
+        }
+        ended_.notify_one();
+        thread_.join();
+    }
+
+  private:
+    void beat() {
+        std::unique_lock lock(mutex_);
+        do {
+            for (const std::weak_ptr<JoinConnection>& one : connections_) {
+                if (const auto connection = one.lock()) {
+                    connection->pulse();
+                }
+            }
+        } while (!ended_.wait_for(lock, std::chrono::nanoseconds(period_.ns), [this] { return ending_; }));
+    }
+
+    core::Duration period_;
+    std::vector<std::weak_ptr<JoinConnection>> connections_;
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    bool ending_ = false;
+    std::thread thread_;
+};
 
 }  // namespace weir::job

@@ -7,7 +7,6 @@
 #include <climits>
 #include <utility>
 
-#include "host/sha256.hpp"
 #include "job/join_socket.hpp"
 
 namespace weir::job {
@@ -108,7 +107,7 @@ void JoinListener::challenge(Stranger& stranger, std::string hello, std::int64_t
         return;
     }
     stranger.hello = std::move(hello);
-    stranger.challenge = host::random_bytes(nonce_bytes);
+    stranger.challenge = new_nonce();
     stranger.connection->send(FrameKind::challenge, stranger.challenge);
 }
 
@@ -116,7 +115,7 @@ void JoinListener::check(Stranger& stranger, std::string_view proof, std::int64_
     const auto proof_of = [&](JoinSide side) {
         return join_proof(token_, side, stranger.hello, stranger.challenge);
     };
-    if (!host::same_secret(proof, proof_of(JoinSide::newcomer))) {
+    if (!same_proof(proof, proof_of(JoinSide::newcomer))) {
         refuse(std::move(stranger.connection),
                "the token is not that of rank 0: give both the same WEIR_JOIN_TOKEN or --join-token", now_ns);
         return;

@@ -1,11 +1,18 @@
 #include "job/join_protocol.hpp"
 
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "files/checked_json.hpp"
 #include "files/json_text.hpp"
-#include "host/sha256.hpp"
+#include "job/job.hpp"
 #include "job/join_connection.hpp"
 
 namespace weir::job {
@@ -98,12 +105,31 @@ std::optional<ReturnedPeer> decode_returned_peer(std::string_view text) {
     return peer;
 }
 
+std::string new_nonce() {
+    std::string nonce(nonce_bytes, '\0');
+    if (getentropy(nonce.data(), nonce.size()) != 0) {
+        throw std::system_error(errno, std::system_category(), "getentropy");
+    }
+    return nonce;
+}
+
 std::string join_proof(std::string_view token, JoinSide side, std::string_view hello,
                        std::string_view challenge) {
-    return host::hmac_sha256(token,
-                             pack_texts(std::vector<std::string>{
-                                 side == JoinSide::newcomer ? "weir --join: newcomer" : "weir --join: rank 0",
-                                 std::string(hello), std::string(challenge)}));
+    const std::string text = pack_texts(
+        std::vector<std::string>{side == JoinSide::newcomer ? "weir --join: newcomer" : "weir --join: rank 0",
+                                 std::string(hello), std::string(challenge)});
+    std::array<unsigned char, EVP_MAX_MD_SIZE> proof{};
+    unsigned bytes = 0;
+    if (HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()),
+             reinterpret_cast<const unsigned char*>(text.data()), text.size(), proof.data(),
+             &bytes) == nullptr) {
+        throw JobError("--join: libcrypto computes no HMAC-SHA-256");
+    }
+    return {proof.begin(), proof.begin() + bytes};
+}
+
+bool same_proof(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 std::string shown(std::string_view text) {

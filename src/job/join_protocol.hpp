@@ -87,11 +87,15 @@ std::string encode(const ReturnedPeer& peer);
 std::optional<ReturnedPeer> decode_returned_peer(std::string_view text);
 
 constexpr std::size_t nonce_bytes = 32;
+/// Bytes that cannot be guessed, from the kernel. Throws std::system_error.
+std::string new_nonce();
 
 enum class JoinSide : std::uint8_t { newcomer, leader };
 /// What only a process that has the token can compute from the two texts as they were sent.
 std::string join_proof(std::string_view token, JoinSide side, std::string_view hello,
                        std::string_view challenge);
+/// In a time that depends on their lengths only.
+bool same_proof(std::string_view a, std::string_view b);
 
 /// The whole number that the text is; nothing: it is none, or does not fit.
 template <std::integral T>

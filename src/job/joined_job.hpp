@@ -17,13 +17,15 @@
 #include "job/join_connection.hpp"
 #include "job/join_listener.hpp"
 #include "job/join_protocol.hpp"
-#include "job/join_pulse.hpp"
 
 namespace weir::job {
 
 [[nodiscard]] inline FrameKind frame_of(Job::Block kind) {
     return kind == Job::Block::clock_question ? FrameKind::clock_question : FrameKind::clock_reading;
 }
+
+/// "rank 3 has closed its connection: Connection reset by peer"
+[[nodiscard]] std::string gone_text(int rank, const std::string& reason);
 
 /// The news that a process has come back.
 [[nodiscard]] inline JobEvent return_of(const ReturnedPeer& peer) {
@@ -36,8 +38,39 @@ namespace weir::job {
             .pids = peer.pids};
 }
 
+/// What rank 0 and the others have in common.
+class JoinedJob : public Job, public JobNews {
+  public:
+    [[nodiscard]] std::string library() const override { return "none: --join"; }
+    void barrier(const char* what) override { static_cast<void>(share({}, what)); }
+    [[nodiscard]] JobNews* news() override { return this; }
+
+  protected:
+    JoinedJob(JoinTerms terms, JoinOptions options)
+        : terms_(std::move(terms)), options_(std::move(options)) {}
+
+    /// The frame of this exchange or round that a rank has sent, if it is there. Throws JobError for one of
+    /// another.
+    std::optional<std::string> take_numbered(JoinConnection& from, int rank, FrameKind kind,
+                                             const char* what) const;
+    /// Whether the block was there; it is in `bytes` then. Throws JobError if it has another size.
+    static bool take_block(JoinConnection& from, int rank, Block kind, std::span<std::byte> bytes,
+                           const char* what);
+    std::span<const std::byte> keep_round(std::string_view all);
+
+    JoinTerms terms_;
+    JoinOptions options_;  ///< of the first rank
+    std::uint32_t exchange_ = 0;
+    std::uint32_t round_ = 0;
+    core::Duration silence_limit_;
+    std::unique_ptr<JoinPulse> pulse_;
+
+  private:
+    std::vector<std::byte> round_all_;
+};
+
 /// Rank 0.
-class JoinLeader final : public Job, public JobNews {
+class JoinLeader final : public JoinedJob {
   public:
     /// Listens. `ranks` with this one. Throws JobError.
     JoinLeader(JoinTerms terms, int ranks, JoinOptions options);
@@ -48,12 +81,10 @@ class JoinLeader final : public Job, public JobNews {
     /// Until all ranks are there. `report` gets a line now and then. Throws JobError.
     void wait_for_ranks(core::Duration limit, const std::function<void(const std::string& line)>& report);
 
-    [[nodiscard]] std::string library() const override { return "none: --join"; }
     std::vector<std::string> share(const std::string& text, const char* what) override;
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& receive) override;
     std::string broadcast(const std::string& text, int root, const char* what) override;
-    void barrier(const char* what) override;
     void begin_round(std::span<const std::byte> mine, const char* what) override;
     std::optional<std::span<const std::byte>> end_round(const char* what) override;
     void send_block(int to, Block kind, std::span<const std::byte> bytes, const char* what) override;
@@ -63,7 +94,6 @@ class JoinLeader final : public Job, public JobNews {
     Roll call_roll(core::Duration limit, const std::function<bool()>& stop) override;
     void set_silence_limit(core::Duration limit) override;
 
-    [[nodiscard]] JobNews* news() override { return this; }
     void outlive(std::vector<bool> outlived) override { outlived_ = std::move(outlived); }
     [[nodiscard]] bool is_present(int rank) const override {
         return rank == 0 || connections_[static_cast<std::size_t>(rank)] != nullptr;
@@ -114,8 +144,6 @@ class JoinLeader final : public Job, public JobNews {
     /// Waits for the frame of this exchange from a rank; nothing if it is lost.
     std::optional<std::string> receive_texts(int rank, const char* what, Waiting& waiting);
 
-    JoinTerms terms_;
-    JoinOptions options_;
     JoinListener listener_;
     std::int64_t next_greeting_ns_ = 0;
     std::vector<Newcomer> newcomers_;                           ///< that wait for a place
@@ -130,16 +158,11 @@ class JoinLeader final : public Job, public JobNews {
     std::vector<std::shared_ptr<JoinConnection>> parting_;  ///< to processes that were given up
     std::vector<JobEvent> events_;
     std::vector<pollfd> polled_;  ///< of one pump(); kept for its memory
-    std::uint32_t exchange_ = 0;
-    std::uint32_t round_ = 0;
     std::vector<std::optional<std::string>> round_parts_;
-    std::vector<std::byte> round_all_;
-    core::Duration silence_limit_;
-    std::unique_ptr<JoinPulse> pulse_;
 };
 
 /// Any other rank.
-class JoinMember final : public Job, public JobNews {
+class JoinMember final : public JoinedJob {
   public:
     /// Connects, and tries again until rank 0 accepts. Throws JobError: why it was refused, or that `limit`
     /// has passed.
@@ -154,12 +177,10 @@ class JoinMember final : public Job, public JobNews {
     /// Those of the first rank.
     [[nodiscard]] const JoinOptions& options() const { return options_; }
 
-    [[nodiscard]] std::string library() const override { return "none: --join"; }
     std::vector<std::string> share(const std::string& text, const char* what) override;
     void gather(std::span<const std::byte> bytes, int root, const char* what,
                 const std::function<void(int rank, std::span<const std::byte>)>& receive) override;
     std::string broadcast(const std::string& text, int root, const char* what) override;
-    void barrier(const char* what) override;
     void begin_round(std::span<const std::byte> mine, const char* what) override;
     std::optional<std::span<const std::byte>> end_round(const char* what) override;
     void send_block(int to, Block kind, std::span<const std::byte> bytes, const char* what) override;
@@ -170,7 +191,6 @@ class JoinMember final : public Job, public JobNews {
     void set_silence_limit(core::Duration limit) override;
     std::optional<Objection> first_objection(const std::string& mine, const char* what) override;
 
-    [[nodiscard]] JobNews* news() override { return this; }
     [[nodiscard]] std::optional<std::uint32_t> returning_life() const override { return life_; }
     [[nodiscard]] LastWords last_words() const override {
         return {leader_connection_->descriptor(), JoinConnection::bytes_of(FrameKind::aborting)};
@@ -188,6 +208,8 @@ class JoinMember final : public Job, public JobNews {
     void end_others(int /*status*/) override {}
     void check_notices(const char* what) override;
     void check_silence(const char* what) const;
+    /// Throws RankGone if it has closed its connection.
+    void check_leader(const char* what);
     int connect(std::int64_t deadline_ns, const std::function<void(const std::string& line)>& report) const;
     /// Both sides prove that they have the token. False: the connection was closed before that. Throws
     /// JobError.
@@ -204,18 +226,11 @@ class JoinMember final : public Job, public JobNews {
     std::optional<std::string> replay(const char* what);
     std::string receive_texts(const char* what);
 
-    JoinTerms terms_;
     Hello hello_;
     std::shared_ptr<JoinConnection> leader_connection_;
-    JoinOptions options_;
     std::optional<std::uint32_t> life_;
     std::deque<std::string> history_;  ///< what and text in turn; of a returning process, until come_back()
     bool replays_ = false;
-    std::uint32_t exchange_ = 0;
-    std::uint32_t round_ = 0;
-    std::vector<std::byte> round_all_;
-    core::Duration silence_limit_;
-    std::unique_ptr<JoinPulse> pulse_;
 };
 
 }  // namespace weir::job

@@ -10,6 +10,7 @@
 
 #include "core/assertion.hpp"
 #include "core/heartbeat.hpp"
+#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 #include "job/joined_job.hpp"
 
@@ -27,15 +28,48 @@ constexpr auto cause_patience = core::Duration::milliseconds(300);
 constexpr auto flush_limit = core::Duration::milliseconds(500);
 constexpr auto between_pumps = std::chrono::microseconds(500);
 
+}  // namespace
+
 std::string gone_text(int rank, const std::string& reason) {
     return fmt::format("rank {} has closed its connection{}", rank, reason.empty() ? "" : ": " + reason);
 }
 
-}  // namespace
+std::optional<std::string> JoinedJob::take_numbered(JoinConnection& from, int rank, FrameKind kind,
+                                                    const char* what) const {
+    auto frame = from.take(kind);
+    if (!frame) {
+        return std::nullopt;
+    }
+    const bool of_exchange = kind == FrameKind::texts;
+    if (frame->number != (of_exchange ? exchange_ : round_)) {
+        throw JobError(
+            fmt::format("rank {} is in another {}: {}", rank, of_exchange ? "exchange" : "round", what));
+    }
+    return std::move(frame->bytes);
+}
+
+bool JoinedJob::take_block(JoinConnection& from, int rank, Block kind, std::span<std::byte> bytes,
+                           const char* what) {
+    from.pump();
+    const auto frame = from.take(frame_of(kind));
+    if (!frame) {
+        return false;
+    }
+    if (frame->bytes.size() != bytes.size()) {
+        throw JobError(fmt::format("rank {} sent {} bytes: {}", rank, frame->bytes.size(), what));
+    }
+    std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
+    return true;
+}
+
+std::span<const std::byte> JoinedJob::keep_round(std::string_view all) {
+    const auto bytes = std::as_bytes(std::span(all));
+    round_all_.assign(bytes.begin(), bytes.end());
+    return round_all_;
+}
 
 JoinLeader::JoinLeader(JoinTerms terms, int ranks, JoinOptions options)
-    : terms_(std::move(terms)),
-      options_(std::move(options)),
+    : JoinedJob(std::move(terms), std::move(options)),
       listener_(terms_.address, terms_.token),
       connections_(static_cast<std::size_t>(ranks)),
       hosts_(static_cast<std::size_t>(ranks)),
@@ -70,8 +104,8 @@ void JoinLeader::wait_for_ranks(core::Duration limit,
         greet_newcomers();
         const std::int64_t now_ns = host::monotonic_ns();
         if (now_ns - began_ns > limit.ns) {
-            throw JobError(fmt::format("--join: {} of {} ranks have not come to {} within {:.0f} s",
-                                       missing(), size_, terms_.address.text(), limit.in_seconds()));
+            throw JobError(fmt::format("--join: {} of {} ranks have not come to {} within {}", missing(),
+                                       size_, terms_.address.text(), files::readable(limit)));
         }
         if (now_ns >= next_ns) {
             next_ns = now_ns + next_lines.ns;
@@ -311,11 +345,8 @@ std::optional<std::string> JoinLeader::receive_texts(int rank, const char* what,
     while (is_present(rank)) {
         JoinConnection& member = connection(rank);
         member.pump();
-        if (auto frame = member.take(FrameKind::texts)) {
-            if (frame->number != exchange_) {
-                throw JobError(fmt::format("rank {} is in another exchange: {}", rank, what));
-            }
-            return std::move(frame->bytes);
+        if (auto text = take_numbered(member, rank, FrameKind::texts, what)) {
+            return text;
         }
         if (has_ended(rank)) {
             break;
@@ -365,10 +396,6 @@ std::string JoinLeader::broadcast(const std::string& text, int root, const char*
     return text;
 }
 
-void JoinLeader::barrier(const char* what) {
-    static_cast<void>(share({}, what));
-}
-
 void JoinLeader::begin_round(std::span<const std::byte> mine, const char* /*what*/) {
     ++round_;
     round_parts_.assign(static_cast<std::size_t>(size_), std::nullopt);
@@ -385,22 +412,19 @@ std::optional<std::span<const std::byte>> JoinLeader::end_round(const char* what
         if (!part) {
             JoinConnection& member = connection(rank);
             member.pump();
-            if (auto frame = member.take(FrameKind::round)) {
-                if (frame->number != round_ || frame->bytes.size() != round_parts_[0]->size()) {
-                    throw JobError(fmt::format("rank {} is in another round: {}", rank, what));
-                }
-                part = std::move(frame->bytes);
-            } else {
+            part = take_numbered(member, rank, FrameKind::round, what);
+            if (!part) {
                 static_cast<void>(has_ended(rank));
                 return std::nullopt;
+            }
+            if (part->size() != round_parts_[0]->size()) {
+                throw JobError(fmt::format("rank {} is in another round: {}", rank, what));
             }
         }
         all += *part;
     }
     send_to_all(FrameKind::round, all, round_);
-    const auto bytes = std::as_bytes(std::span(all));
-    round_all_.assign(bytes.begin(), bytes.end());
-    return round_all_;
+    return keep_round(all);
 }
 
 void JoinLeader::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* /*what*/) {
@@ -417,13 +441,7 @@ void JoinLeader::receive_block(int from, Block kind, std::span<std::byte> bytes,
         if (!is_present(from)) {
             throw RankGone(from, gone_text(from, {}));
         }
-        JoinConnection& member = connection(from);
-        member.pump();
-        if (const auto frame = member.take(frame_of(kind))) {
-            if (frame->bytes.size() != bytes.size()) {
-                throw JobError(fmt::format("rank {} sent {} bytes: {}", from, frame->bytes.size(), what));
-            }
-            std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
+        if (take_block(connection(from), from, kind, bytes, what)) {
             return;
         }
         static_cast<void>(has_ended(from));

@@ -11,7 +11,6 @@
 #include "core/assertion.hpp"
 #include "core/heartbeat.hpp"
 #include "host/common_clock.hpp"
-#include "host/sha256.hpp"
 #include "job/join_socket.hpp"
 #include "job/joined_job.hpp"
 
@@ -29,16 +28,11 @@ constexpr auto short_nap = std::chrono::microseconds(500);
 /// Where strangers crowd, rank 0 may close a connection before it has looked at it.
 constexpr int attempts_max = 20;
 
-[[noreturn]] void throw_leader_gone(const JoinConnection& connection) {
-    throw RankGone(0, fmt::format("rank 0 has closed its connection{}",
-                                  connection.reason().empty() ? "" : ": " + connection.reason()));
-}
-
 }  // namespace
 
 JoinMember::JoinMember(JoinTerms terms, Hello hello, core::Duration limit,
                        const std::function<void(const std::string& line)>& report)
-    : terms_(std::move(terms)), hello_(std::move(hello)) {
+    : JoinedJob(std::move(terms), {}), hello_(std::move(hello)) {
     const std::int64_t deadline_ns = host::monotonic_ns() + limit.ns;
     hello_.version = terms_.version;
     int attempts = 0;
@@ -64,7 +58,7 @@ bool JoinMember::greet(std::int64_t deadline_ns) {
         // The kernel takes connections for a rank 0 that stands still.
         deadline_ns = std::min(deadline_ns, host::monotonic_ns() + noted_limit.ns);
     }
-    hello_.nonce = host::random_bytes(nonce_bytes);
+    hello_.nonce = new_nonce();
     const std::string hello = encode(hello_);
     leader_connection_->send(FrameKind::hello, hello);
     const auto challenge = receive(FrameKind::challenge, deadline_ns);
@@ -79,7 +73,7 @@ bool JoinMember::greet(std::int64_t deadline_ns) {
     if (!noted) {
         return false;
     }
-    if (!host::same_secret(noted->bytes, proof_of(JoinSide::leader))) {
+    if (!same_proof(noted->bytes, proof_of(JoinSide::leader))) {
         throw JobError(fmt::format("--join: {} does not have the token: it is not rank 0 of this job",
                                    terms_.address.text()));
     }
@@ -174,6 +168,13 @@ void JoinMember::check_notices(const char* what) {
     check_silence(what);
 }
 
+void JoinMember::check_leader(const char* what) {
+    if (leader_connection_->closed()) {
+        check_notices(what);
+        throw RankGone(0, gone_text(0, leader_connection_->reason()));
+    }
+}
+
 void JoinMember::set_silence_limit(core::Duration limit) {
     silence_limit_ = limit;
     pulse_.reset();
@@ -198,16 +199,10 @@ std::string JoinMember::receive_texts(const char* what) {
     Waiting waiting(*this, exchange_limit(), what);
     while (true) {
         leader_connection_->pump();
-        if (auto frame = leader_connection_->take(FrameKind::texts)) {
-            if (frame->number != exchange_) {
-                throw JobError(fmt::format("rank 0 is in another exchange: {}", what));
-            }
-            return std::move(frame->bytes);
+        if (auto text = take_numbered(*leader_connection_, 0, FrameKind::texts, what)) {
+            return std::move(*text);
         }
-        if (leader_connection_->closed()) {
-            check_notices(what);
-            throw_leader_gone(*leader_connection_);
-        }
+        check_leader(what);
         waiting.nap();
     }
 }
@@ -245,30 +240,17 @@ std::string JoinMember::broadcast(const std::string& /*text*/, int root, const c
     return receive_texts(what);
 }
 
-void JoinMember::barrier(const char* what) {
-    static_cast<void>(share({}, what));
-}
-
 void JoinMember::begin_round(std::span<const std::byte> mine, const char* /*what*/) {
     leader_connection_->send(FrameKind::round, mine, ++round_);
 }
 
 std::optional<std::span<const std::byte>> JoinMember::end_round(const char* what) {
     leader_connection_->pump();
-    const auto frame = leader_connection_->take(FrameKind::round);
-    if (!frame) {
-        if (leader_connection_->closed()) {
-            check_notices(what);
-            throw_leader_gone(*leader_connection_);
-        }
-        return std::nullopt;
+    if (const auto all = take_numbered(*leader_connection_, 0, FrameKind::round, what)) {
+        return keep_round(*all);
     }
-    if (frame->number != round_) {
-        throw JobError(fmt::format("rank 0 is in another round: {}", what));
-    }
-    const auto bytes = std::as_bytes(std::span(frame->bytes));
-    round_all_.assign(bytes.begin(), bytes.end());
-    return round_all_;
+    check_leader(what);
+    return std::nullopt;
 }
 
 void JoinMember::send_block(int to, Block kind, std::span<const std::byte> bytes, const char* /*what*/) {
@@ -281,18 +263,10 @@ void JoinMember::receive_block(int from, Block kind, std::span<std::byte> bytes,
     WEIR_ASSERT(from == 0);
     Waiting waiting(*this, limit, what);
     while (true) {
-        leader_connection_->pump();
-        if (const auto frame = leader_connection_->take(frame_of(kind))) {
-            if (frame->bytes.size() != bytes.size()) {
-                throw JobError(fmt::format("rank 0 sent {} bytes: {}", frame->bytes.size(), what));
-            }
-            std::memcpy(bytes.data(), frame->bytes.data(), bytes.size());
+        if (take_block(*leader_connection_, 0, kind, bytes, what)) {
             return;
         }
-        if (leader_connection_->closed()) {
-            check_notices(what);
-            throw_leader_gone(*leader_connection_);
-        }
+        check_leader(what);
         // Clocks are compared here: the answer must not wait for a nap.
         waiting.check();
         std::this_thread::yield();

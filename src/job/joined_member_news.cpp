@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "host/common_clock.hpp"
-#include "host/restart.hpp"
+#include "host/process.hpp"
 #include "job/joined_job.hpp"
 
 namespace weir::job {

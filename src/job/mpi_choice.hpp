@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "host/host_settings.hpp"
+
 namespace weir::job {
 
 /// "ucx", "ob1", ...; empty: another MPI library, or one that hides it.
@@ -31,5 +33,8 @@ std::string text();
 bool is_ours(const std::string& variable);
 
 }  // namespace ucx_log
+
+/// `root`: what the paths of the kernel's files begin with; empty on a real host. Takes some milliseconds.
+host::HostSettings host_snapshot(const std::string& root = {});
 
 }  // namespace weir::job

@@ -16,6 +16,7 @@
 #include "files/checked_json.hpp"
 #include "files/json_text.hpp"
 #include "host/common_clock.hpp"
+#include "record/quantiles.hpp"
 
 namespace weir::job {
 
@@ -117,8 +118,7 @@ class PairProber {
         }
         // The first one makes the connection.
         times_us.erase(times_us.begin());
-        std::nth_element(times_us.begin(), times_us.begin() + round_trips / 2, times_us.end());
-        result.round_trip_us = times_us[round_trips / 2];
+        result.round_trip_us = record::median_of(std::move(times_us));
         return true;
     }
 
@@ -280,35 +280,18 @@ PairProbes probe_pairs(MpiJob& job, const core::RoleMap& roles,
     return probes;
 }
 
+static void each_field(files::MaybeConst<PairProbes> auto& probes, auto&& visit) {
+    visit("pairs", probes.pairs);
+    visit("stopped", probes.stopped);
+    visit("clean", probes.mpi_is_clean);
+}
+
 std::string encode_probes(const PairProbes& probes) {
-    auto pairs = nlohmann::ordered_json::array();
-    for (const host::PairProbe& pair : probes.pairs) {
-        pairs.push_back({pair.producer, pair.consumer, pair.producer_host, pair.consumer_host, pair.reached,
-                         pair.round_trip_us, pair.bits_per_second, pair.bytes});
-    }
-    return files::json_text(
-        {{"pairs", std::move(pairs)}, {"stopped", probes.stopped}, {"clean", probes.mpi_is_clean}});
+    return files::json_text(files::json_of<nlohmann::ordered_json>(probes));
 }
 
 PairProbes decode_probes(const std::string& text) {
-    using files::read_checked;
-    const auto json = files::parse_json(text);
-    PairProbes probes;
-    json.at("stopped").get_to(probes.stopped);
-    json.at("clean").get_to(probes.mpi_is_clean);
-    for (const auto& entry : json.at("pairs")) {
-        host::PairProbe pair;
-        read_checked(entry.at(0), pair.producer);
-        read_checked(entry.at(1), pair.consumer);
-        read_checked(entry.at(2), pair.producer_host);
-        read_checked(entry.at(3), pair.consumer_host);
-        read_checked(entry.at(4), pair.reached);
-        read_checked(entry.at(5), pair.round_trip_us);
-        read_checked(entry.at(6), pair.bits_per_second);
-        read_checked(entry.at(7), pair.bytes);
-        probes.pairs.push_back(std::move(pair));
-    }
-    return probes;
+    return files::checked<PairProbes>(files::parse_json(text));
 }
 
 }  // namespace weir::job

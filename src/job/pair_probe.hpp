@@ -7,8 +7,7 @@
 
 #include "core/role_map.hpp"
 #include "host/host_facts.hpp"
-#include "host/probe_result.hpp"
-#include "host/probe_rounds.hpp"
+#include "host/probe.hpp"
 #include "job/mpi_job.hpp"
 
 namespace weir::job {

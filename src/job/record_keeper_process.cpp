@@ -247,11 +247,7 @@ EndWitness::End EndWitness::end(std::int64_t now_ns) const {
         return {gone_->is_rank ? failed : interrupted, failure_of(*gone_)};
     }
     if (signal_ != 0) {
-        return {interrupted,
-                {.what = fmt::format("signal {} ({})", signal_, strsignal(signal_)),
-                 .rank = {},
-                 .role = {},
-                 .host = {}}};
+        return {interrupted, {.what = fmt::format("signal {} ({})", signal_, strsignal(signal_))}};
     }
     return {failed, leader_gone_ ? failure_of(*leader_gone_) : leader_};
 }

@@ -12,6 +12,7 @@
 #include "host/host_facts.hpp"
 #include "host/idle.hpp"
 #include "participant/run_description.hpp"
+#include "participant/run_record_builder.hpp"
 #include "show/live_view.hpp"
 #include "transport/datagram/datagram_transport.hpp"
 #include "transport/disturbing_transport.hpp"
@@ -34,6 +35,7 @@ struct RunSettings : participant::RunDescription {
     std::vector<transport::ChunkDisturbance> faults;  ///< to be injected, in tests
 
     std::string command = "weir run";  ///< how messages of this run begin
+    participant::ExplainRun causes{};  ///< for the record of a run that reached its end
     GroupedRuns* groups = nullptr;     ///< of this run's job; nullptr: it is the only one. Not owned
     int job_ranks_here = 0;            ///< of all groups on this rank's host; 0: of this group alone
 
@@ -50,7 +52,8 @@ struct RunSettings : participant::RunDescription {
         locations = std::move(by_rank);
         rank_hosts.clear();
         for (const host::RankLocation& location : locations) {
-            rank_hosts.push_back({location.host, location.pid, host::cpu_list_text(location.cpus)});
+            rank_hosts.push_back(
+                {location.host, location.pid, host::cpu_list_text(location.cpus), location.leaf});
         }
     }
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 #include "host/standstill.hpp"
 #include "job/record_keeper.hpp"
@@ -59,10 +60,10 @@ void Watchdog::watch() {
         }
         const char* advice = advice_;
         const std::string why = explanation_ ? explanation_() : std::string{};
-        const std::string message =
-            fmt::format("{} has made no progress for {:.1f} s in phase '{}'{}{} and ends the job{}{}", who_,
-                        static_cast<double>(now_ns - last_ns_) * 1e-9, phase_.load(), why.empty() ? "" : ", ",
-                        why, advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
+        const std::string message = fmt::format(
+            "{} has made no progress for {} in phase '{}'{}{} and ends the job{}{}", who_,
+            files::readable(core::Duration{now_ns - last_ns_}), phase_.load(), why.empty() ? "" : ", ", why,
+            advice == nullptr ? "" : "; ", advice == nullptr ? "" : advice);
         RecordKeeper::tell(message);
         const std::string line = fmt::format("{}: {}\n", command_, message);
         [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());

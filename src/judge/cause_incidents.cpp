@@ -9,7 +9,7 @@
 #include "files/formatting.hpp"
 #include "judge/cause_interfaces.hpp"
 #include "judge/cause_rules.hpp"
-#include "record/datagram_account.hpp"
+#include "record/datagrams.hpp"
 #include "record/rows.hpp"
 #include "record/second_clock.hpp"
 
@@ -89,7 +89,7 @@ std::optional<NamedCause> buffer_below_set(const HeldRun& run) {
     }
     return cause_of(CauseKind::buffer, 1,
                     fmt::format("a set is {} and the buffer {}: it does not fit when it is generated.",
-                                files::readable(plan.set_bytes()), files::readable(plan.buffer)),
+                                files::readable(plan.set_bytes()), files::exact(plan.buffer)),
                     "make --buffer at least as large as a set");
 }
 
@@ -284,12 +284,11 @@ std::optional<NamedCause> network_gone(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::network_failure, fraction(silence, silent->summary.covered),
-        fmt::format(
-            "nothing came through {} from {:.1f} to {:.1f} s, though data was under way and ranks ran; "
-            "{}.",
-            way_text(run, *silent), (begin - core::Instant{}).in_seconds(),
-            (silent->summary.silence_end - core::Instant{}).in_seconds(),
-            files::counted(run.facts.network->tcp_timeouts, "TCP time-out")),
+        fmt::format("nothing came through {} from {} to {}, though data was under way and ranks ran; "
+                    "{}.",
+                    way_text(run, *silent), files::instant((begin - core::Instant{}).in_seconds()),
+                    files::instant((silent->summary.silence_end - core::Instant{}).in_seconds()),
+                    files::counted(run.facts.network->tcp_timeouts, "TCP time-out")),
         "look at links, switches and cables on this way");
 }
 

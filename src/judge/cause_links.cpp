@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <utility>
 
 #include "files/formatting.hpp"
@@ -67,6 +65,12 @@ std::optional<NamedCause> slow_link(const LinkUse& use, Role role, double needed
     const bool own = role == Role::producer && !run.plan.builds() && run.held.held_up == 1 &&
                      !is_lossy(run) && use.slowest != nullptr && is_held_up(use.slowest->summary);
     const double limit = own ? nearly : slow_rank;
+    // While a rank stands still its transfers wait, and its link does not show.
+    constexpr double often = 0.1;
+    if (use.slowest != nullptr &&
+        fraction(use.slowest->summary.stalled_with_drain, use.slowest->summary.covered) >= often) {
+        return std::nullopt;
+    }
     // Where data wait before the links of most, one is no exception.
     if ((role == Role::producer && !run.plan.builds() && consumer_is_slower(run)) || use.queue.stands() ||
         use.slowest == nullptr || use.others_bits <= 0 || !may_be_held_up(use.slowest->summary) ||
@@ -117,8 +121,12 @@ std::optional<NamedCause> one_producer_link(const HeldRun& run) {
 
 // Links of all.
 
-std::string needed_text(const HeldRun& run) {
-    return fmt::format("{} are needed of each producer", rate_text(run.held.needed_bits));
+std::string needed_text(const HeldRun& run, Role role) {
+    const bool sends = role == Role::producer;
+    return fmt::format("{} are needed of each {}",
+                       rate_text(sends ? run.held.needed_bits
+                                       : run.held.needed_bits * run.plan.producers / run.plan.consumers),
+                       core::role_name(role));
 }
 
 enum class FullLinks : std::uint8_t { none, of_consumers, of_producers, of_either };
@@ -144,46 +152,6 @@ FullLinks full_by_interface(const HoldUp& held) {
     return either(full(held.consumers), full(held.producers));
 }
 
-/// The role whose interfaces were fuller, by the speed that they report; none: the roles hardly differ.
-FullLinks fuller_interface(const HoldUp& held) {
-    constexpr double much = 0.7;
-    constexpr double clearly_more = 1.5;
-    const double consumers = held.consumers.best_of_interface;
-    const double producers = held.producers.best_of_interface;
-    const bool of_consumers = held.consumers.fullness >= full_consumers && consumers >= much &&
-                              consumers >= clearly_more * producers;
-    const bool of_producers = held.producers.fullness >= full_consumers && producers >= much &&
-                              producers >= clearly_more * consumers;
-    return of_consumers   ? FullLinks::of_consumers
-           : of_producers ? FullLinks::of_producers
-                          : FullLinks::of_either;
-}
-
-/// Where what links of one role carried was always the same, and what those of the other did was not, the
-/// first are full. Where consumers show nothing: that of producers depends on the transfers if consumers
-/// limit. Where all is always the same, only interfaces show it.
-FullLinks full_by_rates(const HoldUp& held) {
-    constexpr double alike = 0.03;
-    constexpr double differ = 0.06;
-    const RateDeviation& producers = held.link_rates;
-    const RateDeviation& consumers = held.consumer_link_rates;
-    const bool known = consumers.within > 0;
-    const bool alike_for_consumers =
-        producers.of_all >= differ && held.transfer_rates.of_all < alike;  // whoever shares their links
-    if ((alike_for_consumers ||
-         (producers.within >= differ && (!known || consumers.within <= producers.within))) &&
-        held.consumers.fullness >= full_consumers) {
-        return FullLinks::of_consumers;
-    }
-    constexpr double differ_much = 0.15;  // consumers count coarsely
-    const bool others_differ = held.transfer_rates.of_all >= differ || consumers.within >= differ_much;
-    if (producers.of_all < alike && others_differ && (!known || producers.within <= consumers.within) &&
-        held.producers.fullness >= full_link) {
-        return FullLinks::of_producers;
-    }
-    return fuller_interface(held);
-}
-
 /// Data wait before links of one role: those are full. Nothing: heartbeats do not show it.
 std::optional<FullLinks> full_by_queues(const HoldUp& held) {
     const LinkQueue& consumers = held.consumers.queue;
@@ -205,7 +173,7 @@ FullLinks full_links(const HoldUp& held) {
     if (const auto full = full_by_queues(held)) {
         return *full;
     }
-    return full_by_rates(held);
+    return FullLinks::of_either;
 }
 
 /// How full the links of a role are, and where that is known how long messages took before them.
@@ -225,7 +193,7 @@ std::string full_text(const LinkUse& use, Role role, const HeldRun& run) {
             ? ""
             : fmt::format(", {} of the most that they were seen to carry", files::percent(use.fullness));
     return fmt::format("{}s moved {} each while data waited{}; {}{}.", core::role_name(role),
-                       rate_text(use.mean_bits), full, needed_text(run), queue);
+                       rate_text(use.mean_bits), full, needed_text(run, role), queue);
 }
 
 /// Links that are hardly used are not the limit, though nothing goes through them faster. Neither are those
@@ -317,14 +285,6 @@ bool is_for_links(const HeldRun& run) {
            owners.network >= std::max({owners.processing, owners.withheld, owners.control});
 }
 
-bool would_do_if_used(const HeldRun& run) {
-    constexpr double most_use = 0.85;
-    const auto& interfaces = run.held.producers.interfaces;
-    return full_by_interface(run.held) == FullLinks::of_producers &&
-           std::all_of(interfaces.begin(), interfaces.end(),
-                       [&](const RankInterface& one) { return run.held.needed_bits <= most_use * one.bits; });
-}
-
 std::optional<NamedCause> link_of_one(const HeldRun& run) {
     if (!is_for_links(run)) {
         return std::nullopt;
@@ -357,7 +317,8 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
             fmt::format("links of consumers and of producers look equally full: {} and {} each while data "
                         "waited, and {}.{}{}",
                         rate_text(held.consumers.mean_bits), rate_text(held.producers.mean_bits),
-                        needed_text(run), waits_for_chunks ? window_hint(run) : "", stall_hint(run)),
+                        needed_text(run, Role::producer), waits_for_chunks ? window_hint(run) : "",
+                        stall_hint(run)),
             waits_for_chunks ? "raise --window, or --chunk-size" : "");
     }
     const bool consumers = full == FullLinks::of_consumers || !waits.empty() ||
@@ -416,8 +377,7 @@ std::optional<NamedCause> slowed_beside_open_links(const HeldRun& run) {
     // A full link carries always the same. Where those of both roles do, it is one that is slower than it
     // says.
     constexpr double differ = 0.15;
-    const bool unsteady =
-        run.held.link_rates.within >= differ && run.held.consumer_link_rates.within >= differ;
+    const bool unsteady = run.held.link_deviation >= differ && run.held.consumer_link_deviation >= differ;
     const auto full = links_of_all(run);
     return full && (full->what != CauseKind::not_told || unsteady) ? network_mechanism(run) : std::nullopt;
 }

@@ -10,8 +10,6 @@ namespace weir::judge {
 /// Whether the time of transfers is more than any other owner's, and enough.
 bool is_for_links(const HeldRun& run);
 
-/// Whether links of producers are full while they transfer, and would do if they transferred all the time.
-bool would_do_if_used(const HeldRun& run);
 /// The link of one rank, of whichever stands out more.
 std::optional<NamedCause> link_of_one(const HeldRun& run);
 /// The links of all consumers or producers; not_told, if they are full and it does not show whose.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/plan.hpp"
+#include "files/formatting.hpp"
 #include "judge/causes.hpp"
 #include "judge/hold_up.hpp"
 #include "judge/verdict.hpp"
@@ -60,8 +61,7 @@ inline CauseKind links_of(core::Role role) {
 
 /// "of the time in which producers had data to send".
 std::string owned_text(double share);
-/// "1.000 Gb/s"
-std::string rate_text(double bits_per_second);
+using files::rate_text;
 /// Where ranks did not run for long, the host was measured and not the network: a sentence about that.
 std::string stall_hint(const HeldRun& run);
 

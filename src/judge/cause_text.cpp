@@ -62,7 +62,7 @@ bool is_partner(const NamedCause& of, const NamedCause& cause) {
 
 std::string subject_of(const NamedCause& cause) {
     const CauseWords& words = cause_words.at(static_cast<std::size_t>(cause.what));
-    if (cause.what == CauseKind::control_latency && cause.evidence == CauseEvidence::counterfactual) {
+    if (cause.what == CauseKind::control_latency && cause.evidence != CauseEvidence::observed) {
         return "latency of the network";  // it was relaxed for data, too
     }
     if (!cause.where) {
@@ -87,7 +87,10 @@ std::string causes_text(std::span<const NamedCause> causes) {
     text += fmt::format(".{}{}", first.text.empty() ? "" : " ", files::capitalised(first.text));
     for (; said < std::min(causes.size(), said_max); ++said) {
         const NamedCause& other = causes[said];
-        text += fmt::format(" {} {}: {}", other.evidence == CauseEvidence::counterfactual ? "Or" : "Also",
+        text += fmt::format(" {} {}: {}",
+                            other.not_told_apart                        ? "The run does not tell it from"
+                            : other.evidence == CauseEvidence::observed ? "Also"
+                                                                        : "Or",
                             subject_of(other), other.text);
     }
     return text;

@@ -12,7 +12,7 @@ namespace weir::judge {
 std::string subject_of(const NamedCause& cause);
 
 /// "Main cause: too few slots. With 2 slots ... Or processing on consumers: with ...". Causes that were
-/// proved are alternatives, causes that were attributed add up. Empty without causes.
+/// simulated are alternatives, causes that were only observed add up. Empty without causes.
 std::string causes_text(std::span<const NamedCause> causes);
 
 /// What can be done, the first cause's remedy first, with a capital and without a full stop: "A; or B". What

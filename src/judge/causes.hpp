@@ -1,7 +1,8 @@
 // What held a run up, in words that files, texts and comparisons share.
 //
 // A cause is what, if it alone were relaxed, would have put the run on time. In a simulation that is tried
-// (counterfactual); in a measured run it is attributed from where the time of held-up events went.
+// (proof). In a measured run it is told from where the time of held-up events went (observed), and tried in
+// simulations with what the run showed (twin).
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ids.hpp"
 
@@ -55,27 +57,40 @@ constexpr std::string_view name_of(CauseKind kind) {
 }
 
 enum class CauseEvidence : std::uint8_t {
-    counterfactual,  ///< the run was simulated again without it
-    attribution,     ///< from the rows of the run
+    proof,              ///< the simulated run was simulated again without it
+    observed,           ///< in the rows of the run
+    twin,               ///< a simulation with what the run showed was simulated again without it
+    observed_and_twin,  ///< both of these
 };
+inline constexpr std::array<std::string_view, 4> cause_evidence_names{"proof", "observed", "twin",
+                                                                      "observed+twin"};
 constexpr std::string_view name_of(CauseEvidence evidence) {
-    return evidence == CauseEvidence::counterfactual ? "counterfactual" : "attribution";
+    return cause_evidence_names.at(static_cast<std::size_t>(evidence));
 }
+
+/// An option of weir and the value that it takes, {"slots", "4"}; without one it is to be left out.
+struct RemedyOption {
+    std::string name;
+    std::string value;
+    bool operator==(const RemedyOption&) const = default;
+};
 
 struct NamedCause {
     CauseKind what = CauseKind::not_told;
     std::optional<core::NodeId> where{};  ///< the rank that it concerns; nothing: all of a role, or none
     std::string host{};                   ///< of that rank; empty: not known, or no rank
-    /// Share of the lateness that it takes away (counterfactual) or of the time of held-up events that it
-    /// owns (attribution): 0 to 1.
+    /// Share of the time of held-up events that it owns (observed), or of the lateness that it takes away: 0
+    /// to 1.
     double share = 0;
-    CauseEvidence evidence = CauseEvidence::attribution;
+    CauseEvidence evidence = CauseEvidence::observed;
     std::string text{};  ///< sentences with their numbers: without a capital, with the last full stop
     std::string
         remedy{};  ///< what to do, without a capital and a full stop; empty: nothing that helps is known
-    bool suffices = true;  ///< counterfactual: without it every set is on time, and the run is sustained
+    std::vector<RemedyOption> options{};  ///< all of the remedy as options of weir; empty: they cannot be it
+    bool suffices = true;  ///< simulated: without it every set is on time, and the run is sustained
     /// It is one only together with this one, which is named too; not_told: it is one alone.
     CauseKind together_with = CauseKind::not_told;
+    bool not_told_apart = false;  ///< it may have been this one instead of the first
 };
 
 }  // namespace weir::judge

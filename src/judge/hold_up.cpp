@@ -1,11 +1,11 @@
 #include "judge/hold_up.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "core/set_phase.hpp"
+#include "record/quantiles.hpp"
 
 namespace weir::judge {
 
@@ -89,23 +89,22 @@ void find_slowest(std::vector<RankLink> links, Duration with_work, LinkUse& use)
     use.slowest_busy = busy_share(slowest, with_work);
 }
 
-/// Over all ranks together and within each, because their links may differ.
-RateDeviation deviation_of(const std::vector<RankLink>& links, record::RateMoments record::Load::* moments) {
-    record::RateMoments together;
+/// Within each rank, because their links may differ.
+double deviation_of(const std::vector<RankLink>& links, record::RateMoments record::Load::* moments) {
+    double bytes = 0;
     double squares = 0;
     for (const RankLink& link : links) {
         const record::RateMoments& rates = link.rank->summary.load.*moments;
-        together += rates;
+        bytes += rates.bytes;
         squares += rates.bytes * rates.relative_deviation() * rates.relative_deviation();
     }
-    return {.of_all = together.relative_deviation(), .within = std::sqrt(fraction(squares, together.bytes))};
+    return std::sqrt(fraction(squares, bytes));
 }
 
 /// What links carried during each transfer, by the steadier of two measures (Load).
-RateDeviation link_deviation_of(const std::vector<RankLink>& links) {
-    const RateDeviation shares = deviation_of(links, &record::Load::link_shares);
-    const RateDeviation rates = deviation_of(links, &record::Load::link_rates);
-    return {.of_all = std::min(shares.of_all, rates.of_all), .within = std::min(shares.within, rates.within)};
+double link_deviation_of(const std::vector<RankLink>& links) {
+    return std::min(deviation_of(links, &record::Load::link_shares),
+                    deviation_of(links, &record::Load::link_rates));
 }
 
 double mean_bits_of(const RankLink& link, Duration with_work) {
@@ -164,15 +163,6 @@ LinkUse use_of(const core::Plan& plan, const std::vector<RankLink>& links, Durat
     return use;
 }
 
-Duration middle_of(std::vector<Duration> values) {
-    if (values.empty()) {
-        return {};
-    }
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                     values.end());
-    return values[values.size() / 2];
-}
-
 using Way = record::DelayCounts record::HeartbeatDelays::*;
 using Quantile = Duration (record::DelayCounts::*)() const;
 
@@ -200,7 +190,7 @@ Duration delay_of(const std::vector<RankLink>& links, Way way, Quantile quantile
             delays.push_back((counts.*quantile)());
         }
     }
-    return middle_of(std::move(delays));
+    return record::median_of(std::move(delays));
 }
 
 Duration median_of(const std::vector<RankLink>& links, Way way) {
@@ -381,9 +371,6 @@ void add_scheduler(const record::RankSummary& scheduler, HoldUp& held) {
     held.free_credits = fraction(scheduler.load.free_slots, scheduler.covered);
     const std::uint64_t grants = scheduler.measured.grants;
     held.handling_each = {grants > 0 ? scheduler.load.handling.ns / static_cast<std::int64_t>(grants) : 0};
-    const Duration with_events = scheduler.time.waiting_for_slot + scheduler.time.waiting_for_stream;
-    held.scheduler_slot_share = fraction(scheduler.time.waiting_for_slot, with_events);
-    held.scheduler_stream_share = fraction(scheduler.time.waiting_for_stream, with_events);
 }
 
 }  // namespace
@@ -452,10 +439,9 @@ HoldUp sum_up_hold_up(const core::Plan& plan, std::span<const record::RankRecord
         held.consumers.queue = queue_of(sums.consumers, sums.all_producers, from, to, with_work);
     }
     held.travel = travel_of(plan, sums, held);
-    held.transfer_rates = deviation_of(sums.producers, &record::Load::transfer_rates);
-    held.link_rates = link_deviation_of(sums.producers);
+    held.link_deviation = link_deviation_of(sums.producers);
     if (!plan.builds()) {  // there fragments of one event come together, whoever limits
-        held.consumer_link_rates = link_deviation_of(sums.consumers);
+        held.consumer_link_deviation = link_deviation_of(sums.consumers);
     }
     find_slowest(sums.all_producers, with_work, held.producers);
     find_slowest(sums.consumers, with_work, held.consumers);

@@ -101,12 +101,6 @@ struct LinkUse {
     double slowest_busy = 0;      ///< share of the time in which something was transferred
 };
 
-/// Standard deviation over mean.
-struct RateDeviation {
-    double of_all = 0;
-    double within = 0;  ///< single ranks
-};
-
 /// Shares that add up to 1, of the time of held-up events.
 struct Owners {
     double network = 0;     ///< under way, or waiting for slots that were all receiving
@@ -144,25 +138,19 @@ struct HoldUp {
     LinkUse producers;
     LinkUse consumers;
     Travel travel;
-    // How much producers' transfers differ. What a full link carried is always the same, however many shared
-    // it; where consumers limit, it depends on who shares theirs.
-    RateDeviation transfer_rates;
-    RateDeviation link_rates;           ///< what a producer's link carried during each
-    RateDeviation consumer_link_rates;  ///< what a consumer's did; 0: not known
+    // Of what a link carried during each transfer, standard deviation over mean: a full one is steady.
+    double link_deviation = 0;           ///< of producers
+    double consumer_link_deviation = 0;  ///< 0: not known
 
-    double handling_share = 0;         ///< of the time with work the scheduler handled messages
-    core::Duration handling_each;      ///< handling per event granted
-    core::Duration control_each;       ///< slots lost to messages on the way or unread, per event received
-    double transfers_to_consumer = 0;  ///< under way, on average in the time with work
-    double outstanding = 0;            ///< events granted and not done, on average in the time with work
-    double free_credits = 0;           ///< known to the scheduler and not spent, on average
-    double blocked_share = 0;          ///< of the consumers' time
-    double processing_share = 0;       ///< of the consumers' time they worked on events
-    // Shares of the time in which the scheduler had events:
-    double scheduler_slot_share = 0;    ///< no consumer had a credit
-    double scheduler_stream_share = 0;  ///< there were credits, and streams in use
-
-    bool some_rank_stood_still = false;                     ///< for a tenth of the time or more
+    double handling_share = 0;           ///< of the time with work the scheduler handled messages
+    core::Duration handling_each;        ///< handling per event granted
+    core::Duration control_each;         ///< slots lost to messages on the way or unread, per event received
+    double transfers_to_consumer = 0;    ///< under way, on average in the time with work
+    double outstanding = 0;              ///< events granted and not done, on average in the time with work
+    double free_credits = 0;             ///< known to the scheduler and not spent, on average
+    double blocked_share = 0;            ///< of the consumers' time
+    double processing_share = 0;         ///< of the consumers' time they worked on events
+    bool some_rank_stood_still = false;  ///< for a tenth of the time or more
     std::int64_t first_trouble_second = record::no_second;  ///< of the first overflow or late set
     std::optional<core::Duration> worst_lateness;           ///< nothing: not known
     double needed_bits = 0;                                 ///< per producer

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "files/formatting.hpp"
@@ -19,10 +18,6 @@ constexpr double full_use = 0.95;
 Mechanism first_mechanism(const RunFacts& facts) {
     return facts.network == nullptr || facts.network->mechanisms.empty() ? Mechanism::unknown
                                                                          : facts.network->mechanisms.front();
-}
-
-double share_of(std::uint64_t part, std::uint64_t whole) {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 NetworkAdvice lower_the_rate(std::string text) {
@@ -44,12 +39,10 @@ double carried_by(const core::NetworkPlan& network, const std::vector<core::BitR
 NetworkAdvice judge_links(const core::Plan& plan, const core::NetworkPlan& network) {
     const auto need = [&](double needed, const std::vector<core::BitRate>& links, const char* whose) {
         const double carried = carried_by(network, links);
-        return needed < carried
-                   ? NetworkAdvice{}
-                   : lower_the_rate(fmt::format(
-                         "The links of {} carry {} of payload together, and {} are needed.", whose,
-                         files::readable(core::BitRate{static_cast<std::int64_t>(carried)}),
-                         files::readable(core::BitRate{static_cast<std::int64_t>(needed)})));
+        return needed < carried ? NetworkAdvice{}
+                                : lower_the_rate(fmt::format(
+                                      "The links of {} carry {} of payload together, and {} are needed.",
+                                      whose, files::rate_text(carried), files::rate_text(needed)));
     };
     const double needed = static_cast<double>(plan.rate.bits_per_second) * plan.producers;
     NetworkAdvice advice = need(needed, core::producer_links(network, plan.producers), "producers");
@@ -68,7 +61,7 @@ std::string used_text(const record::SwitchTotals& switches) {
 
 /// Where classes are counted apart, what others lose is no loss of the run.
 record::SwitchRow counts_of_data(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
-    return switches.classes.empty() ? switches.sum() : switches.sum_of(network.fabric.data_priority);
+    return switches.classes.empty() ? switches.sum() : switches.sum(network.fabric.data_priority);
 }
 
 NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record::SwitchTotals& switches,
@@ -81,22 +74,21 @@ NetworkAdvice of_simulated_losses(const core::NetworkPlan& network, const record
                 "try larger receive rings of hosts (switch file: [host] ring-packets)"};
     }
     if (const std::uint64_t lost = switches.failures.lost_packets(); lost > 0 && sum.dropped_packets == 0) {
-        return {
-            fmt::format("Failures of the network lost {}, and {} were sent again.",
-                        files::counted(lost, "packet"),
-                        files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen()))),
-            "repair what failed (--fault)"};
+        return {fmt::format("Failures of the network lost {}, and {} were sent again.",
+                            files::counted(lost, "packet"),
+                            files::percent(switches.reactions.packets_sent_again, sum.packets_seen())),
+                "repair what failed (--fault)"};
     }
     const std::string text =
         sum.dropped_packets > 0
             ? fmt::format("The network lost packets: the switch dropped {} of them, and {} were sent again.",
-                          files::percent(share_of(sum.dropped_packets, sum.packets_seen())),
-                          files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen())))
+                          files::percent(sum.dropped_packets, sum.packets_seen()),
+                          files::percent(switches.reactions.packets_sent_again, sum.packets_seen()))
             : fmt::format(
                   "Packets were lost or overtook each other, and none{} was dropped by a switch; {} "
                   "were sent again.",
                   switches.classes.empty() ? "" : " of the class of data",
-                  files::percent(share_of(switches.reactions.packets_sent_again, sum.packets_seen())));
+                  files::percent(switches.reactions.packets_sent_again, sum.packets_seen()));
     if (fabric.switches.is_lossless(fabric.data_priority)) {
         return {text,
                 "PFC is on, so packets were lost behind the pauses: give the switch more `headroom`, or a "
@@ -153,7 +145,7 @@ NetworkAdvice of_simulated_marks(const core::NetworkPlan& network, const record:
     const record::SwitchRow sum = counts_of_data(network, switches);
     const std::string text =
         fmt::format("ECN slowed producers down: the switch marked {} of the packets. {}",
-                    files::percent(share_of(sum.marked_packets, sum.packets_seen())), used_text(switches));
+                    files::percent(sum.marked_packets, sum.packets_seen()), used_text(switches));
     if (switches.consumer_ports().least >= full_use) {
         return lower_the_rate(text);
     }

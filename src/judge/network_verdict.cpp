@@ -21,10 +21,6 @@ constexpr std::uint64_t payload_parts = 100;
 /// it through the network.
 constexpr std::uint64_t payload_parts_of_nothing = 4;
 
-core::Bytes bytes_of(std::uint64_t count) {
-    return core::Bytes{static_cast<std::int64_t>(count)};
-}
-
 std::string uncounted(const NetworkFindings& found) {
     return found.uncounted_device.empty()
                ? std::string{"ranks on one host exchange data through memory"}
@@ -40,10 +36,10 @@ std::string unusable_reason(const NetworkFindings& found, core::Bytes payload) {
         return "nothing was received in the measured seconds";
     }
     if (found.bytes < static_cast<std::uint64_t>(payload.count) / payload_parts) {
-        return fmt::format(
-            "{} of {} came through interfaces ({})",
-            found.bytes == 0 ? std::string{"nothing"} : "only " + files::readable(bytes_of(found.bytes)),
-            files::readable(payload), uncounted(found));
+        return fmt::format("{} of {} came through interfaces ({})",
+                           found.bytes == 0 ? std::string{"nothing"}
+                                            : "only " + files::bytes_text(static_cast<double>(found.bytes)),
+                           files::readable(payload), uncounted(found));
     }
     return {};
 }
@@ -190,7 +186,8 @@ class VerdictWriter {
             add(NetworkMechanism::unknown,
                 fmt::format(
                     "unknown: only {} of {} came through interfaces, without losses, pauses or marks ({})",
-                    files::readable(bytes_of(found_.bytes)), files::readable(payload), uncounted(found_)));
+                    files::bytes_text(static_cast<double>(found_.bytes)), files::readable(payload),
+                    uncounted(found_)));
             return;
         }
         const std::string few =
@@ -214,8 +211,8 @@ class VerdictWriter {
         const std::string timed_out = found_.listed({Meaning::timed_out});
         if (found_.waited_too_long && !timed_out.empty()) {
             parts_.push_back(
-                fmt::format("packets waited for longer than the time-out of acknowledgements, and "
-                            "were sent again although they were not lost: {}",
+                fmt::format("acknowledgements did not come within the time-out, and packets were sent again "
+                            "that had come: they waited for longer, or others near them were lost: {}",
                             timed_out));
         }
     }
@@ -242,23 +239,9 @@ class VerdictWriter {
 }  // namespace
 
 const char* mechanism_name(NetworkMechanism mechanism) {
-    switch (mechanism) {
-        case NetworkMechanism::lossy:
-            return "lossy";
-        case NetworkMechanism::held_back_by_pfc:
-            return "held_back_by_pfc";
-        case NetworkMechanism::pauses_sent:
-            return "pauses_sent";
-        case NetworkMechanism::controlled_by_ecn:
-            return "controlled_by_ecn";
-        case NetworkMechanism::slowed_by_cnp:
-            return "slowed_by_cnp";
-        case NetworkMechanism::nothing_counted:
-            return "nothing_counted";
-        case NetworkMechanism::unknown:
-            break;
-    }
-    return "unknown";
+    static constexpr std::array names{"lossy",         "held_back_by_pfc", "pauses_sent", "controlled_by_ecn",
+                                      "slowed_by_cnp", "nothing_counted",  "unknown"};
+    return names.at(static_cast<std::size_t>(mechanism));
 }
 
 NetworkVerdict network_not_judged() {

@@ -161,7 +161,7 @@ std::string fullest_text(const core::Plan& plan, const Producers& producers) {
     }
     const record::RankSummary& summary = producers.fullest->summary;
     std::string text =
-        fmt::format("worst occupancy {:.2f}, {}", summary.max_occupancy,
+        fmt::format("worst occupancy {}, {}", files::number(summary.max_occupancy),
                     files::node_text(producers.fullest->summary.node, producers.fullest->host));
     if (summary.max_occupancy_second != record::no_second && !is_short(plan)) {
         text += fmt::format(" in second {}", summary.max_occupancy_second);
@@ -248,7 +248,7 @@ std::string late_text(const core::Plan& plan, const Producers& producers) {
             ? fmt::format("{} of {} {} late: some data was left when the next set was generated", sets.late,
                           files::counted(sets.sets, "set"), sets.late == 1 ? "was" : "were")
             : fmt::format("In {} of {}, some data was left {} after it was generated", sets.late,
-                          files::counted(sets.sets, "interval"), files::readable(plan.interval));
+                          files::counted(sets.sets, "interval"), files::exact(plan.interval));
     text += fmt::format(" ({}, {}", files::name_some("producer", indices(producers.late)),
                         first_late_text(plan, sets));
     const record::RankRecord& worst = *producers.late.front();
@@ -282,7 +282,7 @@ const char* on_time_text(const core::Plan& plan) {
 /// "516 ms of 1.00 s, producer 1 on eb02"; there must be one.
 std::string slack_text(const core::Plan& plan, const Producers& producers) {
     return fmt::format("{} of {}, {}", files::readable(*producers.sets.least_slack),
-                       files::readable(plan.interval),
+                       files::exact(plan.interval),
                        files::node_text(producers.least_slack->summary.node, producers.least_slack->host));
 }
 
@@ -418,14 +418,12 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     if (!held_up) {
         return;
     }
-    if (facts.proved != nullptr) {
-        add_causes(*facts.proved, verdict);
-    } else if (growths.slots.overload && !growths.in_buffers() && !overflow && !late && !lost) {
-        // Nobody was held up yet, so that nobody's time shows why.
-        add_causes({cause_of_overload(growths.slots)}, verdict);
-    } else {
-        add_causes(attribute_causes(plan, ranks, facts), verdict);
-    }
+    // Where only slots fill, nobody was held up yet, so that nobody's time shows why.
+    const bool only_slots = growths.slots.overload && !growths.in_buffers() && !overflow && !late && !lost;
+    std::vector<NamedCause> observed =
+        only_slots ? std::vector{cause_of_overload(growths.slots)} : attribute_causes(plan, ranks, facts);
+    add_causes(facts.proved != nullptr ? *facts.proved : observed, verdict);
+    verdict.observed = facts.proved != nullptr ? std::move(observed) : std::vector<NamedCause>{};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 // Two criteria. On time: no set was late (set_deadlines.hpp), whatever the buffer. Sustained: after the
 // warm-up no producer held more than its buffer, and no backlog grew, so that the run could go on for ever
-// (backlog_growth.hpp, slot_growth.hpp). For both, all events must have been delivered as they were sent:
+// (backlog_growth.hpp, verdict_growth.hpp). For both, all events must have been delivered as they were sent:
 // none lost (in the warm-up or later; dropped by its producer, left over at the end, or sent and not
 // arrived), corrupt or duplicate.
 #pragma once
@@ -26,7 +26,8 @@
 
 namespace weir::record {
 struct DatagramAccount;
-}
+class TrafficMatrix;
+}  // namespace weir::record
 
 namespace weir::judge {
 
@@ -47,7 +48,8 @@ struct Verdict {
     std::optional<double> growth_tolerance_bytes_per_second;
     /// If a backlog grew and no buffer overflowed yet: when the first is full, in seconds after second 0.
     std::optional<double> buffer_full_after_s;
-    /// If only what waits in slots of consumers grew (slot_growth.hpp): by how much, and when they are full.
+    /// If only what waits in slots of consumers grew (verdict_growth.hpp): by how much, and when they are
+    /// full.
     std::optional<double> slots_growth_bytes_per_second;
     std::optional<double> slots_full_after_s;
 
@@ -66,6 +68,8 @@ struct Verdict {
     /// arrived was not what was sent. Text and advice on causes are made of these and of nothing
     /// else.
     std::vector<NamedCause> causes;
+    /// What rules over the rows find, where `causes` were found by simulating again; else none.
+    std::vector<NamedCause> observed;
     std::string text;    ///< a few sentences, with numbers
     std::string advice;  ///< what to try about the causes; empty: nothing
 };
@@ -83,7 +87,8 @@ struct RunFacts {
     const record::SwitchTotals* switches = nullptr;  ///< of a simulation packet by packet
     const record::Recovery* recovery = nullptr;      ///< of a run that outlives consumers
     const record::DatagramAccount* datagrams =
-        nullptr;  ///< of a run with datagrams, and where they were lost
+        nullptr;                                     ///< of a run with datagrams, and where they were lost
+    const record::TrafficMatrix* traffic = nullptr;  ///< who sent how much to whom, and for how long
     /// The nominal speed of the interface of each rank's host, shared evenly by the ranks of the same role
     /// there; in the order of ranks. 0, or none at all: not known. A link may carry less than that.
     std::vector<core::BitRate> interface_rates{};

@@ -10,8 +10,10 @@
 
 #include "files/formatting.hpp"
 #include "judge/cause_interfaces.hpp"
+#include "judge/cause_leaves.hpp"
 #include "judge/cause_links.hpp"
 #include "judge/cause_rules.hpp"
+#include "judge/cause_switches.hpp"
 #include "judge/network_advice.hpp"
 
 namespace weir::judge {
@@ -22,7 +24,6 @@ using core::Role;
 namespace {
 
 constexpr double saturated = 0.85;       ///< of the time with work the scheduler handled messages
-constexpr double few_events = 4;         ///< of a set, per consumer
 constexpr double limit_reached = 0.85;   ///< of --outstanding
 constexpr double requests_in_use = 0.6;  ///< of --requests
 
@@ -132,8 +133,8 @@ std::optional<NamedCause> outstanding(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::outstanding, std::max(run.held.owners.control, run.held.grant_share),
-        fmt::format("{:.1f} events were assigned and not finished on average, and --outstanding is {}.",
-                    run.held.outstanding, run.plan.assigned_events),
+        fmt::format("{} events were assigned and not finished on average, and --outstanding is {}.",
+                    files::number(run.held.outstanding), run.plan.assigned_events),
         "raise --outstanding");
 }
 
@@ -154,10 +155,10 @@ std::optional<NamedCause> requests(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::requests, 1 - run.held.transfer_share,
-        fmt::format("a consumer asks for {} at a time; {:.1f} were transferred to each, and producers "
+        fmt::format("a consumer asks for {} at a time; {} were transferred to each, and producers "
                     "transferred for {}.",
-                    files::counted(run.plan.requests, "fragment"), run.held.transfers_to_consumer,
-                    owned_text(run.held.transfer_share)),
+                    files::counted(run.plan.requests, "fragment"),
+                    files::number(run.held.transfers_to_consumer), owned_text(run.held.transfer_share)),
         "raise --requests");
 }
 
@@ -184,9 +185,9 @@ std::optional<NamedCause> travelling(const HeldRun& run) {
     const double left = 1 - run.held.owners.network * (share - travel.share(1));
     if (travel.rounds > 1 && run.held.producers.mean_bits >= left * run.held.needed_bits) {
         return cause_of(CauseKind::window, share * run.held.owners.network,
-                        fmt::format("a transfer took {}, of which {} were {:.0f} ways there and back, {} in "
+                        fmt::format("a transfer took {}, of which {} were {} ways there and back, {} in "
                                     "each direction, because {} may be under way at a time.",
-                                    transfer, files::percent(share), travel.rounds, way,
+                                    transfer, files::percent(share), files::number(travel.rounds), way,
                                     files::counted(run.plan.window, "chunk")),
                         "raise --window, or --chunk-size");
     }
@@ -219,77 +220,6 @@ std::optional<NamedCause> control(const HeldRun& run) {
                     fmt::format("{}, and the scheduler handled messages for only {} of it.", cost,
                                 files::percent(held.handling_share)),
                     "use larger events (--event-size), or more slots and streams");
-}
-
-constexpr double often_blocked = 0.3;  ///< of consumers' time: then processing has a part in it
-
-/// Whether so many events at once as `most` would be enough, if each took as long as now.
-bool would_do(const HeldRun& run, double most) {
-    const double sent = std::max(0.01, 1 - run.held.shortfall);
-    return run.held.outstanding <= 0 || most >= 1.1 * run.held.outstanding / sent;
-}
-
-std::optional<NamedCause> few_slots(const HeldRun& run) {
-    const HoldUp& held = run.held;
-    const double streams = static_cast<double>(run.plan.streams) * run.plan.producers;
-    const LinkUse& links = held.consumers;
-    const bool one_is_slow = links.slowest_bits < 0.65 * links.others_bits;
-    if (held.slot_share < std::max(0.2, run.enough()) || (!run.plan.builds() && !would_do(run, streams)) ||
-        run.waits_in_turn() || one_is_slow || held.blocked_share >= often_blocked) {
-        return std::nullopt;
-    }
-    return cause_of(
-        CauseKind::slots, held.slot_share,
-        fmt::format("producers waited for a free slot for {}, and consumers received {} each, {} of "
-                    "the most that their links were seen to carry.",
-                    owned_text(held.slot_share), rate_text(held.consumers.mean_bits),
-                    files::percent(held.consumers.fullness)),
-        "give consumers more slots (--slots)");
-}
-
-/// Events of a set that a consumer gets on average.
-double events_per_consumer(const core::Plan& plan) {
-    return fraction(static_cast<double>(plan.set_bytes().count) * plan.producers,
-                    std::max(1.0, plan.event_size.mean) * plan.consumers);
-}
-
-/// Links that are full while something is transferred, and idle because there is no slot for it.
-std::optional<NamedCause> few_slots_for_links(const HeldRun& run) {
-    constexpr double much = 0.25;
-    return is_for_links(run) && would_do_if_used(run) && run.held.slot_share >= much &&
-                   events_per_consumer(run.plan) >= few_events
-               ? few_slots(run)
-               : std::nullopt;
-}
-
-std::optional<NamedCause> few_streams(const HeldRun& run) {
-    const HoldUp& held = run.held;
-    // With pattern build the scheduler does not count streams.
-    const double slots = static_cast<double>(run.plan.slots) * run.plan.consumers;
-    if (held.all_streams_share < 0.5 || held.blocked_share >= often_blocked ||
-        (!run.plan.builds() && (held.scheduler_stream_share < 0.5 || !would_do(run, slots)))) {
-        return std::nullopt;
-    }
-    return cause_of(
-        CauseKind::streams, held.all_streams_share,
-        fmt::format("all streams of producers were in use for {} while slots were free, and their links "
-                    "carried {} of the most that they were seen to carry.",
-                    owned_text(held.all_streams_share), files::percent(held.producers.fullness)),
-        "give producers more streams (--streams)");
-}
-
-std::optional<NamedCause> large_events(const HeldRun& run) {
-    const core::Plan& plan = run.plan;
-    const double per_consumer = events_per_consumer(plan);
-    if (plan.addressed() || plan.builds() || per_consumer >= few_events || run.held.shortfall > 0.05) {
-        return std::nullopt;
-    }
-    return cause_of(
-        CauseKind::event_size, run.held.owners.network,
-        fmt::format("a consumer gets {:.1f} events of a set on average, so some get one more than "
-                    "others.",
-                    per_consumer),
-        "use smaller events (--event-size)");
 }
 
 NamedCause not_told(const HeldRun& run) {
@@ -348,15 +278,16 @@ void add_owners(const HeldRun& run, std::vector<NamedCause>& causes) {
 /// From the time of held-up events. None: nothing owns enough of it.
 std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     std::vector<NamedCause> causes;
-    constexpr std::array<Rule, 10> first{interfaces_too_slow,
+    constexpr std::array<Rule, 11> first{interfaces_too_slow,
                                          scheduler_saturated,
                                          shaped,
                                          saturated_consumers,
+                                         between_hosts,
+                                         between_leaves,
                                          travelling,
                                          link_of_one,
                                          losses_beside_open_links,
                                          slowed_beside_open_links,
-                                         few_slots_for_links,
                                          links_of_all};
     for (const Rule rule : first) {
         append(causes, rule(run));
@@ -374,9 +305,7 @@ std::vector<NamedCause> owners_of_time(const HeldRun& run) {
     append(causes, requests(run));
     add_owners(run, causes);
     if (causes.empty() && is_for_links(run)) {
-        for (const Rule rule : {network_mechanism, few_slots, few_streams, large_events}) {
-            append(causes, rule(run));
-        }
+        append(causes, network_mechanism(run));
     }
     return causes;
 }
@@ -385,10 +314,6 @@ std::vector<NamedCause> owners_of_time(const HeldRun& run) {
 
 std::string owned_text(double share) {
     return fmt::format("{} of the time in which producers had data to send", files::percent(share));
-}
-
-std::string rate_text(double bits_per_second) {
-    return files::readable(core::BitRate{std::llround(bits_per_second)});
 }
 
 std::string stall_hint(const HeldRun& run) {

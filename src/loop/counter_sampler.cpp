@@ -14,9 +14,10 @@
 #include <thread>
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "host/counter_table.hpp"
 #include "host/path_choice.hpp"
-#include "job/host_snapshot.hpp"
+#include "job/mpi_choice.hpp"
 #include "record/csv_log.hpp"
 #include "record/second_clock.hpp"
 
@@ -72,8 +73,7 @@ class CounterSampler::Work {
         changed_.notify_all();
         if (!changed_.wait_for(lock, std::chrono::nanoseconds(patience.ns), [this] { return done_; }) &&
             result_.problem.empty()) {
-            result_.problem =
-                fmt::format("the last reading did not return within {:.1f} s", patience.in_seconds());
+            result_.problem = "the last reading did not return within " + files::readable(patience);
         }
         return result_;
     }
@@ -132,8 +132,8 @@ class CounterSampler::Work {
         }
         const std::int64_t first_whole = record::second_of(read_at) + 1;
         if (first_whole > 0) {
-            report(fmt::format("the first reading was {:.1f} s late; counting begins with second {}",
-                               (read_at - start_.begin).in_seconds(), first_whole));
+            report(fmt::format("the first reading was {} late; counting begins with second {}",
+                               files::readable(read_at - start_.begin), first_whole));
         }
         for (; second < first_whole; ++second) {
             put(second, {});

@@ -1,8 +1,6 @@
 #include "loop/make_transport.hpp"
 
-#include "transport/mpi/mpi_get_transport.hpp"
-#include "transport/mpi/mpi_put_transport.hpp"
-#include "transport/mpi/mpi_send_transport.hpp"
+#include "transport/mpi/mpi_transport.hpp"
 #ifdef WEIR_HAVE_UCX
 #include "transport/ucx/ucx_api.hpp"
 #include "transport/ucx/ucx_transport.hpp"
@@ -15,7 +13,7 @@ namespace {
 std::unique_ptr<TransportBase> make_ucx(Meeting& meeting, const core::RoleMap& roles, const core::Plan& plan,
                                         const core::EnginePlan& engine) {
 #ifdef WEIR_HAVE_UCX
-    return std::make_unique<UcxTransport>(meeting, roles, plan, engine);
+    return make_ucx_transport(meeting, roles, plan, engine);
 #else
     static_cast<void>(meeting), static_cast<void>(roles), static_cast<void>(plan), static_cast<void>(engine);
     throw TransportError("--engine ucx", Rank{}, why_no_ucx());
@@ -46,13 +44,13 @@ std::unique_ptr<TransportBase> make_transport(MPI_Comm comm, Meeting& meeting, c
     }
     switch (plan.transport) {
         case core::TransportKind::send:
-            return std::make_unique<MpiSendTransport>(comm, roles, plan);
+            return make_mpi_send(comm, roles, plan);
         case core::TransportKind::put:
-            return std::make_unique<MpiPutTransport>(comm, roles, plan);
+            return make_mpi_put(comm, roles, plan);
         case core::TransportKind::get:
-            return std::make_unique<MpiGetTransport>(comm, roles, plan);
+            return make_mpi_get(comm, roles, plan);
         case core::TransportKind::datagram:
-            return std::make_unique<DatagramTransport>(comm, roles, plan, options.datagrams);
+            return make_datagrams(comm, roles, plan, options.datagrams);
     }
     return nullptr;
 }

@@ -117,10 +117,15 @@ int RankRun::write_record(const RankLoop& loop) {
         fmt::print(stderr, "{}: {}\n", settings_.command, error->message());
     }
     expect_file_system("record of the run", settings_.directory + "/run.json");
-    const show::RunRecord record = report_.complete(*collector_);
+    show::RunRecord record = report_.complete(*collector_);
     int status = report_.exit_status(record);
     ending_.remove_abort_message();
-    const std::string cannot_write = ending_.write_record(record, status);
+    std::string cannot_write = ending_.write_record(record, status);
+    // What is measured is safe before anything is simulated.
+    expect_file_system("record of the run", settings_.directory + "/run.json");
+    if (cannot_write.empty() && report_.explain(record, settings_.causes)) {
+        cannot_write = ending_.write_record(record, status);
+    }
     if (!cannot_write.empty()) {
         fmt::print(stderr, "{}: {}; the verdict was: {}\n", settings_.command, cannot_write,
                    record.verdict.text);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "files/formatting.hpp"
 #include "host/host_facts.hpp"
 #include "job/grouped_runs.hpp"
 #include "job/mpi_choice.hpp"
@@ -46,7 +47,7 @@ void RankRun::print_line(std::string_view line) const {
 void RankRun::print_plan() const {
     const core::Plan& plan = settings_.plan;
     print_line(fmt::format("weir run: {} for {}, run directory {}", show::load_text(plan),
-                           files::readable(plan.duration), settings_.directory));
+                           files::exact(plan.duration), settings_.directory));
     for (const std::string& line : settings_.told_apart) {
         print_line("weir run: " + line);
     }
@@ -95,7 +96,7 @@ std::string RankRun::make_directory() {
     }
     if (is_leader_) {
         keep_record();  // before there is a record that has not ended
-        return ending_.write_unfinished(report_.at_start());
+        return ending_.write_only(report_.at_start());
     }
     return {};
 }
@@ -113,8 +114,6 @@ void RankRun::keep_record() {
     const show::Failure launcher_gone{
         .what =
             fmt::format("the launcher (process {} on {}) is gone, and the ranks with it", launcher, host_),
-        .rank = {},
-        .role = {},
         .host = host_};
     keeper_.keep_run(std::filesystem::absolute(settings_.directory).string(), end_of(job_.rank()),
                      {launcher, launcher_gone}, ranks);

@@ -13,6 +13,7 @@
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
+#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 
 namespace weir::loop {
@@ -66,20 +67,17 @@ core::Duration standstill_limit(const job::RunSettings& settings) {
         return static_cast<double>(part.messages_done) / static_cast<double>(part.messages_total);
     };
     std::stable_sort(behind.begin(), behind.end(), [&](int a, int b) { return share(a) < share(b); });
-    std::string names;
-    for (std::size_t i = 0; i < std::min(behind.size(), most_named); ++i) {
-        const WarmupPart& part = all[static_cast<std::size_t>(behind[i])];
-        names += fmt::format("{}{} with {} of {} messages", i == 0 ? "" : ", ",
-                             rank_text(settings, behind[i]), part.messages_done, part.messages_total);
-    }
-    if (behind.size() > most_named) {
-        names += fmt::format(" and {} more", behind.size() - most_named);
+    std::vector<std::string> names;
+    for (const int rank : behind) {
+        const WarmupPart& part = all[static_cast<std::size_t>(rank)];
+        names.push_back(fmt::format("{} with {} of {} messages", rank_text(settings, rank),
+                                    part.messages_done, part.messages_total));
     }
     throw job::RankFailed(
         behind.front(),
-        fmt::format("{}: no message has arrived for {:.0f} s, although all ranks answer; not complete: {} "
+        fmt::format("{}: no message has arrived for {}, although all ranks answer; not complete: {} "
                     "(`weir check` tries every pair, and compares MTUs)",
-                    warming_up, limit.in_seconds(), names));
+                    warming_up, files::readable(limit), files::listed(names, most_named)));
 }
 
 /// Every rank's progress on every rank, again and again. All ranks see the same rounds with the same
@@ -158,11 +156,11 @@ class ProgressLines {
             total += static_cast<double>(part.messages_total);
         }
         const double share = done / total;
-        const std::string left = share > 0.0
-                                     ? fmt::format(", about {:.0f} s left", seconds / share * (1.0 - share))
-                                     : std::string{};
-        return fmt::format("{}: {:.0f} % of its messages after {:.0f} s{} (every buffer is used once)",
-                           warming_up, 100.0 * share, seconds, left);
+        const std::string left =
+            share > 0.0 ? fmt::format(", about {} left", files::rough_time(seconds / share * (1.0 - share)))
+                        : std::string{};
+        return fmt::format("{}: {} of its messages after {}{} (every buffer is used once)", warming_up,
+                           files::percent(share), files::rough_time(seconds), left);
     }
 
   private:

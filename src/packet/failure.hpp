@@ -45,8 +45,7 @@ struct FailureCosts {
     [[nodiscard]] Carried lost() const {
         Carried all;
         for (const Carried& some : {on_links, in_queues, sent_to_cut, without_way, by_errors}) {
-            all.packets += some.packets;
-            all.bytes += some.bytes;
+            all += some;
         }
         return all;
     }
@@ -82,5 +81,10 @@ struct NetworkEvent {
     Priority priority = 0;
     std::vector<LinkIndex> cycle{};  ///< deadlocked: links that wait for each other, in a circle
 };
+
+/// Links between switches that may have to wait for each other in a circle, in the order in which packets
+/// take them; empty: there is no such circle. Without the cables marked in `unused`, by number; empty: with
+/// all. Hosts send to all others.
+std::vector<LinkIndex> buffer_cycle(const Topology& topology, const std::vector<bool>& unused = {});
 
 }  // namespace weir::packet

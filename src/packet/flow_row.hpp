@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/assertion.hpp"
 #include "packet/flow.hpp"
 
 namespace weir::packet {
@@ -21,14 +22,28 @@ class FlowRow {
   public:
     [[nodiscard]] bool empty() const { return places_.empty(); }
     /// One that is not in the row, to its end. Its time to send does not go back while it is.
-    void push(Flow& flow);
+    void push(Flow& flow) {
+        flow.queued = true;
+        places_.insert(places_.begin() + static_cast<std::ptrdiff_t>(turn_), {&flow, flow.next_send()});
+        forget_blocks();
+        ++turn_;
+    }
     /// The first flow in turn with a packet whose time has come; sent() must follow. nullptr: none, and
     /// `earliest` is lowered to a time before which there is none. Flows without packets leave the row.
     Flow* next(Picoseconds now, Picoseconds& earliest);
     /// What next() returned has sent a packet.
     void sent();
     /// A flow of the row has no packets any more; it leaves when it is passed.
-    void note_empty(const Flow& flow);
+    void note_empty(const Flow& flow) {
+        const auto found = std::find_if(places_.begin(), places_.end(),
+                                        [&](const Place& place) { return place.flow == &flow; });
+        WEIR_ASSERT(found != places_.end());
+        found->not_before = {};
+        if (const auto number = static_cast<std::size_t>(found - places_.begin()) / block;
+            number < blocks_.size()) {
+            blocks_[number] = {};
+        }
+    }
     /// A time before which none of them sends; exact only beyond `until`. never(): of an empty row.
     [[nodiscard]] Picoseconds not_before(Picoseconds until);
 
@@ -40,9 +55,37 @@ class FlowRow {
     static constexpr std::size_t block = 64;
 
     /// Whether all of a block have to wait, until when.
-    bool waits(std::size_t number, Picoseconds now, Picoseconds& earliest);
-    void leave();
-    void forget_blocks();
+    bool waits(std::size_t number, Picoseconds now, Picoseconds& earliest) {
+        if (number >= blocks_.size()) {
+            return false;
+        }
+        Picoseconds& not_before = blocks_[number];
+        if (not_before <= now) {
+            Picoseconds least = Picoseconds::never();
+            for (const Place* place = places_.data() + number * block;
+                 place < places_.data() + (number + 1) * block; ++place) {
+                if (place->not_before <= now) {
+                    return false;
+                }
+                least = std::min(least, place->not_before);
+            }
+            not_before = least;
+        }
+        earliest = std::min(earliest, not_before);
+        return true;
+    }
+    /// Whose turn it is leaves the row.
+    void leave() {
+        places_[turn_].flow->queued = false;
+        places_.erase(places_.begin() + static_cast<std::ptrdiff_t>(turn_));
+        forget_blocks();
+    }
+    /// Places from `turn_` on have changed.
+    void forget_blocks() {
+        blocks_.resize(places_.size() / block);
+        std::fill(blocks_.begin() + static_cast<std::ptrdiff_t>(std::min(turn_ / block, blocks_.size())),
+                  blocks_.end(), Picoseconds{});
+    }
 
     std::vector<Place> places_;
     std::vector<Picoseconds> blocks_;  ///< of as many whole blocks as there are; too early, where not known

@@ -19,21 +19,24 @@ namespace weir::packet {
 struct Carried {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;
+
+    Carried& operator+=(const Carried& more) {
+        packets += more.packets;
+        bytes += more.bytes;
+        return *this;
+    }
+    void add(const Packet& packet) { *this += {1, packet.wire_bytes}; }
 };
 
 /// The same by priority.
 struct CarriedByPriority {
     std::array<Carried, priority_count> of{};
 
-    void add(const Packet& packet) {
-        ++of[packet.priority].packets;
-        of[packet.priority].bytes += packet.wire_bytes;
-    }
+    void add(const Packet& packet) { of[packet.priority].add(packet); }
     [[nodiscard]] Carried sum() const {
         Carried all;
         for (const Carried& one : of) {
-            all.packets += one.packets;
-            all.bytes += one.bytes;
+            all += one;
         }
         return all;
     }
@@ -114,6 +117,7 @@ struct alignas(64) Link {
     Picoseconds delay;
     std::uint32_t from = 0;
     std::uint32_t to = 0;
+    std::uint32_t from_port = 0;
     std::uint32_t to_port = 0;
     ItemIndex transmitted = no_item;  ///< its event, always the same item
     bool waiting = false;             ///< that event is pending
@@ -127,6 +131,7 @@ struct alignas(64) Link {
     std::uint8_t turn = 0;      ///< priority whose turn it is
     std::uint8_t refusing = 0;  ///< mask of priorities: what comes for their queues is lost
     std::uint8_t ignoring = 0;  ///< mask of priorities that PAUSE frames do not stop
+    std::uint8_t dropping = 0;  ///< mask of priorities whose queues lose what may not be marked
 
     struct alignas(64) Queue {
         PacketQueue packets;
@@ -144,8 +149,7 @@ struct alignas(64) Link {
         turns;  ///< by priority, instead of queues[].packets; empty: first in, first out
 
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
-    std::uint32_t from_port = 0;
-    double error_share = 0;  ///< of packets that are lost on it
+    double error_share = 0;             ///< of packets that are lost on it
     // Its own.
     core::Random random{0, 0};  ///< starts of flows of the host that sends on it, or marks of the switch
     core::Random places{0, 0};  ///< who gets the last one in a queue: drawn alike with marks and without

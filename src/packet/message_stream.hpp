@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "core/assertion.hpp"
 #include "core/ring_queue.hpp"
 #include "core/units.hpp"
 
@@ -16,9 +18,21 @@ using MessageHandle = std::uint64_t;
 class MessageStream {
   public:
     /// Every packet of a message but its last one carries `payload`.
-    explicit MessageStream(core::Bytes payload);
+    explicit MessageStream(core::Bytes payload) : payload_(payload.count) { WEIR_ASSERT(payload_ > 0); }
 
-    void post(MessageHandle handle, core::Bytes bytes);
+    void post(MessageHandle handle, core::Bytes bytes) {
+        WEIR_ASSERT(bytes.count > 0);
+        const std::int64_t packets = (bytes.count + payload_ - 1) / payload_;
+        WEIR_ASSERT(end_ + packets < std::numeric_limits<std::uint32_t>::max());
+        const Message message{handle, bytes.count, end_, end_ + static_cast<std::uint32_t>(packets)};
+        end_ = message.end;
+        posted_bytes_ += bytes.count;
+        sending_.push(message);
+        if (arriving_.empty()) {
+            first_arriving_end_ = message.end;
+        }
+        arriving_.push(message);
+    }
     /// After the last packet of the last message.
     [[nodiscard]] std::uint32_t end() const { return end_; }
     /// Of all messages.
@@ -30,7 +44,12 @@ class MessageStream {
     }
 
     /// All packets before `until` are acknowledged. Appends the messages that are so as a whole.
-    void acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent);
+    void acknowledge(std::uint32_t until, std::vector<MessageHandle>& sent) {
+        while (!sending_.empty() && sending_.front().end <= until) {
+            sent.push_back(sending_.pop().handle);
+            cursor_ -= cursor_ > 0 ? 1 : 0;
+        }
+    }
     /// All packets before `until` have arrived. Appends the messages that have so as a whole; returns whether
     /// there are any.
     bool arrive(std::uint32_t until, std::vector<MessageHandle>& arrived) {
@@ -44,8 +63,30 @@ class MessageStream {
         std::uint32_t first = 0;
         std::uint32_t end = 0;
     };
-    [[nodiscard]] std::int64_t find_payload_bytes(std::uint32_t sequence);
-    bool complete(std::uint32_t until, std::vector<MessageHandle>& arrived);
+    [[nodiscard]] std::int64_t find_payload_bytes(std::uint32_t sequence) {
+        if (cursor_ >= sending_.size() || sequence < sending_.at(cursor_).first) {
+            cursor_ = 0;
+        }
+        while (sending_.at(cursor_).end <= sequence) {
+            ++cursor_;
+        }
+        const Message& message = sending_.at(cursor_);
+        WEIR_ASSERT(sequence >= message.first);
+        full_from_ = message.first;
+        full_count_ = message.end - 1 - message.first;
+        return sequence + 1 < message.end ? payload_
+                                          : message.bytes - payload_ * (message.end - 1 - message.first);
+    }
+    bool complete(std::uint32_t until, std::vector<MessageHandle>& arrived) {
+        const std::size_t before = arrived.size();
+        while (!arriving_.empty() && arriving_.front().end <= until) {
+            arrived.push_back(arriving_.pop().handle);
+        }
+        if (!arriving_.empty()) {
+            first_arriving_end_ = arriving_.front().end;
+        }
+        return arrived.size() != before;
+    }
 
     std::int64_t payload_;
     /// Packets that are known to be full and not the last of their message: payload_bytes_of() is

@@ -1,4 +1,8 @@
-// Deadlocks of a PacketNetwork: links between switches that are paused and wait for each other in a circle.
+// Deadlocks of a lossless network: links between switches that are paused and wait for each other in a
+// circle. Packets that wait in a switch keep memory of the link on which they came, and so pause it. If the
+// routes make such links wait in a circle, a deadlock is possible (Dally and Seitz, 1987; Hu et al.,
+// "Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them", HotNets 2016: necessary, and
+// not sufficient).
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,7 +16,90 @@ namespace {
 /// A deadlock is found so long after it began at most.
 constexpr Picoseconds examination_delay = Picoseconds::nanoseconds(1'000'000);
 
+/// By links, of a priority: the links for which packets wait that came on it.
+using AwaitedLinks = std::map<std::pair<LinkIndex, Priority>, std::vector<LinkIndex>>;
+
+/// Takes away the links that need not wait for ever, until none is left or each waits for others that are.
+/// `for_all`: it goes on as soon as one goes on for which it waits; else when all do.
+void keep_stuck(AwaitedLinks& waiting, bool for_all) {
+    const auto goes_on = [&](const auto& one) {
+        const auto& [stopped, awaited] = one;
+        const auto is_stuck = [&, priority = stopped.second](LinkIndex link) {
+            return waiting.contains({link, priority});
+        };
+        return awaited.empty() || !(for_all ? std::all_of(awaited.begin(), awaited.end(), is_stuck)
+                                            : std::any_of(awaited.begin(), awaited.end(), is_stuck));
+    };
+    while (std::erase_if(waiting, goes_on) > 0) {
+    }
+}
+
+/// Of links that are stuck, those of a circle.
+std::vector<LinkIndex> circle_of(const AwaitedLinks& stuck) {
+    std::vector<LinkIndex> circle;
+    if (stuck.empty()) {
+        return circle;
+    }
+    auto [at, priority] = stuck.begin()->first;
+    auto again = circle.end();
+    for (; (again = std::find(circle.begin(), circle.end(), at)) == circle.end();) {
+        circle.push_back(at);
+        const std::vector<LinkIndex>& awaited = stuck.at({at, priority});
+        at = *std::find_if(awaited.begin(), awaited.end(),
+                           [&, of = priority](LinkIndex link) { return stuck.contains({link, of}); });
+    }
+    circle.erase(circle.begin(), again);
+    return circle;
+}
+
+/// Adds what links between switches may wait for because of packets from all other hosts to this one.
+void follow_packets(const Topology& topology, NodeIndex host, const std::vector<bool>& unused,
+                    AwaitedLinks& waiting) {
+    const std::vector<std::vector<LinkIndex>> ways = topology.ways_to(host, unused);
+    std::vector<bool> reached(topology.nodes());
+    std::vector<NodeIndex> open;
+    const auto reach = [&](NodeIndex node) {
+        if (topology.is_switch(node) && !reached[node.value]) {
+            reached[node.value] = true;
+            open.push_back(node);
+        }
+    };
+    for (std::uint32_t from = 0; from < topology.nodes(); ++from) {
+        if (!topology.is_switch({from}) && from != host.value) {
+            for (const LinkIndex up : ways[from]) {
+                reach(topology.links()[up].to);
+            }
+        }
+    }
+    while (!open.empty()) {
+        const NodeIndex at = open.back();
+        open.pop_back();
+        for (const LinkIndex link : ways[at.value]) {
+            const NodeIndex to = topology.links()[link].to;
+            reach(to);
+            for (const LinkIndex next : topology.is_switch(to) ? ways[to.value] : std::vector<LinkIndex>{}) {
+                std::vector<LinkIndex>& awaited = waiting[{link, 0}];
+                if (topology.is_switch(topology.links()[next].to) &&
+                    std::find(awaited.begin(), awaited.end(), next) == awaited.end()) {
+                    awaited.push_back(next);
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
+
+std::vector<LinkIndex> buffer_cycle(const Topology& topology, const std::vector<bool>& unused) {
+    AwaitedLinks waiting;
+    for (std::uint32_t node = 0; node < topology.nodes(); ++node) {
+        if (!topology.is_switch({node})) {
+            follow_packets(topology, {node}, unused, waiting);
+        }
+    }
+    keep_stuck(waiting, false);
+    return circle_of(waiting);
+}
 
 /// A link between switches was paused. Only where the routes allow deadlocks.
 void PacketNetwork::examine_later() {
@@ -66,16 +153,8 @@ bool PacketNetwork::holds_packets_of(const Link& link, Priority priority, std::u
 /// wait for links that are stuck.
 void PacketNetwork::examine() {
     examining_ = false;
-    std::map<Stopped, std::vector<LinkIndex>> stuck = stopped_links();
-    const auto moves = [&](const auto& one) {
-        const auto& [stopped, awaited] = one;
-        const auto is_stuck = [&, priority = stopped.second](LinkIndex out) {
-            return stuck.contains({out, priority});
-        };
-        return awaited.empty() || !std::all_of(awaited.begin(), awaited.end(), is_stuck);
-    };
-    while (std::erase_if(stuck, moves) > 0) {
-    }
+    AwaitedLinks stuck = stopped_links();
+    keep_stuck(stuck, true);
     if (stuck.empty() == !deadlocked_) {
         return;
     }
@@ -84,14 +163,10 @@ void PacketNetwork::examine() {
         note({.kind = NetworkEvent::Kind::resolved, .at = now_});
         return;
     }
-    NetworkEvent found{.kind = NetworkEvent::Kind::deadlocked, .at = {}};
-    Stopped at = stuck.begin()->first;
-    found.priority = at.second;
-    while (std::find(found.cycle.begin(), found.cycle.end(), at.first) == found.cycle.end()) {
-        found.cycle.push_back(at.first);
-        at.first = stuck.at(at).front();
-    }
-    found.cycle.erase(found.cycle.begin(), std::find(found.cycle.begin(), found.cycle.end(), at.first));
+    NetworkEvent found{.kind = NetworkEvent::Kind::deadlocked,
+                       .at = {},
+                       .priority = stuck.begin()->first.second,
+                       .cycle = circle_of(stuck)};
     for (const LinkIndex link : found.cycle) {
         found.at = std::max(found.at, links_[link].queues[found.priority].paused_from);
     }

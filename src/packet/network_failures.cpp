@@ -10,11 +10,6 @@ namespace weir::packet {
 
 namespace {
 
-void add(Carried& sum, const Packet& packet) {
-    ++sum.packets;
-    sum.bytes += packet.wire_bytes;
-}
-
 std::uint64_t key_of(const Packet& packet) {
     return std::uint64_t{packet.flow.value} << 32U | packet.to.value;
 }
@@ -150,7 +145,7 @@ void PacketNetwork::lose_on_links(const std::vector<CableIndex>& cut) {
         if (!frame) {
             losses_[item.index].on_link.add(item.packet);
             const std::uint32_t failure = cables_[item.index / 2].cut_by;
-            add(failures_[failure].costs.on_links, item.packet);
+            failures_[failure].costs.on_links.add(item.packet);
             lose(Packet(item.packet), failure);
         }
     }
@@ -189,8 +184,8 @@ void PacketNetwork::end_pauses(LinkIndex index) {
             link.paused &= switches_.pauses_whole_links ? PriorityMask{0}
                                                         : static_cast<PriorityMask>(~core::mask_of(priority));
         }
+        watch_pause(index, priority, false);
     }
-    forget_pauses(index);
 }
 
 void PacketNetwork::lose_queue(LinkIndex index, Priority priority, Carried& sum, std::uint32_t failure) {
@@ -199,8 +194,8 @@ void PacketNetwork::lose_queue(LinkIndex index, Priority priority, Carried& sum,
         const ItemIndex item = link.from_switch ? take(link, priority) : dequeue(link, priority);
         const Packet packet = items_[item].packet;
         items_.remove(item);
-        add(losses_[index].before_link, packet);
-        add(sum, packet);
+        losses_[index].before_link.add(packet);
+        sum.add(packet);
         lose(packet, failure);
     }
 }
@@ -210,14 +205,14 @@ void PacketNetwork::turn_away(const Link& link, LinkIndex out, ItemIndex item) {
     const Packet packet = items_[item].packet;
     items_.remove(item);
     if (out == NetworkEvent::no_link) {
-        add(without_way_[link.to], packet);
-        add(failures_[routed_by_].costs.without_way, packet);
+        without_way_[link.to].add(packet);
+        failures_[routed_by_].costs.without_way.add(packet);
         lose(packet, routed_by_);
         return;
     }
-    add(losses_[out].before_link, packet);
+    losses_[out].before_link.add(packet);
     const std::uint32_t failure = cables_[out / 2].cut_by;
-    add(failure == no_failure ? watchdogs_.dropped : failures_[failure].costs.sent_to_cut, packet);
+    (failure == no_failure ? watchdogs_.dropped : failures_[failure].costs.sent_to_cut).add(packet);
     lose(packet, failure);
 }
 
@@ -231,7 +226,7 @@ void PacketNetwork::check_errors(ItemIndex item) {
         const Packet packet = items_[item].packet;
         items_.remove(item);
         losses_[index].on_link.add(packet);
-        add(failures_[failure].costs.by_errors, packet);
+        failures_[failure].costs.by_errors.add(packet);
         lose(packet, failure);
     } else if (link.leads_to_switch) {
         receive_at_switch(link, index, item);
@@ -341,6 +336,95 @@ void PacketNetwork::note(NetworkEvent event) {
     if (network_events_.size() < NetworkEvent::most_kept) {
         network_events_.push_back(std::move(event));
     }
+}
+
+// Watchdogs: queues that a peer pauses for too long
+
+PacketNetwork::Watch* PacketNetwork::watch_of(LinkIndex index, Priority priority) {
+    return watches_.empty() || !links_[index].from_switch ? nullptr
+                                                          : &watches_[index * priority_count + priority];
+}
+
+/// The peer has paused a queue, or let it go on.
+void PacketNetwork::watch_pause(LinkIndex index, Priority priority, bool on) {
+    Watch* const watch = watch_of(index, priority);
+    if (watch == nullptr || watch->paused == on) {
+        return;
+    }
+    watch->paused = on;
+    watch->since = now_;
+    look_later(index, priority);
+}
+
+/// An event for when there is something to do if nothing changes, unless one that comes before is pending.
+void PacketNetwork::look_later(LinkIndex index, Priority priority) {
+    Watch& watch = *watch_of(index, priority);
+    if (watch.pending || watch.paused == watch.acts) {
+        return;
+    }
+    watch.pending = true;
+    const core::WatchdogPlan& plan = switches_.watchdog;
+    Picoseconds at = watch.since + Picoseconds::of(watch.acts ? plan.restoration : plan.detection);
+    if (plan.polling.ns > 0) {
+        const std::int64_t poll = Picoseconds::of(plan.polling).count;
+        at.count = (at.count + poll - 1) / poll * poll;
+    }
+    push(at, Item::Kind::watch, index, priority);
+}
+
+void PacketNetwork::look_at_queue(LinkIndex index, Priority priority) {
+    Watch& watch = *watch_of(index, priority);
+    watch.pending = false;
+    if (watch.paused == watch.acts) {
+        return;
+    }
+    const core::WatchdogPlan& plan = switches_.watchdog;
+    if (now_ - watch.since < Picoseconds::of(watch.acts ? plan.restoration : plan.detection)) {
+        look_later(index, priority);
+        return;
+    }
+    watch.acts = !watch.acts;
+    ++(watch.acts ? watchdogs_.detected : watchdogs_.restored);
+    note({.kind = watch.acts ? NetworkEvent::Kind::detected : NetworkEvent::Kind::restored,
+          .at = now_,
+          .link = index,
+          .priority = priority});
+    act_on_queue(index, priority, watch.acts);
+}
+
+void PacketNetwork::act_on_queue(LinkIndex index, Priority priority, bool on) {
+    Link& link = links_[index];
+    const PriorityMask mask = core::mask_of(priority);
+    if (switches_.watchdog.action == core::WatchdogAction::drop) {
+        set_condition(index);
+        if (on) {
+            lose_queue(index, priority, watchdogs_.dropped, no_failure);
+        }
+    } else if (on) {
+        link.ignoring |= mask;
+        if ((link.paused & mask) != 0) {
+            link.paused &= static_cast<PriorityMask>(~mask);
+            count(index, priority).paused += now_ - link.queues[priority].paused_from;
+        }
+    } else {
+        link.ignoring &= static_cast<PriorityMask>(~mask);
+    }
+    kick(index);
+    if (on) {
+        examine_later();
+    }
+}
+
+PriorityMask PacketNetwork::dropped_by_watchdog(LinkIndex index) const {
+    PriorityMask dropped = 0;
+    if (!watches_.empty() && switches_.watchdog.action == core::WatchdogAction::drop) {
+        for (std::size_t priority = 0; priority < priority_count; ++priority) {
+            if (watches_[index * priority_count + priority].acts) {
+                dropped |= core::mask_of(static_cast<Priority>(priority));
+            }
+        }
+    }
+    return dropped;
 }
 
 }  // namespace weir::packet

@@ -1,9 +1,10 @@
-// Hosts of a PacketNetwork: flows in turn, acknowledgements, timers.
+// Hosts of a PacketNetwork: flows in turn, acknowledgements, timers; what a host receives, and credits.
 #include "packet/packet_network.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 namespace weir::packet {
 
@@ -203,6 +204,200 @@ ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picos
         host.ready_mask &= static_cast<std::uint8_t>(~core::mask_of(priority));
     }
     return item;
+}
+
+// Rings, sockets, and what becomes of packets that are dropped
+
+void PacketNetwork::arrive_in_ring(const Packet& packet) {
+    HostQueue& host = host_queues_[packet.to.value];
+    if (!host.put_into_ring(packet, hosts_.ring_packets)) {
+        drop(packet);
+        return;
+    }
+    if (host.ring.size() == 1) {
+        push(now_ + host_times_.interrupt_delay + host_times_.of(packet), Item::Kind::received,
+             packet.to.value);
+    }
+    if (hosts_.pause_above > 0 && host.ring.size() >= hosts_.pause_above && !host.pauses) {
+        const bool held = host.holds_switch();
+        host.pauses = true;
+        if (!held) {
+            pause_switch(packet.to);
+        }
+    }
+}
+
+void PacketNetwork::received_at_host(NodeIndex node) {
+    HostQueue& host = host_queues_[node.value];
+    const Packet packet = host.ring.pop();
+    if (!host.ring.empty()) {
+        push(now_ + host_times_.of(host.ring.front()), Item::Kind::received, node.value);
+    }
+    if (host.pauses && host.ring.size() <= hosts_.resume_at) {
+        host.pauses = false;
+        if (!host.holds_switch()) {
+            pause_switch(node);
+        }
+    }
+    receive_at_host(packet);
+}
+
+/// Or lets it go on: of all priorities with flow control.
+void PacketNetwork::pause_switch(NodeIndex node) {
+    const HostQueue& host = host_queues_[node.value];
+    const PriorityMask priorities = switches_.pauses_whole_links ? PriorityMask{1} : switches_.lossless;
+    for (std::size_t priority = 0; priority < priority_count; ++priority) {
+        if ((priorities >> priority & 1U) != 0) {
+            send_pause(nodes_[node.value].uplink, static_cast<Priority>(priority), host.holds_switch());
+        }
+    }
+}
+
+void PacketNetwork::receive_frame(const Packet& frame) {
+    auto& sender = static_cast<UdpSocket&>(*flows_[frame.flow.value]);
+    sender.traffic.arrived += frame.wire_bytes;
+    if (sender.lacks_packets) {
+        arrived_after_loss(frame);
+    }
+    const std::optional<UdpSocket::Whole> whole = sender.receive(frame);
+    if (!whole) {
+        return;
+    }
+    if (!host_times_.has_socket) {
+        reports_.push_back({Report::Kind::arrived, frame.flow, whole->handle, now_});
+        return;
+    }
+    HostQueue& host = host_queues_[frame.to.value];
+    const std::int64_t charged = whole->payload_bytes + hosts_.socket_overhead.count * whole->frames;
+    if (!host.put_into_socket({frame.flow, whole->handle, charged}, hosts_.socket_buffer)) {
+        reports_.push_back({Report::Kind::lost, frame.flow, whole->handle, now_});
+    } else if (host.socket.size() == 1) {
+        push(now_ + host_times_.read_time, Item::Kind::read, frame.to.value);
+    }
+}
+
+void PacketNetwork::read_next(Picoseconds now, NodeIndex node) {
+    if (!host_times_.has_socket) {
+        return;
+    }
+    set_now(now);
+    HostQueue& host = host_queues_[node.value];
+    host.socket_bytes -= host.socket.pop().charged_bytes;
+    if (!host.socket.empty()) {
+        push(now_ + host_times_.read_time, Item::Kind::read, node.value);
+    }
+}
+
+std::int64_t PacketNetwork::restart_socket_peak(NodeIndex host) {
+    HostQueue& queue = host_queues_[host.value];
+    return std::exchange(queue.counts.peak_socket_bytes, queue.socket_bytes);
+}
+
+void PacketNetwork::drop(const Packet& packet) {
+    if (packet.copy) {
+        return;
+    }
+    Flow& flow = *flows_[packet.flow.value];
+    flow.traffic.dropped += packet.wire_bytes;
+    finished_.clear();
+    flow.on_dropped(packet, finished_);
+    for (const MessageHandle message : finished_) {
+        reports_.push_back({Report::Kind::lost, packet.flow, message, now_});
+    }
+}
+
+FlowIndex PacketNetwork::open_socket(NodeIndex from, Priority priority) {
+    const Flow::Ends ends = ends_of(from, from, priority, 0);
+    flows_.push_back(std::make_unique<UdpSocket>(framing_, ends));
+    return ends.index;
+}
+
+void PacketNetwork::post_datagram(Picoseconds now, FlowIndex socket, NodeIndex to, MessageHandle message,
+                                  core::Bytes bytes) {
+    set_now(now);
+    auto& posted = static_cast<UdpSocket&>(*flows_[socket.value]);
+    const bool starts = posted.idle();
+    posted.post_to(to, message, bytes);
+    if (starts) {
+        start(posted);
+    }
+    activate(socket);
+}
+
+// Credits (credits.hpp)
+
+/// Of a host's link, as it is now, for what the host gives away of it.
+double PacketNetwork::granted_byte_time_ps(NodeIndex node) const {
+    const Link& uplink = links_[nodes_[node.value].uplink];
+    return static_cast<double>(uplink.picoseconds_per_byte_fixed) / 65536 / nics_->credits.share;
+}
+
+Picoseconds PacketNetwork::next_grant(NodeIndex node) const {
+    const core::BitRate rate = topology_->links()[nodes_[node.value].uplink].rate;
+    return granters_[node.value].next_at(unasked_bytes(nics_->credits, rate), granted_byte_time_ps(node));
+}
+
+/// A packet has come to a host: it tells what its sender wants, or takes a part of the link.
+void PacketNetwork::account_for(const Packet& packet, Flow& flow) {
+    const NodeIndex node = packet.to;
+    CreditGranter& granter = granters_[node.value];
+    const bool heard = flow.demand != nullptr && flow.ends().to == node &&
+                       (packet.kind == Packet::Kind::data || packet.kind == Packet::Kind::ask);
+    if (!heard) {
+        granter.charge(packet.wire_bytes, granted_byte_time_ps(node), now_);
+        return;
+    }
+    granter.charge(flow.demand->hear(packet), granted_byte_time_ps(node), now_);
+    if (packet.kind == Packet::Kind::ask) {
+        granter.charge(packet.wire_bytes, granted_byte_time_ps(node), now_);
+        ++host_counts_[node.value].asked;
+        if (!flow.demand->wants()) {
+            give_credit(flow);  // the one that gave it was lost
+        }
+    }
+    if (flow.demand->wants() && !flow.in_credit_row) {
+        flow.in_credit_row = true;
+        granter.row.push(flow.ends().index);
+        grant_later(node);
+    }
+}
+
+/// The next credit, unless one is due already.
+void PacketNetwork::grant_later(NodeIndex node) {
+    CreditGranter& granter = granters_[node.value];
+    if (granter.pending || granter.row.empty()) {
+        return;
+    }
+    granter.pending = true;
+    push(std::max(now_, next_grant(node)), Item::Kind::grant, node.value);
+}
+
+/// The flow whose turn it is gets a credit, unless more has come in the meantime.
+void PacketNetwork::grant_at(NodeIndex node) {
+    CreditGranter& granter = granters_[node.value];
+    granter.pending = false;
+    if (next_grant(node) <= now_) {
+        Flow& flow = *flows_[granter.row.pop().value];
+        granter.charge(flow.demand->give(nics_->credits.grant.count), granted_byte_time_ps(node), now_);
+        give_credit(flow);
+        flow.in_credit_row = flow.demand->wants();
+        if (flow.in_credit_row) {
+            granter.row.push(flow.ends().index);
+        }
+    }
+    grant_later(node);
+}
+
+void PacketNetwork::give_credit(Flow& flow) {
+    Packet credit{.flow = flow.ends().index,
+                  .to = flow.ends().from,
+                  .wire_bytes = static_cast<std::uint16_t>(nics_->ack_bytes.count),
+                  .kind = Packet::Kind::credit,
+                  .priority = nics_->cnp_priority};
+    flow.demand->fill(credit);
+    flow.traffic.sent += credit.wire_bytes;
+    ++host_counts_[flow.ends().to.value].credits_sent;
+    enqueue_at_host(credit, flow.ends().to);
 }
 
 }  // namespace weir::packet

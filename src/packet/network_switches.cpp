@@ -76,6 +76,7 @@ bool PacketNetwork::takes_last_place(const Link& link, Link& out, Priority prior
     const Item& last = items_[queue.packets.last()];
     const Picoseconds duration{packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
     if (last.packet.wire_bytes != packet.wire_bytes || last.packet.ingress_port == packet.ingress_port ||
+        !nodes_[link.to].buffer->share_slice(last.packet.ingress_port, packet.ingress_port) ||
         last.at + duration <= now_) {
         return false;
     }
@@ -91,17 +92,38 @@ void PacketNetwork::refuse(const Link& link, Link& out, ItemIndex item) {
     Packet& packet = items_[item].packet;
     const Priority priority = packet.priority;
     Link::Queue& queue = out.queues[priority];
-    SharedBuffer& buffer = *nodes_[link.to].buffer;
-    if (!buffer.lossless(priority) && takes_last_place(link, out, priority, packet)) {
+    if (!nodes_[link.to].buffer->lossless(priority) && takes_last_place(link, out, priority, packet)) {
         Packet& last = items_[queue.packets.last()].packet;
-        buffer.exchange(last.ingress_port, packet.ingress_port, priority, packet.wire_bytes);
         packet.marked = packet.marked || (last.marked && packet.ecn_capable);
         std::swap(last, packet);
     }
+    discard(queue, item);
+}
+
+/// A packet that does not get into this queue.
+void PacketNetwork::discard(Link::Queue& queue, ItemIndex item) {
+    const Packet& packet = items_[item].packet;
     ++queue.counts.dropped;
     queue.counts.dropped_bytes += packet.wire_bytes;
     drop(packet);
     items_.remove(item);
+}
+
+/// A packet for which there is no way, or whose queue takes none, or loses it early (WRED), is lost.
+bool PacketNetwork::keep_out(const Link& link, LinkIndex out_index, ItemIndex item) {
+    const Packet& packet = items_[item].packet;
+    if (out_index == NetworkEvent::no_link ||
+        (links_[out_index].refusing & core::mask_of(packet.priority)) != 0) {
+        turn_away(link, out_index, item);
+        return true;
+    }
+    Link& out = links_[out_index];
+    const bool may_be_marked = switches_.ecn.on && packet.ecn_capable;
+    if (may_be_marked || !is_marked(out, packet.priority)) {
+        return false;
+    }
+    discard(out.queues[packet.priority], item);
+    return true;
 }
 
 /// A packet from `link` gets into the queue of its port, or is lost.
@@ -110,16 +132,17 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     Packet& packet = items_[item].packet;
     const LinkIndex out_index = way(node, packet);
     const Priority priority = packet.priority;
-    if (out_index == NetworkEvent::no_link || (links_[out_index].refusing & core::mask_of(priority)) != 0)
-        [[unlikely]] {
-        turn_away(link, out_index, item);
-        return;
+    if (out_index == NetworkEvent::no_link || ((links_[out_index].refusing | links_[out_index].dropping) &
+                                               core::mask_of(priority)) != 0) [[unlikely]] {
+        if (keep_out(link, out_index, item)) {
+            return;
+        }
     }
     Link& out = links_[out_index];
     Link::Queue& queue = out.queues[priority];
     SharedBuffer& buffer = *node.buffer;
     packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
-    if (!buffer.admit(link.to_port, priority, packet.wire_bytes, queue.bytes)) {
+    if (!buffer.admit(link.to_port, priority, packet.wire_bytes, out.from_port)) {
         refuse(link, out, item);
     } else {
         if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
@@ -164,7 +187,7 @@ ItemIndex PacketNetwork::take(Link& link, Priority priority) {
     link.queues[priority].counts.queue_integral += packet.wire_bytes * queue_time();
     const std::uint32_t port = packet.ingress_port;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
-    buffer.release(port, priority, packet.wire_bytes);
+    buffer.release(port, priority, packet.wire_bytes, link.from_port);
     if (buffer.may_resume(port, priority)) {
         buffer.set_paused(port, priority, false);
         send_pause(ports_[link.from][port], priority, false);

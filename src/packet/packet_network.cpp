@@ -1,8 +1,5 @@
 #include "packet/packet_network.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/assertion.hpp"
 
 namespace weir::packet {
@@ -102,8 +99,10 @@ Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link
         constexpr core::Bytes endless{std::numeric_limits<std::int64_t>::max()};
         Link::Queue& queue = made.queues[priority];
         queue.never_marked_bytes =
-            (ecn.on ? core::in_proportion(ecn.none_below, link.rate, ecn.of_rate) : endless).count;
+            (ecn.on || ecn.drops ? core::in_proportion(ecn.none_below, link.rate, ecn.of_rate) : endless)
+                .count;
         queue.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
+        made.dropping |= ecn.drops ? core::mask_of(priority) : PriorityMask{0};
     }
     made.from_switch = topology.is_switch(link.from);
     made.leads_to_switch = topology.is_switch(link.to);
@@ -242,8 +241,7 @@ inline void PacketNetwork::handle(ItemIndex handled) {
 void PacketNetwork::handle_rare(ItemIndex handled) {
     const Item::Kind kind = items_[handled].kind;
     if (kind == Item::Kind::may_have_errors) {
-        check_errors(handled);
-        return;
+        return check_errors(handled);
     }
     const Priority priority = items_[handled].priority;
     const std::uint32_t index = items_[handled].index;
@@ -254,46 +252,87 @@ void PacketNetwork::handle_rare(ItemIndex handled) {
                 {Report::Kind::sent, {index}, static_cast<UdpSocket&>(*flows_[index]).complete_left(), now_});
             return;
         case Item::Kind::received:
-            received_at_host({index});
+            return received_at_host({index});
+        case Item::Kind::read: {
+            const HostQueue::Unread& first = host_queues_[index].socket.front();
+            reports_.push_back({Report::Kind::arrived, first.flow, first.datagram, now_});
             return;
-        case Item::Kind::read:
-            read_by_program({index});
-            return;
+        }
         case Item::Kind::timeout:
-            timed_out({index});
-            return;
+            return timed_out({index});
         case Item::Kind::pause:
-            pause_arrived(index, priority, true);
-            return;
+            return pause_arrived(index, priority, true);
         case Item::Kind::resume:
-            pause_arrived(index, priority, false);
-            return;
+            return pause_arrived(index, priority, false);
         case Item::Kind::refresh:
-            refresh(index, priority);
-            return;
+            return refresh(index, priority);
         case Item::Kind::failure:
-            change_failure(index, priority != 0);
-            return;
+            return change_failure(index, priority != 0);
         case Item::Kind::converge:
-            converge();
-            return;
+            return converge();
         case Item::Kind::watch:
-            look_at_queue(index, priority);
-            return;
+            return look_at_queue(index, priority);
         case Item::Kind::examine:
-            examine();
-            return;
+            return examine();
         case Item::Kind::grant:
-            grant_at({index});
-            return;
+            return grant_at({index});
         case Item::Kind::others:
-            send_of_others(index);
-            return;
+            return send_of_others(index);
         case Item::Kind::lost:
             return;
         default:
             WEIR_UNREACHABLE("an item without an event, or of a kind that is handled elsewhere");
     }
+}
+
+// Readings
+
+std::uint64_t PacketNetwork::queue_integral(LinkIndex link, Priority priority, Picoseconds at) const {
+    return counts(link, priority).queue_integral +
+           static_cast<std::uint64_t>(queued_bytes(link, priority)) *
+               (static_cast<std::uint64_t>(at.count) >> queue_time_shift);
+}
+
+Picoseconds PacketNetwork::paused(LinkIndex link, Priority priority, Picoseconds at) const {
+    const Picoseconds ended = counts(link, priority).paused;
+    const bool lasts = (links_[link].paused & core::mask_of(priority)) != 0 &&
+                       (priority == 0 || !switches_.pauses_whole_links);
+    return lasts ? ended + (at - links_[link].queues[priority].paused_from) : ended;
+}
+
+std::vector<CarriedByPriority> PacketNetwork::on_the_way() const {
+    std::vector<CarriedByPriority> carried(links_.size());
+    for (const Item& item : items_.all()) {
+        if (item.on_link()) {
+            carried[item.index].add(item.packet);
+        }
+    }
+    return carried;
+}
+
+std::vector<std::uint64_t> PacketNetwork::bytes_inside() const {
+    std::vector<std::uint64_t> bytes(flows_.size());
+    for (const Item& item : items_.all()) {
+        if ((item.kind == Item::Kind::queued || item.on_link()) && !item.packet.copy) {
+            bytes[item.packet.flow.value] += item.packet.wire_bytes;
+        }
+    }
+    for (const HostQueue& host : host_queues_) {
+        for (std::size_t place = 0; place < host.ring.size(); ++place) {
+            bytes[host.ring.at(place).flow.value] += host.ring.at(place).wire_bytes;
+        }
+    }
+    return bytes;
+}
+
+void PacketNetwork::restart_peaks(NodeIndex at) {
+    for (const LinkIndex link : ports_[at.value]) {
+        for (std::size_t priority = 0; priority < priority_count; ++priority) {
+            Link::Queue& queue = links_[link].queues[priority];
+            queue.counts.peak_queue_bytes = queue.bytes;
+        }
+    }
+    nodes_[at.value].buffer->restart_peak();
 }
 
 }  // namespace weir::packet

@@ -5,7 +5,7 @@
 // on a link. Nothing is copied or allocated per packet.
 //
 // One class in several files, because its parts call each other for every packet: network_links.cpp,
-// network_switches.cpp, network_pauses.cpp, network_hosts.cpp, network_credits.cpp and those about failures.
+// network_switches.cpp, network_hosts.cpp, and network_failures.cpp and network_deadlock.cpp.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,6 @@
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/balancing.hpp"
-#include "packet/buffer_cycle.hpp"
 #include "packet/credits.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/failure.hpp"
@@ -38,6 +37,8 @@
 
 namespace weir::packet {
 
+// More functions: each packet calls most of its parts. They are to become objects that own their counters:
+// ports, shared buffers, those that pause, hosts.
 class PacketNetwork {
   public:
     struct Setup {
@@ -241,6 +242,8 @@ class PacketNetwork {
     [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);
     void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
     void admit(Link& link, LinkIndex index, ItemIndex item);
+    [[gnu::noinline]] bool keep_out(const Link& link, LinkIndex out_index, ItemIndex item);
+    [[gnu::noinline]] void discard(Link::Queue& queue, ItemIndex item);
     [[gnu::noinline]] void refuse(const Link& link, Link& out, ItemIndex item);
     [[nodiscard]] bool takes_last_place(const Link& link, Link& out, Priority priority, const Packet& packet);
     [[gnu::noinline]] void flood(Link& link, LinkIndex index, const Packet& packet);
@@ -250,7 +253,6 @@ class PacketNetwork {
     void received_at_host(NodeIndex node);
     void pause_switch(NodeIndex node);
     [[gnu::noinline]] void receive_frame(const Packet& frame);
-    void read_by_program(NodeIndex node);
     [[gnu::noinline]] void drop(const Packet& packet);
     void sent_by_host(Link& link, const Packet& packet);
     void add_messages(const core::BackgroundPlan& plan, NodeIndex from, const std::vector<NodeIndex>& to,
@@ -287,7 +289,6 @@ class PacketNetwork {
     void look_at_queue(LinkIndex index, Priority priority);
     void act_on_queue(LinkIndex index, Priority priority, bool on);
     [[nodiscard]] PriorityMask dropped_by_watchdog(LinkIndex index) const;
-    void forget_pauses(LinkIndex index);
 
     void examine_later();
     void examine();

@@ -9,7 +9,6 @@
 #include "core/switch_plan.hpp"
 #include "packet/credits.hpp"
 #include "packet/flow.hpp"
-#include "packet/received_ahead.hpp"
 #include "packet/sender_control.hpp"
 
 namespace weir::packet {

@@ -6,7 +6,6 @@
 #include "core/ring_queue.hpp"
 #include "core/switch_plan.hpp"
 #include "packet/flow.hpp"
-#include "packet/received_ahead.hpp"
 
 namespace weir::packet {
 

@@ -27,6 +27,7 @@ void each_list(Account& account, Visit&& visit) {
     visit(account.faults);
     visit(account.lost);
     visit(account.traffic);
+    visit(account.pair_times);
     visit(account.event_marks);
     visit(account.datagrams);
     visit(account.log_error);
@@ -85,7 +86,7 @@ std::optional<RankAccount> decode_account(std::span<const std::byte> bytes) {
     });
     each_list(account, [&](auto& list) { whole = whole && take(bytes, list.data(), list.size()); });
     if (!whole || !bytes.empty() || !account.latencies.adds_up() || !record::is_traffic(account.traffic) ||
-        !record::is_datagrams(account.datagrams)) {
+        !record::is_pair_times(account.pair_times) || !record::is_datagrams(account.datagrams)) {
         return std::nullopt;
     }
     return account;

@@ -1,14 +1,178 @@
-// The node of one rank: as a Node for what all roles do, and by its role for the rest.
+// The nodes of the three roles, each a core with its recorder, and the one of a rank: as a Node for what all
+// roles do, and by its role for the rest.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 
-#include "participant/consumer_node.hpp"
-#include "participant/producer_node.hpp"
-#include "participant/scheduler_node.hpp"
+#include "core/consumer.hpp"
+#include "core/plan.hpp"
+#include "core/policy.hpp"
+#include "core/producer.hpp"
+#include "core/scheduler.hpp"
+#include "participant/node.hpp"
+#include "record/consumer_recorder.hpp"
+#include "record/event_series.hpp"
+#include "record/latencies.hpp"
+#include "record/producer_recorder.hpp"
+#include "record/scheduler_recorder.hpp"
 
 namespace weir::participant {
+
+/// Not final, and with virtual inputs: tests of the rank loop record what reaches it.
+class ProducerNode : public Node {
+  public:
+    /// `latencies` and `output` must outlive the node, as in the other nodes.
+    ProducerNode(const core::Plan& plan, core::ProducerId id, core::Instant start,
+                 record::Latencies& latencies, RowOutput& output);
+
+    void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    /// `count` chunks in a row have left, from `first` on.
+    virtual void on_chunks_sent(core::Instant now, core::StreamId stream, std::uint32_t first,
+                                std::uint32_t count, core::Actions& out) {
+        core_.on_chunks_sent(now, stream, first, count, out);
+    }
+    /// Simulation: `count` chunks in a row have left one by one without a turn of the node; others follow.
+    void on_chunks_passed(core::StreamId stream, std::uint32_t count, core::Actions& out) {
+        core_.on_chunks_passed(stream, count, out);
+    }
+
+    /// Simulation, shaping `in_step`: core::Pacer::set_clock_error.
+    void set_clock_error(std::int64_t ppb) { core_.set_clock_error(ppb); }
+
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    void record_heartbeats(core::Instant now, const record::HeartbeatDelays& delays) override {
+        recorder_.heartbeats(now, delays);
+    }
+    /// Chunks that have left since the last input, in order of time, and led to nothing else. They are
+    /// handed to on_chunks_passed() before the next input.
+    void record_chunks(std::span<const record::ChunkBytes> chunks) { recorder_.chunks_sent(chunks); }
+    /// Simulation, just before the end of a second: what has left of chunks that have not left whole.
+    void record_moving(core::Bytes bytes) { recorder_.moving(bytes); }
+    /// The rank's socket as it is now, where chunks are datagrams.
+    void record_socket(core::Instant now, const core::SocketState& state) { recorder_.socket(now, state); }
+    void finish_recording(core::Instant now) override { recorder_.finish(now); }
+
+    [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }
+    [[nodiscard]] bool finished() const override { return core_.finished(); }
+    /// Generated and not yet sent.
+    [[nodiscard]] core::Bytes backlog() const { return core_.backlog(); }
+    [[nodiscard]] const core::Producer& state_machine() const { return core_; }
+    [[nodiscard]] record::RankSummary summary() const override;
+    /// As far as they are known now.
+    [[nodiscard]] const record::SetsInTime& sets_in_time() const { return recorder_.sets_in_time(); }
+    [[nodiscard]] NodeAccount account() const override;
+
+  private:
+    bool shapes_;
+    bool holds_one_set_;
+    core::Instant generation_ends_;
+    core::Producer core_;
+    record::ProducerRecorder recorder_;
+};
+
+/// Not final, and with virtual inputs: tests of the rank loop record what reaches it.
+class ConsumerNode : public Node {
+  public:
+    ConsumerNode(const core::Plan& plan, core::ConsumerId id, core::Instant start,
+                 record::Latencies& latencies, RowOutput& output);
+
+    void on_start(core::Instant now, core::Actions& out) override { core_.on_start(now, out); }
+    void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    virtual void on_chunk(core::Instant now, core::PlaceId place, const core::ArrivedChunk& chunk,
+                          core::Actions& out) {
+        core_.on_chunk(now, place, chunk, out);
+    }
+    /// From now on each event takes `factor` times as long.
+    void slow_down(double factor) { core_.slow_down(factor); }
+
+    // --on-failure continue: core::Consumer. A node that has finished is not concerned any more.
+    void die(core::Instant now);
+    void begin_again(core::Actions& out) { core_.begin_again(out); }
+    [[nodiscard]] core::Traffic stale() const { return core_.stale(); }
+
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    void record_heartbeats(core::Instant now, const record::HeartbeatDelays& delays) override {
+        recorder_.heartbeats(now, delays);
+    }
+    /// Chunks that have arrived since the last input, in order of time, and led to nothing else. They are
+    /// handed to on_chunk() before the next input.
+    void record_chunks(std::span<const record::ChunkBytes> chunks) { recorder_.chunks_received(chunks); }
+    /// Simulation, just before the end of a second: what has arrived of chunks that have not arrived whole,
+    /// and since when something of which no chunk has arrived is on its way (Instant::never(): nothing is).
+    void record_moving(core::Bytes bytes, core::Instant since);
+    /// The rank's socket as it is now, where chunks are datagrams.
+    void record_socket(core::Instant now, const core::SocketState& state) { recorder_.socket(now, state); }
+    void finish_recording(core::Instant now) override { recorder_.finish(now); }
+
+    [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }
+    [[nodiscard]] bool finished() const override { return core_.finished(); }
+    /// Is working on an event.
+    [[nodiscard]] bool processing() const { return core_.processing() && !core_.finished(); }
+    [[nodiscard]] record::RankSummary summary() const override;
+    [[nodiscard]] NodeAccount account() const override;
+
+  private:
+    core::Consumer core_;
+    record::ConsumerRecorder recorder_;
+};
+
+/// Not final: tests derive schedulers that break a rule, and one that records what reaches it.
+class SchedulerNode : public Node {
+  public:
+    SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output);
+    /// With another policy than the plan's; nullptr only for policy none.
+    SchedulerNode(const core::Plan& plan, core::Instant start, RowOutput& output,
+                  std::unique_ptr<core::Policy> policy);
+
+    void on_time(core::Instant now, core::Actions& out) override { core_.on_time(now, out); }
+    void on_message(core::Instant now, core::NodeId from, const core::ControlMessage& message,
+                    core::Actions& out) override;
+    /// core::Scheduler::on_consumer_lost.
+    virtual void on_consumer_lost(core::Instant now, core::ConsumerId consumer, core::Actions& out) {
+        core_.on_consumer_lost(now, consumer, out);
+    }
+    void on_result(core::Instant now, core::NodeId from, const core::SendResult& result, core::Actions& out);
+
+    void record(core::Instant now, const core::Actions& out) override;
+    void record_poll_gap(core::Instant now, core::Duration gap) override { recorder_.poll_gap(now, gap); }
+    /// Packets of control messages that the rank has sent and received so far.
+    void record_control_packets(core::Instant now, std::uint64_t packets) {
+        recorder_.control_packets(now, packets);
+    }
+    /// It handled messages for `time` until now.
+    void record_handling(core::Instant now, core::Duration time) { recorder_.handled(now, time); }
+    void finish_recording(core::Instant now) override { recorder_.finish(now); }
+
+    [[nodiscard]] core::Instant next_deadline() const override { return core_.next_deadline(); }
+    [[nodiscard]] bool finished() const override { return core_.closed(); }
+    /// Time in which offers waited and no consumer had a credit; travels with its heartbeats.
+    [[nodiscard]] virtual core::Duration no_credit_time(core::Instant now) const {
+        return core_.no_credit_time(now);
+    }
+    [[nodiscard]] record::RankSummary summary() const override;
+    [[nodiscard]] NodeAccount account() const override;
+
+    [[nodiscard]] const core::Scheduler& state_machine() const { return core_; }
+
+  protected:
+    [[nodiscard]] core::Scheduler& scheduler() { return core_; }
+
+  private:
+    std::uint32_t fragments_per_event_;
+    bool outlives_consumers_;
+    core::Scheduler core_;
+    std::uint64_t granted_events_ = 0;  ///< of them, recorded
+    record::SchedulerRecorder recorder_;
+    record::EventSeries series_;
+};
 
 class RankNode {
   public:

@@ -17,11 +17,12 @@ std::string rank_text(const RunDescription& run, int rank) {
 
 std::string ranks_text(const RunDescription& run, const std::vector<int>& ranks) {
     constexpr std::size_t named_max = 4;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(ranks.size(), named_max); ++i) {
-        names += (i == 0 ? "" : ", ") + rank_text(run, ranks[i]);
+    std::vector<std::string> names;
+    names.reserve(ranks.size());
+    for (const int rank : ranks) {
+        names.push_back(rank_text(run, rank));
     }
-    return ranks.size() > named_max ? fmt::format("{} and {} more", names, ranks.size() - named_max) : names;
+    return files::listed(names, named_max);
 }
 
 }  // namespace weir::participant

@@ -18,6 +18,7 @@ struct RankHost {
     std::string host;  ///< empty: nowhere (a simulation)
     std::int64_t pid = 0;
     std::string cpus;  ///< list syntax; empty: unknown
+    std::string leaf;  ///< the switch that its host is connected to; empty: unknown
 };
 
 struct RunDescription {

@@ -9,13 +9,31 @@
 #include <utility>
 
 #include "files/formatting.hpp"
-#include "judge/busiest_link.hpp"
 #include "judge/ledger_check.hpp"
+#include "judge/network_findings.hpp"
 #include "judge/verdict.hpp"
 #include "participant/exit_status.hpp"
 #include "record/csv_log.hpp"
 
 namespace weir::participant {
+
+namespace {
+
+void add_ended_lives_of(record::RankSummary& summary, const record::SecondCollector& collector) {
+    if (const record::RankSummary* const ended = collector.ended_lives(summary.node)) {
+        summary.add_sums(*ended);
+    }
+}
+
+/// Until so many are listed.
+template <typename Item>
+void add_first(std::vector<Item>& listed, const std::vector<Item>& more, std::size_t most) {
+    const std::size_t room = most - std::min(most, listed.size());
+    listed.insert(listed.end(), more.begin(),
+                  more.begin() + static_cast<std::ptrdiff_t>(std::min(room, more.size())));
+}
+
+}  // namespace
 
 RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string started_at) : run_(run) {
     base_.started_at = std::move(started_at);
@@ -44,6 +62,7 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
         record.host = where.host;
         record.pid = where.pid;
         record.cpus = where.cpus;
+        record.leaf = where.leaf;
         record.file = "ranks/" + record::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }
@@ -85,7 +104,11 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     record.summary = account.summary;
     record.ended_regularly = true;
     latencies_.merge(account.latencies);
-    if (const core::NodeId node = run_.roles.node(rank); node.role == core::Role::consumer) {
+    const core::NodeId node = run_.roles.node(rank);
+    if (node.role == core::Role::producer) {
+        traffic_.set_times(core::ProducerId{node.index}, account.pair_times);
+    }
+    if (node.role == core::Role::consumer) {
         traffic_.set(core::ConsumerId{node.index}, account.traffic);
         if (collective_times_) {
             collective_times_->add({node.index}, account.phase_ends);
@@ -103,25 +126,13 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     datagrams_.add(run_.roles.node(rank), account.datagrams);
     clock_error_ns_ = std::max(clock_error_ns_, account.clock_error_ns);
     base_.fault_count += account.fault_count;
-    for (const show::FaultRecord& fault : account.faults) {
-        if (base_.faults.size() < show::RunRecord::listed_max) {
-            base_.faults.push_back(fault);
-        }
-    }
+    add_first(base_.faults, account.faults, show::RunRecord::listed_max);
     recovery_.redelivered_events += account.broken_off.taken_back_events;
     recovery_.doubtful_events += account.broken_off.doubtful_events;
     recovery_.refused_bytes += account.broken_off.refused_bytes;
-    for (const core::BrokenDelivery& delivery : account.broken_off.deliveries) {
-        if (recovery_.broken.size() < record::Recovery::listed_max) {
-            recovery_.broken.push_back(delivery);
-        }
-    }
+    add_first(recovery_.broken, account.broken_off.deliveries, record::Recovery::listed_max);
     base_.lost_range_count += account.lost.size();
-    for (const core::LostRange& range : account.lost) {
-        if (base_.lost.size() < show::RunRecord::listed_max) {
-            base_.lost.push_back(range);
-        }
-    }
+    add_first(base_.lost, account.lost, show::RunRecord::listed_max);
     if (account.started_late > core::Duration{}) {
         late_starts_.push_back(fmt::format("{} began {} after the agreed start", rank_text(run_, rank),
                                            files::readable(account.started_late)));
@@ -204,16 +215,6 @@ void RunRecordBuilder::add_recovery(const core::Scheduler& scheduler,
     base_.recovery = std::move(recovery);
 }
 
-namespace {
-
-void add_ended_lives_of(record::RankSummary& summary, const record::SecondCollector& collector) {
-    if (const record::RankSummary* const ended = collector.ended_lives(summary.node)) {
-        summary.add_sums(*ended);
-    }
-}
-
-}  // namespace
-
 void RunRecordBuilder::add_ended_lives(const record::SecondCollector& collector) {
     for (record::RankRecord& rank : base_.ranks) {
         add_ended_lives_of(rank.summary, collector);
@@ -247,11 +248,13 @@ files::MaybeIoError RunRecordBuilder::write_traffic() {
 judge::RunFacts RunRecordBuilder::facts_of(const show::RunRecord& record) const {
     judge::RunFacts facts;
     facts.blocked_at_once = record.blocked_at_once;
+    facts.ledger_differences = record.ledger_differences;
     facts.simulated = simulated_ ? &*simulated_ : nullptr;
     facts.network = record.network ? &*record.network : nullptr;
     facts.switches = record.switches ? &*record.switches : nullptr;
     facts.recovery = record.recovery ? &*record.recovery : nullptr;
     facts.datagrams = record.datagrams ? &*record.datagrams : nullptr;
+    facts.traffic = &traffic_;
     facts.interface_rates = interface_rates(record);
     return facts;
 }
@@ -329,33 +332,30 @@ show::RunRecord RunRecordBuilder::complete(const record::SecondCollector& collec
         record.network = judge::judge_network(record.hosts, payload, own, busiest.text);
         record.network->busiest_use = busiest.use;
     }
-    judge::RunFacts facts = facts_of(record);
-    facts.ledger_differences = record.ledger_differences;
-    record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
+    record.verdict = judge::judge_run(run_.plan, record.ranks, facts_of(record));
+    const auto fail = [&](const std::string& what) {
+        record.status = show::RunStatus::failed;
+        record.failure = {.what = what};
+    };
     if (!log_errors_.empty()) {
-        record.status = show::RunStatus::failed;
-        record.failure = {.what = log_errors_.front(), .rank = {}, .role = {}, .host = {}};
+        fail(log_errors_.front());
     } else if (record.fault_count > 0) {
-        record.status = show::RunStatus::failed;
-        record.failure = {.what = record.faults.empty()
-                                      ? fmt::format("{} faults, none of them listed", record.fault_count)
-                                      : show::fault_text(record.faults.front()),
-                          .rank = {},
-                          .role = {},
-                          .host = {}};
+        fail(record.faults.empty() ? fmt::format("{} faults, none of them listed", record.fault_count)
+                                   : show::fault_text(record.faults.front()));
     } else if (!record.ledger_differences.empty()) {
-        record.status = show::RunStatus::failed;
-        record.failure = {.what = record.ledger_differences.front(), .rank = {}, .role = {}, .host = {}};
+        fail(record.ledger_differences.front());
     }
     return record;
 }
 
-void RunRecordBuilder::judge_again(show::RunRecord& record,
-                                   const std::vector<judge::NamedCause>& proved) const {
-    judge::RunFacts facts = facts_of(record);
-    facts.ledger_differences = record.ledger_differences;
-    facts.proved = &proved;
-    record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
+bool RunRecordBuilder::explain(show::RunRecord& record, const ExplainRun& search) const {
+    const auto causes = search ? search(record) : std::nullopt;
+    if (causes) {
+        judge::RunFacts facts = facts_of(record);
+        facts.proved = &*causes;
+        record.verdict = judge::judge_run(run_.plan, record.ranks, facts);
+    }
+    return causes.has_value();
 }
 
 show::RunRecord RunRecordBuilder::from_reports(const record::SecondCollector* collector) const {
@@ -381,8 +381,7 @@ show::RunRecord RunRecordBuilder::from_reports(const record::SecondCollector* co
 show::RunRecord RunRecordBuilder::interrupted(const record::SecondCollector* collector, int signal) const {
     show::RunRecord record = from_reports(collector);
     record.status = show::RunStatus::interrupted;
-    record.failure = {
-        .what = fmt::format("signal {} ({})", signal, strsignal(signal)), .rank = {}, .role = {}, .host = {}};
+    record.failure = {.what = fmt::format("signal {} ({})", signal, strsignal(signal))};
     return record;
 }
 

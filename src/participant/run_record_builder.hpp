@@ -2,6 +2,7 @@
 // last live samples when the run ended before its time.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,10 @@
 #include "show/run_record.hpp"
 
 namespace weir::participant {
+
+/// Causes that take the place of what the rows of a run show, found by simulating it again; nothing: those of
+/// the rows stay.
+using ExplainRun = std::function<std::optional<std::vector<judge::NamedCause>>(const show::RunRecord&)>;
 
 class RunRecordBuilder {
   public:
@@ -55,8 +60,9 @@ class RunRecordBuilder {
     /// After a regular end. `collector`: of the whole run.
     show::RunRecord complete(const record::SecondCollector& collector);
 
-    /// Judges the record of complete() again, with causes that were found by simulating the run again.
-    void judge_again(show::RunRecord& record, const std::vector<judge::NamedCause>& proved) const;
+    /// Judges the record of complete() again, with what the search finds; it may be empty. False: the record
+    /// is as it was.
+    bool explain(show::RunRecord& record, const ExplainRun& search) const;
 
     /// After any other end, from what was reported second by second; nullptr: nothing was.
     show::RunRecord interrupted(const record::SecondCollector* collector, int signal) const;

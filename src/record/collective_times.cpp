@@ -19,10 +19,6 @@ namespace {
 
 constexpr Duration not_complete{-1};
 
-core::BitRate bit_rate(double bits_per_second) {
-    return {static_cast<std::int64_t>(bits_per_second)};
-}
-
 double bus_bandwidth(const core::Collective& what, Duration jct) {
     const double seconds = (jct - what.compute).in_seconds();
     return seconds > 0 ? 8 * static_cast<double>(what.size.count) * what.bus_factor() / seconds : 0;
@@ -94,17 +90,17 @@ nlohmann::ordered_json to_json(const CollectiveSummary& collective) {
 
 std::string text_of(const CollectiveSummary& collective) {
     const TimeQuantiles& jct = *collective.jct;
-    std::string text = fmt::format(
-        "{}: {}, {}, {} workers, S {}; JCT median {}, p95 {}, p99 {}; BusBW {} (p99 {})", collective.name,
-        collective_kind_name(collective.what.kind), collective.what.algorithm, collective.what.workers,
-        files::readable(collective.what.size), files::readable(jct.p50), files::readable(jct.p95),
-        files::readable(jct.p99), files::readable(bit_rate(collective.bus_mean)),
-        files::readable(bit_rate(collective.bus_p99)));
+    std::string text =
+        fmt::format("{}: {}, {}, {} workers, S {}; JCT median {}, p95 {}, p99 {}; BusBW {} (p99 {})",
+                    collective.name, collective_kind_name(collective.what.kind), collective.what.algorithm,
+                    collective.what.workers, files::readable(collective.what.size), files::readable(jct.p50),
+                    files::readable(jct.p95), files::readable(jct.p99), files::rate_text(collective.bus_mean),
+                    files::rate_text(collective.bus_p99));
     if (const auto ideal = collective.ideal_s()) {
         text += fmt::format(
-            ", {} of the line rate; JCT ratio {:.3f}, p99 {:.3f}",
+            ", {} of the line rate; JCT ratio {}, p99 {}",
             files::percent(collective.bus_mean / static_cast<double>(collective.line_rate.bits_per_second)),
-            jct.p50.in_seconds() / *ideal, jct.p99.in_seconds() / *ideal);
+            files::number(jct.p50.in_seconds() / *ideal), files::number(jct.p99.in_seconds() / *ideal));
     }
     if (collective.complete < collective.iterations) {
         text += fmt::format("; {} of {} iterations incomplete", collective.iterations - collective.complete,

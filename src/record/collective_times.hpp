@@ -8,7 +8,7 @@
 //   S_fabric   payload bytes that a participant sends to others, each once
 //
 // The line rate is that of the slowest link of a participant where the network is simulated, else that in the
-// file. Put together from what the consumers counted (transfer_times.hpp), of the measured time.
+// file. Put together from what the consumers counted (phase_times.hpp), of the measured time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
-#include "record/transfer_times.hpp"
+#include "record/phase_times.hpp"
 
 namespace weir::record {
 

@@ -139,17 +139,9 @@ void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
 }
 
 void ConsumerRecorder::observe(Instant now, const Observation& observation) {
-    advance(now);
-    if (finished_) {
+    if (!begin_to_observe(now, observation)) {
         return;
     }
-    datagrams_.observe(observation, current_.datagrams);
-    const bool judged = clock_.position() >= Instant{0};
-    const auto add_latency = [&](LogHistogram& histogram) {
-        if (judged) {
-            histogram.add(observation.elapsed);
-        }
-    };
     switch (observation.kind) {
         case Observation::Kind::transfer_noticed:
             received_since(now - observation.elapsed);
@@ -158,7 +150,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::chunk_received:
             for (std::uint32_t chunk = 0; in_step_ && chunk < observation.chunks; ++chunk) {
-                if (judged && last_chunk_at_) {
+                if (judged() && last_chunk_at_) {
                     latencies_.receive_gap.add(now - *last_chunk_at_);
                 }
                 last_chunk_at_ = now;
@@ -167,7 +159,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::received:
             ++current_.received.events;
-            add_latency(latencies_.delivery);
+            add_latency(latencies_.delivery, observation.elapsed);
             end_transfer(observation);
             if (transfers_) {
                 transfers_->received(now, observation.event.producer(), observation.bytes,
@@ -176,7 +168,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::processed:
             current_.processed += {1, observation.bytes};
-            add_latency(latencies_.processing);
+            add_latency(latencies_.processing, observation.elapsed);
             break;
         case Observation::Kind::given_up:
             under_way_ -= under_way_ > 0 ? 1 : 0;
@@ -187,7 +179,7 @@ void ConsumerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::event_finished:
             ++current_.finished_events;
-            add_latency(latencies_.building);
+            add_latency(latencies_.building, observation.elapsed);
             break;
         case Observation::Kind::event_given_up:
             ++current_.given_up_events;

@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <cmath>
+#include <concepts>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -113,6 +116,72 @@ class Line {
     std::string line_;
 };
 
+/// Exact, with two decimal places or as many more as it takes.
+void add_seconds(std::string& line, std::int64_t ns) {
+    constexpr int places = 9;
+    const std::int64_t positive = std::abs(ns);
+    const fmt::format_int whole(positive / ns_per_second);
+    // With a 1 in front, so that zeros behind the point are kept.
+    const fmt::format_int fraction(ns_per_second + positive % ns_per_second);
+    int used = places;
+    for (; used > 2 && fraction.data()[used] == '0'; --used) {
+    }
+    line += ns < 0 ? "-" : "";
+    line.append(whole.data(), whole.size());
+    line += '.';
+    line.append(fraction.data() + 1, static_cast<std::size_t>(used));
+}
+
+void add(std::string& line, std::unsigned_integral auto value) {
+    line += ',';
+    if (value != std::numeric_limits<decltype(value)>::max()) {  // else unknown
+        const fmt::format_int digits(value);
+        line.append(digits.data(), digits.size());
+    }
+}
+
+void add(std::string& line, core::Bytes bytes) {
+    add(line, static_cast<std::uint64_t>(bytes.count));
+}
+
+void add(std::string& line, double value) {
+    line += ',';
+    if (std::isfinite(value)) {
+        line += fmt::format("{:.6f}", value);
+    }
+}
+
+/// To the microsecond.
+void add(std::string& line, core::Duration time) {
+    line += ',';
+    if (time.ns > 0) {
+        add_seconds(line, (time.ns + 500) / 1000 * 1000);
+    } else {
+        line += '0';
+    }
+}
+
+// The columns of a role, between the time and the end of a line.
+void for_columns(const ProducerBurst& burst, const auto& take) {
+    take("generated_bytes", burst.generated);
+    take("sent_bytes", burst.sent);
+    take("occupancy_mean", burst.occupancy_mean);
+    take("occupancy_peak", burst.occupancy_peak);
+}
+
+void for_columns(const ConsumerBurst& burst, const auto& take) {
+    take("received_bytes", burst.received);
+    take("blocked_s", burst.blocked);
+    take("free_slots_min", burst.free_slots_min);
+}
+
+void for_columns(const SchedulerBurst& burst, const auto& take) {
+    take("grants", burst.grants);
+    take("waiting_events_max", burst.waiting_events_max);
+    take("free_slots_min", burst.free_slots_min);
+    take("waiting_for_slot_s", burst.waiting_for_slot);
+}
+
 }  // namespace
 
 std::string rank_file_name(int rank, core::Role role) {
@@ -143,28 +212,15 @@ std::string csv_line(core::Role role, const Row& row, std::optional<std::int64_t
     return line.stall_end(row).line();
 }
 
-CsvLog::CsvLog(CsvLog&& other) noexcept
-    : path_(std::move(other.path_)),
-      unix_ns_at_second_0_(other.unix_ns_at_second_0_),
-      writing_(other.writing_),
-      open_(std::exchange(other.open_, false)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      block_(std::move(other.block_)),
-      length_(other.length_),
-      error_(std::move(other.error_)) {}
-
 CsvLog& CsvLog::operator=(CsvLog&& other) noexcept {
-    if (this != &other) {
-        static_cast<void>(close());
-        path_ = std::move(other.path_);
-        unix_ns_at_second_0_ = other.unix_ns_at_second_0_;
-        writing_ = other.writing_;
-        open_ = std::exchange(other.open_, false);
-        descriptor_ = std::exchange(other.descriptor_, -1);
-        block_ = std::move(other.block_);
-        length_ = other.length_;
-        error_ = std::move(other.error_);
-    }
+    std::swap(path_, other.path_);
+    std::swap(unix_ns_at_second_0_, other.unix_ns_at_second_0_);
+    std::swap(writing_, other.writing_);
+    std::swap(open_, other.open_);
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(block_, other.block_);
+    std::swap(length_, other.length_);
+    std::swap(error_, other.error_);
     return *this;
 }
 
@@ -275,5 +331,30 @@ files::MaybeIoError CsvLog::fail(const char* doing, int error_number) {
     error_ = files::IoError{path_, doing, error_number};
     return error_;
 }
+
+std::string burst_csv_header(core::Role role) {
+    std::string header = "begin_s,covered_s";
+    const auto add_name = [&](const char* name, auto) { header.append(",").append(name); };
+    role == core::Role::producer   ? for_columns(ProducerBurst{}, add_name)
+    : role == core::Role::consumer ? for_columns(ConsumerBurst{}, add_name)
+                                   : for_columns(SchedulerBurst{}, add_name);
+    return header + '\n';
+}
+
+template <typename Row>
+std::string burst_csv_lines(const Row& row) {
+    std::string lines;
+    for (const auto& burst : row.bursts) {
+        add_seconds(lines, burst.start.begin.ns);
+        lines += ',';
+        add_seconds(lines, burst.start.covered.ns);
+        for_columns(burst, [&](const char*, auto value) { add(lines, value); });
+        lines += '\n';
+    }
+    return lines;
+}
+template std::string burst_csv_lines(const ProducerRow& row);
+template std::string burst_csv_lines(const ConsumerRow& row);
+template std::string burst_csv_lines(const SchedulerRow& row);
 
 }  // namespace weir::record

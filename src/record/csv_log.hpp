@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/ids.hpp"
 #include "files/io_error.hpp"
@@ -42,7 +43,8 @@ class CsvLog {
     CsvLog() = default;
     CsvLog(const CsvLog&) = delete;
     CsvLog& operator=(const CsvLog&) = delete;
-    CsvLog(CsvLog&& other) noexcept;
+    CsvLog(CsvLog&& other) noexcept { *this = std::move(other); }
+    /// `other` closes what this had.
     CsvLog& operator=(CsvLog&& other) noexcept;
     /// Closes the file and ignores errors; call close() to get them.
     ~CsvLog();

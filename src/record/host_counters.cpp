@@ -10,6 +10,7 @@
 #include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "record/counter_meaning.hpp"
+#include "record/json_values.hpp"
 #include "record/second_clock.hpp"
 
 namespace weir::record {
@@ -134,44 +135,33 @@ FamilySums families_of(const HostCounters& host) {
     return sums;
 }
 
+static void each_field(files::MaybeConst<CounterSum> auto& counter, auto&& visit) {
+    visit("column", counter.column);
+    visit("sum", counter.sum);
+    visit("whole_run", counter.whole_run);
+}
+
+static void each_field(files::MaybeConst<HostCounters> auto& host, auto&& visit) {
+    visit("host", host.host);
+    visit("file", host.file);
+    visit("seconds", host.seconds);
+    visit("sums", host.sums);
+    visit("problem", host.problem);
+    visit("reading_max_ns", host.reading_max.ns);
+    visit("settings", host.settings);
+}
+
 std::string encode_host(const HostCounters& host) {
-    Json sums = Json::array();
-    const auto number = [](const std::optional<std::uint64_t>& count) {
-        return count ? Json(*count) : Json();
-    };
-    for (const CounterSum& counter : host.sums) {
-        sums.push_back({counter.column, number(counter.sum), number(counter.whole_run)});
-    }
-    return files::json_text({{"host", host.host},
-                             {"file", host.file},
-                             {"seconds", host.seconds},
-                             {"sums", std::move(sums)},
-                             {"problem", host.problem},
-                             {"reading_max_ns", host.reading_max.ns},
-                             {"settings", host.settings}});
+    return files::json_text(files::json_of<Json>(host));
 }
 
 std::optional<HostCounters> decode_host(std::string_view text) {
     try {
-        const Json json = files::parse_json(text);
-        HostCounters host;
-        host.host = json.at("host");
-        host.file = json.at("file");
+        auto host = files::checked<HostCounters>(files::parse_json(text));
         host.handed_in = true;
-        files::read_checked(json.at("seconds"), host.seconds);
-        for (const auto& counter : json.at("sums")) {
-            const auto number = [&](std::size_t place) {
-                return files::checked<std::optional<std::uint64_t>>(counter.at(place));
-            };
-            host.sums.push_back({counter.at(0), number(1), number(2)});
-        }
-        files::read_checked(json.at("reading_max_ns"), host.reading_max.ns);
-        host.problem = json.at("problem");
-        host.settings = json.at("settings");
-        if (!host.settings.empty() && files::parse_json_or_discard(host.settings).is_discarded()) {
-            return std::nullopt;
-        }
-        return host;
+        const bool readable =
+            host.settings.empty() || !files::parse_json_or_discard(host.settings).is_discarded();
+        return readable ? std::optional(std::move(host)) : std::nullopt;
     } catch (const Json::exception&) {
         return std::nullopt;
     }
@@ -180,36 +170,21 @@ std::optional<HostCounters> decode_host(std::string_view text) {
 /// Settings come from other ranks: what is not as it should be is not known.
 std::map<std::string, NominalSpeed> nominal_speeds(const Json& settings) {
     std::map<std::string, NominalSpeed> speeds;
-    const auto text_in = [](const Json& device, const char* name) {
-        const auto value = device.find(name);
-        return value != device.end() && value->is_string() ? value->get<std::string>() : std::string{};
-    };
     const auto add = [&](const Json& device, const std::string& name) {
-        const auto speed = device.find("speed_bits_per_second");
-        const auto bits =
-            speed == device.end() ? std::nullopt : files::whole_number_if_any<std::int64_t>(*speed);
-        if (bits && *bits > 0) {
-            speeds[name] = {{*bits}, !text_in(device, "driver").empty()};
+        const auto bits = files::value_in<std::int64_t>(device, "speed_bits_per_second").value_or(0);
+        if (bits > 0) {
+            speeds[name] = {{bits}, !files::text_in(device, "driver").empty()};
         }
     };
-    const auto each = [&](const char* list, const auto& take) {
-        if (settings.is_object() && settings.contains(list) && settings[list].is_array()) {
-            for (const Json& device : settings[list]) {
-                if (device.is_object()) {
-                    take(device);
-                }
-            }
-        }
-    };
-    each("interfaces", [&](const Json& device) { add(device, text_in(device, "name")); });
-    each("rdma_ports", [&](const Json& device) {
+    for (const Json& device : files::field(settings, "interfaces")) {
+        add(device, files::text_in(device, "name"));
+    }
+    for (const Json& device : files::field(settings, "rdma_ports")) {
         // A device with several ports has its counters by port.
-        const std::string name = text_in(device, "device");
-        const auto port = device.find("port");
-        const bool numbered = port != device.end() && port->is_number_integer();
+        const std::string name = files::text_in(device, "device");
         add(device, name);
-        add(device, fmt::format("{}:{}", name, numbered ? port->get<std::int64_t>() : 1));
-    });
+        add(device, fmt::format("{}:{}", name, files::value_in<std::int64_t>(device, "port").value_or(1)));
+    }
     return speeds;
 }
 
@@ -256,7 +231,7 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"families_by_source", known(std::move(by_source))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
             {"settings", host.settings.empty() ? Json() : files::parse_json(host.settings)},
-            {"problem", host.problem.empty() ? Json() : Json(host.problem)}};
+            {"problem", text_or_null(host.problem)}};
 }
 
 }  // namespace weir::record

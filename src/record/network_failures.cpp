@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/formatting.hpp"
+#include "record/json_values.hpp"
 
 namespace weir::record {
 
@@ -35,8 +36,7 @@ Json to_json(const NetworkFailure& failure) {
             {"gaps", failure.gaps},
             {"open_gaps", failure.open_gaps},
             {"longest_gap_s", failure.longest_gap.in_seconds()},
-            {"loads_even_after_s",
-             failure.loads_even_after ? Json(failure.loads_even_after->in_seconds()) : Json()}};
+            {"loads_even_after_s", or_null(failure.loads_even_after)}};
 }
 
 Json to_json(const SwitchEvent& event) {
@@ -95,22 +95,15 @@ const SwitchEvent* NetworkFailures::deadlock() const {
 }
 
 Json to_json(const NetworkFailures& failures) {
-    Json list = Json::array();
-    for (const NetworkFailure& failure : failures.failures) {
-        list.push_back(to_json(failure));
-    }
-    Json events = Json::array();
-    for (const SwitchEvent& event : failures.events) {
-        events.push_back(to_json(event));
-    }
-    return {{"faults", std::move(list)},
+    const auto json_of = [](const auto& one) { return to_json(one); };
+    return {{"faults", list_of(failures.failures, json_of)},
             {"watchdog", failures.watchdog ? Json{{"storms_detected", failures.storms_detected},
                                                   {"storms_restored", failures.storms_restored},
                                                   {"dropped", to_json(failures.dropped_by_watchdog)}}
                                            : Json()},
             {"possible_deadlock", failures.possible_deadlock},
             {"deadlocked", failures.deadlock() != nullptr},
-            {"events", std::move(events)}};
+            {"events", list_of(failures.events, json_of)}};
 }
 
 std::string deadlock_text(const NetworkFailures& failures) {
@@ -122,9 +115,9 @@ std::string deadlock_text(const NetworkFailures& failures) {
         return event.what == "deadlock-resolved" && event.at >= deadlock->at;
     });
     return fmt::format(
-        "the network was deadlocked from {:.6f} s {}: {} were paused and waited for each other",
-        seconds(deadlock->at),
-        end == failures.events.end() ? std::string{"on"} : fmt::format("to {:.6f} s", seconds(end->at)),
+        "the network was deadlocked from {} {}: {} were paused and waited for each other",
+        files::instant(seconds(deadlock->at), 6),
+        end == failures.events.end() ? std::string{"on"} : "to " + files::instant(seconds(end->at), 6),
         fmt::join(deadlock->cycle, ", "));
 }
 

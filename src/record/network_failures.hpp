@@ -30,8 +30,8 @@ struct NetworkFailure {
     std::uint64_t gaps = 0;       ///< times that data of a flow was missing, and came later
     std::uint64_t open_gaps = 0;  ///< of them: in which it had not come at the end
     core::Duration longest_gap;   ///< for so long nothing of a flow came in order
-    /// From its beginning until the loads of parallel links were as even as before (even_loads.hpp). Nothing:
-    /// not while it lasted, or none of its links has a parallel one.
+    /// From its beginning until the loads of parallel links were as even as before (parallel_links.hpp).
+    /// Nothing: not while it lasted, or none of its links has a parallel one.
     std::optional<core::Duration> loads_even_after{};
 
     [[nodiscard]] LostPackets lost() const;

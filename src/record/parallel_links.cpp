@@ -7,14 +7,9 @@
 #include <numeric>
 
 #include "files/formatting.hpp"
+#include "record/json_values.hpp"
 
 namespace weir::record {
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-}  // namespace
 
 double jain_index(std::span<const double> values) {
     double sum = 0;
@@ -105,10 +100,9 @@ std::string ParallelLinkLoads::end_row(core::Instant begin, core::Duration lengt
 }
 
 nlohmann::ordered_json to_json(const std::vector<ParallelLinkTotals>& totals) {
-    const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-    Json all = Json::array();
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const ParallelLinkTotals& total : totals) {
-        Json links = Json::array();
+        nlohmann::ordered_json links = nlohmann::ordered_json::array();
         for (std::size_t index = 0; index < total.of.links.size(); ++index) {
             const ParallelLink& link = total.of.links[index];
             links.push_back({{"from", link.from},
@@ -117,13 +111,15 @@ nlohmann::ordered_json to_json(const std::vector<ParallelLinkTotals>& totals) {
                              {"sent_bytes", total.sent_bytes[index]}});
         }
         const std::optional<LoadBalance> balance = balance_of(total.sent_bytes);
-        all.push_back({{"switch", total.of.at},
-                       {"direction", total.of.outgoing ? "out" : "in"},
-                       {"most_over_mean", balance ? Json(balance->most_over_mean) : Json()},
-                       {"jain_index", balance ? Json(balance->jain_index) : Json()},
-                       {"highest_most_over_mean", or_null(total.highest_most_over_mean)},
-                       {"lowest_jain_index", or_null(total.lowest_jain_index)},
-                       {"links", std::move(links)}});
+        all.push_back(
+            {{"switch", total.of.at},
+             {"direction", total.of.outgoing ? "out" : "in"},
+             {"most_over_mean",
+              balance ? nlohmann::ordered_json(balance->most_over_mean) : nlohmann::ordered_json()},
+             {"jain_index", balance ? nlohmann::ordered_json(balance->jain_index) : nlohmann::ordered_json()},
+             {"highest_most_over_mean", or_null(total.highest_most_over_mean)},
+             {"lowest_jain_index", or_null(total.lowest_jain_index)},
+             {"links", std::move(links)}});
     }
     return all;
 }
@@ -140,10 +136,81 @@ std::string parallel_links_text(const std::vector<ParallelLinkTotals>& totals) {
     }
     return worst == nullptr
                ? std::string{}
-               : fmt::format(
-                     "of {} parallel links {} {} the most loaded had {:.2f} x the mean (Jain index {:.3f})",
-                     worst->of.links.size(), worst->of.outgoing ? "from" : "to", worst->of.at,
-                     of_worst.most_over_mean, of_worst.jain_index);
+               : fmt::format("of {} parallel links {} {} the most loaded had {} x the mean (Jain index {})",
+                             worst->of.links.size(), worst->of.outgoing ? "from" : "to", worst->of.at,
+                             files::number(of_worst.most_over_mean), files::number(of_worst.jain_index));
+}
+
+std::optional<double> EvenLoads::index_of(std::span<const double> loads_bytes) const {
+    const double total = std::accumulate(loads_bytes.begin(), loads_bytes.end(), 0.0);
+    const std::optional<LoadBalance> balance = balance_of(loads_bytes);
+    if (!balance || total < least_load_bytes_ * static_cast<double>(loads_bytes.size())) {
+        return std::nullopt;
+    }
+    return balance->jain_index;
+}
+
+void EvenLoads::begin(std::uint32_t failure, core::Instant at, const std::vector<std::size_t>& groups) {
+    UnevenLinks& begun = failures_[failure];
+    begun = {.begin = at, .uneven_until = at};
+    for (const std::size_t index : groups) {
+        if (const std::deque<double>& rows = before_[index]; !rows.empty()) {
+            begun.groups.push_back({index, *std::min_element(rows.begin(), rows.end()) - tolerance});
+        }
+    }
+}
+
+void EvenLoads::end(std::uint32_t failure, core::Instant at) {
+    failures_[failure].end = at;
+}
+
+void EvenLoads::add_row(core::Instant begin, core::Instant end,
+                        std::span<const std::optional<double>> jain_indices) {
+    for (auto& [number, failure] : failures_) {
+        if (begin >= failure.end) {
+            continue;
+        }
+        for (Group& group : failure.groups) {
+            const std::optional<double>& jain = jain_indices[group.index];
+            if (!jain) {
+                continue;
+            }
+            ++failure.rows;
+            group.even = *jain >= group.least;
+            if (!group.even) {
+                failure.uneven_until = end;
+            }
+        }
+    }
+    for (std::size_t group = 0; group < before_.size(); ++group) {
+        if (jain_indices[group]) {
+            before_[group].push_back(*jain_indices[group]);
+            if (before_[group].size() > rows_before) {
+                before_[group].pop_front();
+            }
+        }
+    }
+}
+
+void EvenLoads::follow_routes(std::uint32_t failure, std::size_t group, core::Instant begin,
+                              core::Instant end) {
+    UnevenLinks& left = failures_.at(failure);
+    const bool judged = std::any_of(left.groups.begin(), left.groups.end(),
+                                    [&](const Group& one) { return one.index == group; });
+    if (judged && begin < left.end) {
+        left.uneven_until = std::max(left.uneven_until, end);
+    }
+}
+
+std::optional<core::Duration> EvenLoads::even_after(std::uint32_t failure) const {
+    const auto found = failures_.find(failure);
+    if (found == failures_.end() || found->second.rows == 0) {
+        return std::nullopt;
+    }
+    const UnevenLinks& known = found->second;
+    const bool even =
+        std::all_of(known.groups.begin(), known.groups.end(), [](const Group& group) { return group.even; });
+    return even ? std::optional(known.uneven_until - known.begin) : std::nullopt;
 }
 
 }  // namespace weir::record

@@ -60,17 +60,9 @@ void ProducerRecorder::integrate(Instant from, Duration length) {
 }
 
 void ProducerRecorder::observe(Instant now, const Observation& observation) {
-    advance(now);
-    if (finished_) {
+    if (!begin_to_observe(now, observation)) {
         return;
     }
-    datagrams_.observe(observation, current_.datagrams);
-    const bool judged = clock_.position() >= Instant{0};
-    const auto add_latency = [&](LogHistogram& histogram) {
-        if (judged) {
-            histogram.add(observation.elapsed);
-        }
-    };
     switch (observation.kind) {
         case Observation::Kind::generated:
             current_.generated += {1, observation.bytes};
@@ -89,15 +81,15 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             deadlines_.dropped(now, observation.elapsed);
             if (loss_is_overflow_) {
                 current_.overflowed = true;
-                current_.overflowed_in_measure |= judged && clock_.position() < Instant{duration_.ns};
+                current_.overflowed_in_measure |= judged() && clock_.position() < Instant{duration_.ns};
             }
             break;
         case Observation::Kind::granted:
             ++current_.grants;
-            add_latency(latencies_.offer_to_grant);
+            add_latency(latencies_.offer_to_grant, observation.elapsed);
             break;
         case Observation::Kind::transfer_started:
-            add_latency(latencies_.grant_to_first_byte);
+            add_latency(latencies_.grant_to_first_byte, observation.elapsed);
             begin_transfer(observation.event);
             break;
         case Observation::Kind::chunk_sent:
@@ -105,7 +97,8 @@ void ProducerRecorder::observe(Instant now, const Observation& observation) {
             break;
         case Observation::Kind::transfer_completed:
             ++current_.sent.events;
-            add_latency(latencies_.transfer);
+            add_latency(latencies_.transfer, observation.elapsed);
+            add_transfer(pair_times_, observation.peer.index, observation.elapsed);
             end_transfer(observation);
             break;
         default:
@@ -187,7 +180,7 @@ void ProducerRecorder::attribute_wait() {
 
 void ProducerRecorder::paced(Instant now, Instant due) {
     advance(now);
-    if (!finished_ && clock_.position() >= Instant{0}) {
+    if (!finished_ && judged()) {
         // Early only where the clock of a simulated producer is fast.
         latencies_.pacing_error.add(std::max(now - due, due - now));
         if (in_step_ && last_chunk_at_) {

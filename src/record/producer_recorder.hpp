@@ -13,8 +13,9 @@
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"
-#include "record/data_recorder.hpp"
+#include "record/second_recorder.hpp"
 #include "record/set_deadlines.hpp"
+#include "record/traffic_matrix.hpp"
 
 namespace weir::record {
 
@@ -61,6 +62,8 @@ class ProducerRecorder final : public DataRecorder<ProducerRecorder, ProducerRow
 
     /// As far as they are known now; the summary has them as of the last row.
     [[nodiscard]] const SetsInTime& sets_in_time() const { return deadlines_.account(); }
+    /// In warm-up and drain, too.
+    [[nodiscard]] const std::vector<PairTime>& pair_times() const { return pair_times_; }
 
   private:
     friend SecondRecorder<ProducerRecorder, ProducerRow>;
@@ -101,6 +104,7 @@ class ProducerRecorder final : public DataRecorder<ProducerRecorder, ProducerRow
         core::Bytes sent;
     };
     std::vector<Begun> begun_;
+    std::vector<PairTime> pair_times_;
 
     /// Sums of the second at hand that its row has otherwise. Stream times are nanoseconds times streams.
     struct Integrals {

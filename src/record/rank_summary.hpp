@@ -1,21 +1,26 @@
-// The sums of one rank over its whole run, in one trivially copyable block that a run gathers as bytes,
-// and the record of a rank: that block with what is known about the process.
+// The sums of one rank over its whole run, in one trivially copyable block that a run gathers as bytes;
+// the record of a rank: that block with what is known about the process; and what a rank sends to the leader
+// each second.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
+#include "core/plan.hpp"
 #include "core/socket_state.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"
-#include "record/generation_time.hpp"
 #include "record/rows.hpp"
+#include "record/second_clock.hpp"
 #include "record/set_deadlines.hpp"
 
 namespace weir::record {
@@ -61,7 +66,7 @@ struct RankSummary : RankSums {
     core::BitRate fastest;
     std::int64_t slowest_second = no_second;
     std::int64_t fastest_second = no_second;
-    core::BitRate slowest_window;                    ///< mean over the window of rate_window.hpp
+    core::BitRate slowest_window;                    ///< mean over kept_window_s()
     std::int64_t slowest_window_second = no_second;  ///< its first
     core::BitRate peak_10ms;
 
@@ -110,7 +115,62 @@ struct RankRecord {
     std::string host;
     std::int64_t pid = 0;
     std::string cpus;  ///< list syntax, "0-3,8"; empty: unknown
+    std::string leaf;  ///< the switch that its host is connected to; empty: unknown
     std::string file;  ///< of its rows, relative to the run directory; empty: none
+};
+
+/// Enough for the live line, and, because its sums are cumulative, for run.json if the rank cannot send
+/// anything else. `rows` and the other sums are as of the end of the second of LiveState.
+struct LiveSample : LiveState, RankSums {
+    core::NodeId node;
+    core::Bytes moved;  ///< in this second: sent by a producer, received by a consumer
+    core::Duration poll_gap_max;
+};
+static_assert(std::is_trivially_copyable_v<LiveSample>);
+
+/// Adds a row to the summary of its rank.
+void count_row(RankSummary& summary, const Row& row);
+
+/// The live sample of a row that `summary` already counts.
+LiveSample live_sample_of(const RankSummary& summary, const Row& row);
+
+/// Whether these can be samples of `node`. They come from other ranks, and their numbers are added up.
+[[nodiscard]] bool are_live_samples(std::span<const LiveSample> samples, core::NodeId node);
+
+/// The summary of a rank that sent nothing after this. Slowest and fastest second, peaks and
+/// ledger are not in a sample and stay unknown.
+RankSummary summary_from(const LiveSample& sample);
+
+// Over how many seconds rates of single ranks are compared. In a second a rank may get one large event or
+// none, and a set every ten seconds leaves most seconds empty: then its lowest second shows how events fall
+// into seconds, and nothing about the run.
+
+/// A rank's fair share of a window is at least so many events: one more or less is then an eighth.
+inline constexpr int rate_window_events = 8;
+/// Longer ones are not kept.
+inline constexpr std::int64_t rate_window_limit_s = 600;
+
+/// The smallest number of seconds in which a fair share is enough events, and which holds a whole number of
+/// intervals, or as many. Nothing: beyond the limit, or generation `saturate`, of which no rate is planned.
+std::optional<std::int64_t> rate_window_s(const core::Plan& plan);
+/// The same at another rate of a producer than the planned one.
+std::optional<std::int64_t> rate_window_s(const core::Plan& plan, core::BitRate rate);
+/// The window whose lowest rate is kept; one second where no rate is planned.
+std::int64_t kept_window_s(const core::Plan& plan);
+
+/// Finds the lowest rate of a rank over a window of measured seconds.
+class LowestRate {
+  public:
+    explicit LowestRate(const core::Plan& plan) : bytes_(static_cast<std::size_t>(kept_window_s(plan))) {}
+
+    /// Rows in order, to be entered in `summary`.
+    void add(RankSummary& summary, const Row& row);
+
+  private:
+    std::vector<core::Bytes> bytes_;  ///< of the last seconds, in a ring
+    std::size_t next_ = 0;
+    std::size_t known_ = 0;
+    core::Bytes sum_;
 };
 
 }  // namespace weir::record

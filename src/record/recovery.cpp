@@ -26,9 +26,9 @@ double seconds_at(core::Instant instant) {
 
 std::string loss_text(const ConsumerLoss& loss) {
     std::string text =
-        fmt::format("Consumer {} was silent from {:.2f} s on, lost at {:.2f} s{}.", loss.consumer.value,
-                    seconds_at(loss.silent_since), seconds_at(loss.lost_at),
-                    loss.back_at ? fmt::format(" and back at {:.2f} s", seconds_at(*loss.back_at))
+        fmt::format("Consumer {} was silent from {} on, lost at {}{}.", loss.consumer.value,
+                    files::instant(seconds_at(loss.silent_since)), files::instant(seconds_at(loss.lost_at)),
+                    loss.back_at ? " and back at " + files::instant(seconds_at(*loss.back_at))
                                  : std::string{" and did not come back"});
     if (loss.rate_before.bits_per_second == 0) {
         return text;
@@ -39,10 +39,9 @@ std::string loss_text(const ConsumerLoss& loss) {
     text += fmt::format(" The rate of all consumers was below 95 % of what it was ({}) for {}, at worst {}",
                         files::readable(loss.rate_before),
                         files::counted(static_cast<std::uint64_t>(loss.seconds_below), "second"),
-                        files::percent(static_cast<double>(loss.lowest_rate.bits_per_second) /
-                                       static_cast<double>(loss.rate_before.bits_per_second)));
+                        files::percent(loss.lowest_rate.bits_per_second, loss.rate_before.bits_per_second));
     const auto time = loss.recovery_time();
-    return text + (time ? fmt::format(", and back after {:.1f} s.", time->in_seconds())
+    return text + (time ? fmt::format(", and back after {}.", files::readable(*time))
                         : std::string{", and was not back before the next loss or the end of generation."});
 }
 
@@ -60,7 +59,7 @@ Json json_of(const ConsumerLoss& loss) {
             {"lowest_second", second_or_null(loss.lowest_second)},
             {"seconds_below", known ? Json(loss.seconds_below) : Json()},
             {"recovered_second", second_or_null(loss.recovered_second)},
-            {"recovery_s", known && time ? Json(time->in_seconds()) : Json()},
+            {"recovery_s", known ? or_null(time) : Json()},
             {"max_occupancy", finite_or_null(loss.max_occupancy)}};
 }
 
@@ -104,32 +103,24 @@ std::string recovery_text(const Recovery& recovery) {
 }
 
 nlohmann::ordered_json to_json(const Recovery& recovery) {
-    Json losses = Json::array();
-    for (const ConsumerLoss& loss : recovery.losses) {
-        losses.push_back(json_of(loss));
-    }
-    Json broken = Json::array();
-    for (const core::BrokenDelivery& delivery : recovery.broken) {
-        broken.push_back({{"producer", delivery.event.producer().value},
-                          {"sequence", delivery.event.sequence()},
-                          {"consumer", delivery.consumer.value},
-                          {"doubtful", delivery.doubtful}});
-    }
-    Json without = Json::array();
-    for (const core::ConsumerId consumer : recovery.without_ledger) {
-        without.push_back(consumer.value);
-    }
-    return {{"loss_count", recovery.loss_count},
-            {"losses", std::move(losses)},
-            {"without_ledger", std::move(without)},
-            {"done_by_lost_events", recovery.done_by_lost.events},
-            {"done_by_lost_bytes", recovery.done_by_lost.bytes.count},
-            {"done_too_late_events", recovery.done_too_late.events},
-            {"redelivered_events", recovery.redelivered_events},
-            {"doubtful_events", recovery.doubtful_events},
-            {"broken_deliveries", std::move(broken)},
-            {"refused_messages", recovery.refused_messages},
-            {"refused_bytes", recovery.refused_bytes.count}};
+    const auto broken = [](const core::BrokenDelivery& delivery) -> Json {
+        return {{"producer", delivery.event.producer().value},
+                {"sequence", delivery.event.sequence()},
+                {"consumer", delivery.consumer.value},
+                {"doubtful", delivery.doubtful}};
+    };
+    return {
+        {"loss_count", recovery.loss_count},
+        {"losses", list_of(recovery.losses, json_of)},
+        {"without_ledger", list_of(recovery.without_ledger, [](core::ConsumerId one) { return one.value; })},
+        {"done_by_lost_events", recovery.done_by_lost.events},
+        {"done_by_lost_bytes", recovery.done_by_lost.bytes.count},
+        {"done_too_late_events", recovery.done_too_late.events},
+        {"redelivered_events", recovery.redelivered_events},
+        {"doubtful_events", recovery.doubtful_events},
+        {"broken_deliveries", list_of(recovery.broken, broken)},
+        {"refused_messages", recovery.refused_messages},
+        {"refused_bytes", recovery.refused_bytes.count}};
 }
 
 void RecoveryWatch::add(const ClusterSecond& second) {

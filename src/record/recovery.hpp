@@ -15,7 +15,7 @@
 
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
-#include "core/unconfirmed_events.hpp"
+#include "core/producer_parts.hpp"
 #include "core/units.hpp"
 #include "record/rows.hpp"
 #include "record/second_collector.hpp"

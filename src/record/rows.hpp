@@ -23,11 +23,33 @@
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
+#include "files/formatting.hpp"
 #include "record/burst_rows.hpp"
-#include "record/datagram_counts.hpp"
 #include "record/heartbeat_delays.hpp"
 
 namespace weir::record {
+
+/// What a rank counts of datagrams in a second or in a run. All zero where chunks are not datagrams.
+struct DatagramCounts {
+    // Producer: what the kernel took. Frames and bytes on the wire are computed (core/datagram_frames.hpp).
+    std::uint64_t sent = 0;
+    std::uint64_t sent_bytes = 0;  ///< payload of UDP
+    std::uint64_t sent_frames = 0;
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t send_retries = 0;
+    // Consumer: what it took off its socket.
+    std::uint64_t received = 0;  ///< first ones, whole, and in time
+    std::uint64_t duplicate = 0;
+    std::uint64_t late = 0;
+    std::uint64_t corrupt = 0;
+    std::uint64_t strays = 0;        ///< from elsewhere
+    std::uint64_t socket_drops = 0;  ///< what it could not: the receive buffer was full
+
+    DatagramCounts& operator+=(const DatagramCounts& other) {
+        return core::combine_fields(*this, other, std::plus{});
+    }
+    constexpr bool operator==(const DatagramCounts&) const = default;
+};
 
 /// "No second": where a second is named that may not exist.
 inline constexpr std::int64_t no_second = std::numeric_limits<std::int64_t>::min();
@@ -35,15 +57,7 @@ inline constexpr std::int64_t no_second = std::numeric_limits<std::int64_t>::min
 enum class Phase : std::uint8_t { warmup, measure, drain };
 
 constexpr const char* phase_name(Phase phase) {
-    switch (phase) {
-        case Phase::warmup:
-            return "warmup";
-        case Phase::measure:
-            return "measure";
-        case Phase::drain:
-            return "drain";
-    }
-    return "unknown";
+    return files::word_of(phase, {"warmup", "measure", "drain"});
 }
 
 /// Seconds before 0 are warm-up; from `duration` on (rounded up to a whole second) buffers drain.

@@ -13,7 +13,6 @@
 #include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
-#include "record/live_sample.hpp"
 #include "record/rank_summary.hpp"
 #include "record/rows.hpp"
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "files/formatting.hpp"
+#include "record/json_values.hpp"
 
 namespace weir::record {
 
@@ -62,13 +63,12 @@ std::string classes_text(const SwitchTotals& totals) {
     const core::Bytes all = totals.sum().sent_bytes;
     std::vector<std::string> parts;
     for (const CountedClass& one : totals.classes) {
-        const SwitchRow sum = totals.sum_of(one.priority);
-        const double dropped = part_of(sum.dropped_packets, sum.packets_seen());
+        const SwitchRow sum = totals.sum(one.priority);
         parts.push_back(fmt::format(
-            "{} {}{}", one.name,
-            files::percent(part_of(static_cast<std::uint64_t>(sum.sent_bytes.count),
-                                   static_cast<std::uint64_t>(all.count))),
-            dropped > 0 ? fmt::format(" ({} of it dropped)", files::percent(dropped)) : std::string{}));
+            "{} {}{}", one.name, files::percent(sum.sent_bytes.count, all.count),
+            sum.dropped_packets > 0
+                ? fmt::format(" ({} of it dropped)", files::percent(sum.dropped_packets, sum.packets_seen()))
+                : std::string{}));
     }
     return fmt::format("of all bytes sent: {}", fmt::join(parts, ", "));
 }
@@ -129,18 +129,10 @@ void SwitchTotals::add(const SwitchHardware& description, const SwitchReading& r
     }
 }
 
-SwitchRow SwitchTotals::sum() const {
+SwitchRow SwitchTotals::sum(std::optional<std::uint32_t> priority) const {
     SwitchRow all;
     for (const auto& [key, total] : ports) {
-        add_row(all, total.row);
-    }
-    return all;
-}
-
-SwitchRow SwitchTotals::sum_of(std::uint32_t priority) const {
-    SwitchRow all;
-    for (const auto& [key, total] : ports) {
-        if (total.row.priority == priority) {
+        if (!priority || total.row.priority == *priority) {
             add_row(all, total.row);
         }
     }
@@ -255,7 +247,7 @@ Json to_json(const SwitchTotals& totals) {
     const SwitchTotals::Stopped stopped = totals.producers_stopped();
     Json json{{"files", totals.files},
               {"row_s", totals.row_length.in_seconds()},
-              {"problem", totals.problem.empty() ? Json() : Json(totals.problem)},
+              {"problem", text_or_null(totals.problem)},
               {"measured_s", totals.measured.in_seconds()},
               {"pool_bytes", totals.pool.count > 0 ? Json(totals.pool.count) : Json()},
               {"pool_peak_bytes", totals.pool_peak.count},
@@ -277,7 +269,7 @@ Json to_json(const SwitchTotals& totals) {
         json["failures"] = to_json(totals.failures);
     }
     for (const CountedClass& one : totals.classes) {
-        json["classes"].push_back(class_json(one, totals.sum_of(one.priority)));
+        json["classes"].push_back(class_json(one, totals.sum(one.priority)));
     }
     if (!totals.parallel_links.empty()) {
         json["parallel_links_file"] = parallel_links_file();
@@ -303,7 +295,7 @@ std::string switch_text(const SwitchTotals& totals) {
     const auto share_of_packets = [&](std::uint64_t packets, const char* what) {
         return packets == 0 ? fmt::format("no packet {}", what)
                             : fmt::format("{} {} ({})", files::counted(packets, "packet"), what,
-                                          files::percent(part_of(packets, sum.packets_seen())));
+                                          files::percent(packets, sum.packets_seen()));
     };
     parts.push_back(share_of_packets(sum.marked_packets, "marked"));
     parts.push_back(share_of_packets(sum.dropped_packets, "dropped"));

@@ -110,10 +110,8 @@ struct SwitchTotals {
 
     /// Adds what a switch counted in `length`.
     void add(const SwitchHardware& description, const SwitchReading& reading, core::Duration length);
-    /// Over all ports; times are left out, since they have no sum.
-    [[nodiscard]] SwitchRow sum() const;
-    /// The same of one priority.
-    [[nodiscard]] SwitchRow sum_of(std::uint32_t priority) const;
+    /// Over all ports, of all priorities or of one; times are left out, since they have no sum.
+    [[nodiscard]] SwitchRow sum(std::optional<std::uint32_t> priority = {}) const;
     /// With the longest queue; nullptr: nothing was sent.
     [[nodiscard]] const SwitchPortTotals* fullest() const;
     struct Stopped {

@@ -71,15 +71,12 @@ struct Sample {
 }  // namespace
 
 nlohmann::ordered_json to_json(const SizeClass& sizes) {
-    const auto seconds = [](const std::optional<Duration>& time) {
-        return time ? std::optional(time->in_seconds()) : std::nullopt;
-    };
     return {{"least_bytes", sizes.least.count},
             {"below_bytes", sizes.below.count},
             {"transfers", sizes.transfers},
             {"incomplete_transfers", sizes.incomplete},
-            {"completion_s_median", or_null(seconds(sizes.median))},
-            {"completion_s_p99", or_null(seconds(sizes.p99))},
+            {"completion_s_median", or_null(sizes.median)},
+            {"completion_s_p99", or_null(sizes.p99)},
             {"slowdown_mean", or_null(sizes.slowdown_mean)},
             {"slowdown_median", or_null(sizes.slowdown_median)},
             {"slowdown_p99", or_null(sizes.slowdown_p99)},
@@ -95,8 +92,8 @@ std::string text_of(const SizeClass& sizes, bool all) {
     }
     text += fmt::format(": median {}, p99 {}", files::readable(*sizes.median), files::readable(*sizes.p99));
     if (sizes.slowdown_median) {
-        text += fmt::format("; slowdown median {:.2f}, p99 {:.2f}, worst {:.2f}", *sizes.slowdown_median,
-                            *sizes.slowdown_p99, *sizes.slowdown_max);
+        text += fmt::format("; slowdown median {}, p99 {}, worst {}", files::number(*sizes.slowdown_median),
+                            files::number(*sizes.slowdown_p99), files::number(*sizes.slowdown_max));
     }
     if (sizes.incomplete > 0) {
         text += fmt::format("; {} incomplete", sizes.incomplete);

@@ -1,5 +1,5 @@
 // A trace of transfers (--pattern trace:FILE): how long each of them took, how much longer than alone, and
-// the same summed up by size. Put together from what the consumers counted (transfer_times.hpp).
+// the same summed up by size. Put together from what the consumers counted (phase_times.hpp).
 //
 // completions.csv has a line for each transfer of each measured interval, in the order of time. The slowdown
 // of a transfer is its completion time over its ideal one (core/ideal_time.hpp); known where the network is,

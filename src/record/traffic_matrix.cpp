@@ -36,12 +36,46 @@ bool is_traffic(std::span<const ProducerTraffic> entries) {
     return each && std::adjacent_find(entries.begin(), entries.end(), not_ascending) == entries.end();
 }
 
+void add_transfer(std::vector<PairTime>& times, std::uint32_t consumer, core::Duration under_way) {
+    auto found = std::lower_bound(times.begin(), times.end(), consumer,
+                                  [](const PairTime& time, std::uint32_t to) { return time.consumer < to; });
+    if (found == times.end() || found->consumer != consumer) {
+        found = times.insert(found, {.consumer = consumer, .transfers = 0, .under_way = {}});
+    }
+    ++found->transfers;
+    found->under_way += under_way;
+}
+
+bool is_pair_times(std::span<const PairTime> times) {
+    const auto not_ascending = [](const PairTime& a, const PairTime& b) { return a.consumer >= b.consumer; };
+    return std::adjacent_find(times.begin(), times.end(), not_ascending) == times.end();
+}
+
 void TrafficMatrix::set(core::ConsumerId consumer, std::vector<ProducerTraffic> entries) {
     WEIR_ASSERT(is_traffic(entries));
     if (entries_.size() <= consumer.value) {
         entries_.resize(std::size_t{consumer.value} + 1);
     }
     entries_[consumer.value] = std::move(entries);
+}
+
+void TrafficMatrix::set_times(core::ProducerId producer, std::vector<PairTime> times) {
+    WEIR_ASSERT(is_pair_times(times));
+    if (times_.size() <= producer.value) {
+        times_.resize(std::size_t{producer.value} + 1);
+    }
+    times_[producer.value] = std::move(times);
+}
+
+core::Duration TrafficMatrix::under_way(core::ProducerId producer, core::ConsumerId consumer) const {
+    if (producer.value >= times_.size()) {
+        return {};
+    }
+    const std::vector<PairTime>& times = times_[producer.value];
+    const auto found =
+        std::lower_bound(times.begin(), times.end(), consumer.value,
+                         [](const PairTime& time, std::uint32_t to) { return time.consumer < to; });
+    return found != times.end() && found->consumer == consumer.value ? found->under_way : core::Duration{};
 }
 
 std::span<const ProducerTraffic> TrafficMatrix::of(core::ConsumerId consumer) const {
@@ -51,7 +85,7 @@ std::span<const ProducerTraffic> TrafficMatrix::of(core::ConsumerId consumer) co
 
 files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatrix& matrix) {
     files::WholeFile file(path);
-    file.put("producer,consumer,received_events,received_bytes\n");
+    file.put("producer,consumer,received_events,received_bytes,under_way_s\n");
     // Consumers have their entries sorted: a round for each producer takes from every consumer the next one
     // or none, and the file needs no copy of the matrix in its own order.
     std::vector<std::size_t> next(matrix.consumers());
@@ -62,8 +96,9 @@ files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatr
             std::size_t& place = next[consumer];
             if (place < entries.size() && entries[place].producer == *producer) {
                 const core::Traffic& traffic = entries[place].traffic;
-                file.put(
-                    fmt::format("{},{},{},{}\n", *producer, consumer, traffic.events, traffic.bytes.count));
+                file.put(fmt::format("{},{},{},{},{:.6f}\n", *producer, consumer, traffic.events,
+                                     traffic.bytes.count,
+                                     matrix.under_way({*producer}, {consumer}).in_seconds()));
                 ++place;
             }
             if (place < entries.size()) {

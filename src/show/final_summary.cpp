@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
 #include "judge/ledger_check.hpp"
-#include "record/rate_window.hpp"
+#include "record/rank_summary.hpp"
+#include "show/run_record_parts.hpp"
 
 namespace weir::show {
 
@@ -71,6 +71,10 @@ class Page {
         text_ += fmt::format(form, std::forward<Values>(values)...);
         text_ += '\n';
     }
+    /// Of a text that may take several lines.
+    void paragraph(std::string_view subject, std::string_view text) {
+        line(subject, "{}", files::indented(text, subject_width));
+    }
     void raw(std::string_view text) { text_ += text; }
     [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -79,7 +83,7 @@ class Page {
 };
 
 /// The slowest rank of a role, over the window in which rates are compared.
-std::string slowest_text(const RunRecord& record, const RoleRates& rates, files::RateUnit unit) {
+std::string slowest_text(const RunRecord& record, const RoleRates& rates, files::Unit unit) {
     const auto window = rate_window_s(record);
     if (!window) {
         return "- (too few events)";
@@ -102,7 +106,7 @@ void add_rates(Page& page, const RunRecord& record, const RoleRates& producers, 
     if (producers.ranks + consumers.ranks == 0) {
         return;
     }
-    const files::RateUnit unit =
+    const files::Unit unit =
         files::unit_for(std::max(std::min(producers.mean, consumers.mean), core::BitRate{1}));
     const std::int64_t window = rate_window_s(record).value_or(1);
     page.line(fmt::format("rate in {}", unit.name), "{:>8}{:>8}{:>8}   {}", "min", "mean", "max",
@@ -139,10 +143,10 @@ void add_occupancy(Page& page, const RunRecord& record) {
             static_cast<double>(plan.set_bytes().count) / static_cast<double>(plan.buffer.count);
         const std::string note =
             plan.generation == core::Generation::sets && !plan.addressed()
-                ? fmt::format(" (one new set is {:.3f}{})", one_set,
+                ? fmt::format(" (one new set is {}{})", files::number(one_set),
                               record.verdict.sustained ? "; what counts is the slack" : "")
                 : "";
-        page.line("worst occupancy", "{:.3f} in second {}, {}{}", fullest->summary.max_occupancy,
+        page.line("worst occupancy", "{} in second {}, {}{}", files::number(fullest->summary.max_occupancy),
                   fullest->summary.max_occupancy_second,
                   files::node_text(fullest->summary.node, fullest->host), note);
     }
@@ -159,22 +163,20 @@ void add_sets(Page& page, const RunRecord& record) {
                                       .first_late_second = verdict.first_late_second,
                                       .first_late_at = verdict.first_late_at,
                                       .least_slack = {}};
-        text += fmt::format(
-            " ({}), {}",
-            files::percent(static_cast<double>(verdict.late_sets) / static_cast<double>(verdict.sets)),
-            judge::first_late_text(record.plan, sets));
+        text += fmt::format(" ({}), {}", files::percent(verdict.late_sets, verdict.sets),
+                            judge::first_late_text(record.plan, sets));
     }
     if (verdict.least_slack) {
         const bool late = *verdict.least_slack < Duration{};
         text += late ? fmt::format("; the latest event was gone {} after its deadline",
                                    files::readable(Duration{} - *verdict.least_slack))
                      : fmt::format("; least slack {} of {}", files::readable(*verdict.least_slack),
-                                   files::readable(record.plan.interval));
+                                   files::exact(record.plan.interval));
     }
     if (verdict.lost_events > 0) {
         text += "; lost events are not counted here";
     }
-    page.line("sets", "{}", files::indented(text, Page::subject_width));
+    page.paragraph("sets", text);
 }
 
 /// Addressed events: how long phases took, the slowest names first.
@@ -190,14 +192,14 @@ void add_phases(Page& page, const RunRecord& record) {
         std::string text = fmt::format("median {}, longest {}", files::readable(*phase.median),
                                        files::readable(*phase.longest));
         if (phase.ideal && *phase.ideal > Duration{}) {
-            text += fmt::format("; ideal {}, longest {:.2f} times that", files::readable(*phase.ideal),
-                                phase.longest->in_seconds() / phase.ideal->in_seconds());
+            text += fmt::format("; ideal {}, longest {} times that", files::readable(*phase.ideal),
+                                files::number(phase.longest->in_seconds() / phase.ideal->in_seconds()));
         }
         if (phase.over_period > 0) {
             text += fmt::format("; {} of {} took longer than until the next phase", phase.over_period,
                                 phase.phases);
         }
-        page.line(fmt::format("phase {}", phase.name), "{}", files::indented(text, Page::subject_width));
+        page.paragraph(fmt::format("phase {}", phase.name), text);
     }
 }
 
@@ -209,20 +211,20 @@ void add_sizes(Page& page, const RunRecord& record) {
         }
         const bool all = &sizes == &record.size_classes.front();
         const std::string text = text_of(sizes, all);
-        page.line(all ? "transfers" : "", "{}", files::indented(text, Page::subject_width));
+        page.paragraph(all ? "transfers" : "", text);
     }
 }
 
 void add_collectives(Page& page, const RunRecord& record) {
     for (const record::CollectiveSummary& collective : record.collectives) {
         if (collective.jct) {
-            page.line("collective", "{}", files::indented(text_of(collective), Page::subject_width));
+            page.paragraph("collective", text_of(collective));
         }
     }
 }
 
 std::string share(Duration part, Duration whole) {
-    return files::percent(whole.ns > 0 ? static_cast<double>(part.ns) / static_cast<double>(whole.ns) : 0);
+    return files::percent(part.ns, whole.ns);
 }
 
 void add_time(Page& page, const RunRecord& record, const RoleRates& producers, const RoleRates& consumers) {
@@ -271,19 +273,6 @@ std::string latency_label(std::string name) {
     return name;
 }
 
-/// One unit for the whole table.
-struct LatencyUnit {
-    const char* name;
-    double us;
-    int decimals;  ///< of values below 10
-
-    [[nodiscard]] std::string in_unit(double value_us) const {
-        const double value = value_us / us;
-        return fmt::format("{:.{}f}", value, value < 10 ? decimals : value < 100 ? 1 : 0);
-    }
-};
-constexpr LatencyUnit in_us{"us", 1, 1};
-constexpr LatencyUnit in_ms{"ms", 1000, 3};
 /// A table whose longest latency is at least this long is in milliseconds.
 constexpr double ms_from_us = 10'000;
 
@@ -299,13 +288,13 @@ void add_latencies(Page& page, const record::LatencyDigests& latencies) {
     }
     const bool long_ones = std::any_of(shown.begin(), shown.end(),
                                        [](const auto& row) { return row.second->max_us >= ms_from_us; });
-    const LatencyUnit& unit = long_ones ? in_ms : in_us;
-    page.line(fmt::format("latency in {}", unit.name), "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50", "p90",
-              "p99", "p99.9", "max", "events");
+    const auto text = [&](double us) { return files::number(long_ones ? us / 1000 : us); };
+    page.line(long_ones ? "latency in ms" : "latency in us", "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", "p50",
+              "p90", "p99", "p99.9", "max", "events");
     for (const auto& [label, digest] : shown) {
-        page.line("  " + label, "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", unit.in_unit(digest->p50_us),
-                  unit.in_unit(digest->p90_us), unit.in_unit(digest->p99_us), unit.in_unit(digest->p99_9_us),
-                  unit.in_unit(digest->max_us), digest->count);
+        page.line("  " + label, "{:>11}{:>11}{:>11}{:>11}{:>11}{:>12}", text(digest->p50_us),
+                  text(digest->p90_us), text(digest->p99_us), text(digest->p99_9_us), text(digest->max_us),
+                  digest->count);
     }
 }
 
@@ -328,9 +317,9 @@ void add_pacing(Page& page, const RunRecord& record) {
     if (record.plan.shaping.kind != core::ShapingKind::in_step || error.count == 0) {
         return;
     }
-    page.line("pacing", "one chunk per {}: half were late by more than {} us, 1 % by more than {} us{}",
-              files::readable(record.plan.shaping.grid), in_us.in_unit(error.p50_us),
-              in_us.in_unit(error.p99_us),
+    page.line("pacing", "one chunk per {}: half were late by more than {}, 1 % by more than {}{}",
+              files::exact(record.plan.shaping.grid), files::seconds_text(error.p50_us * 1e-6),
+              files::seconds_text(error.p99_us * 1e-6),
               error.p50_us > grid_us ? "; this machine is too slow for that" : "");
 }
 
@@ -339,8 +328,9 @@ void add_control(Page& page, const RunRecord& record) {
     for (const record::RankRecord& rank : record.ranks) {
         const record::Counts& run = rank.summary.run;
         if (rank.summary.node.role == core::Role::scheduler && run.control_packets > 0 && run.grants > 0) {
-            page.line("control messages", "{:.2f} packets per grant, to and from the scheduler",
-                      static_cast<double>(run.control_packets) / static_cast<double>(run.grants));
+            page.line(
+                "control messages", "{} packets per grant, to and from the scheduler",
+                files::number(static_cast<double>(run.control_packets) / static_cast<double>(run.grants)));
         }
     }
 }
@@ -352,7 +342,7 @@ void add_integrity(Page& page, const RunRecord& record) {
     } else if (record.ledger_differences.empty()) {
         const std::string text =
             fmt::format("{} ({})", violations > 0 ? "ledgers agree" : "passed", checked_text(record));
-        page.line("integrity check", "{}", files::indented(text, Page::subject_width));
+        page.paragraph("integrity check", text);
     } else {
         constexpr std::size_t shown_max = 3;
         for (std::size_t i = 0; i < std::min(record.ledger_differences.size(), shown_max); ++i) {
@@ -376,8 +366,8 @@ void add_account(Page& page, const RunRecord& record) {
     page.line("data", "generated {}, sent {}, received {}", files::readable(totals.generated.bytes),
               files::readable(totals.sent.bytes), files::readable(totals.received.bytes));
     if (record.plan.builds()) {
-        page.line("events built", "{}, {:.0f} per second; {} given up", totals.finished_events,
-                  built_per_second(record), totals.given_up_events);
+        page.line("events built", "{}, {} per second; {} given up", totals.finished_events,
+                  files::number(built_per_second(record)), totals.given_up_events);
     }
     if (record.plan.asks_again()) {
         page.line("requested again", "{}", files::counted(totals.asked_again, "fragment"));
@@ -402,7 +392,7 @@ void add_account(Page& page, const RunRecord& record) {
     }
     add_integrity(page, record);
     page.line("clock error", "{}",
-              record.clock_error_us ? fmt::format("{:.1f} us", *record.clock_error_us) : "not measured");
+              record.clock_error_us ? files::seconds_text(*record.clock_error_us * 1e-6) : "not measured");
 }
 
 /// The sentence names rank, role and host itself.
@@ -448,22 +438,19 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     add_pacing(page, record);
     add_account(page, record);
     if (record.datagrams) {
-        page.line("datagrams", "{}",
-                  files::indented(record::losses_text(*record.datagrams), Page::subject_width));
+        page.paragraph("datagrams", record::losses_text(*record.datagrams));
         if (record.datagrams->mtu_bytes > 0) {
-            page.line("wire", "{}",
-                      files::indented(record::wire_text(*record.datagrams), Page::subject_width));
+            page.paragraph("wire", record::wire_text(*record.datagrams));
         }
         for (const std::string& note : record.datagrams->notes) {
-            page.line("note", "{}", files::indented(note, Page::subject_width));
+            page.paragraph("note", note);
         }
     }
     if (record.network) {
-        page.line("network", "{}", files::indented(record.network->evidence, Page::subject_width));
+        page.paragraph("network", record.network->evidence);
     }
     if (record.switches) {
-        page.line("switch", "{}",
-                  files::indented(record::switch_text(*record.switches), Page::subject_width));
+        page.paragraph("switch", record::switch_text(*record.switches));
     }
     page.line("words", "`weir help WORD` explains one: set, slack, occupancy, slot, blocked, ...");
     if (!record.directory.empty()) {
@@ -481,11 +468,7 @@ std::string final_summary_json(const RunRecord& record) {
     for (auto& [name, latency] : json["latency"].items()) {
         latency.erase("buckets");
     }
-    nlohmann::ordered_json line{{"type", "summary"}, {"directory", record.directory}};
-    for (auto& [name, value] : json.items()) {
-        line[name] = value;
-    }
-    return files::json_text(line);
+    return summary_line(json, record.directory);
 }
 
 }  // namespace weir::show

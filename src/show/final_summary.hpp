@@ -10,8 +10,7 @@ namespace weir::show {
 /// Lines with line ends, at most 110 columns and 30 lines. `terminal`: colours may be used.
 std::string final_summary_text(const RunRecord& record, bool terminal);
 
-/// The same as one JSON object on one line, without line end; "type" is "summary", as "second" is in live
-/// lines.
+/// The same as JSON: summary_line().
 std::string final_summary_json(const RunRecord& record);
 
 }  // namespace weir::show

@@ -3,51 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "files/checked_json.hpp"
 #include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "files/whole_file.hpp"
+#include "judge/cause_text.hpp"
 #include "record/json_values.hpp"
-#include "show/groups_cause.hpp"
 #include "show/run_record.hpp"
+#include "show/run_record_parts.hpp"
 
 namespace weir::show {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+using files::field;
+using files::text_in;
+using files::value_in;
 
 constexpr const char* nothing_came = "nothing came from this group";
 
-/// Null where there is none.
-Json field(const Json& json, const char* name) {
-    return json.is_object() && json.contains(name) ? json[name] : Json();
-}
-
 std::uint64_t number(const Json& json, const char* name) {
-    return files::whole_number_if_any<std::uint64_t>(field(json, name)).value_or(0);
+    return files::value_in<std::uint64_t>(json, name).value_or(0);
 }
 
 /// Not so large that a sum of all groups' ranks could overflow.
 std::optional<std::int64_t> bits_per_second(const Json& json, const char* name) {
     constexpr std::int64_t largest = 1'000'000'000'000'000;
-    const auto rate = files::whole_number_if_any<std::int64_t>(field(json, name));
+    const auto rate = files::value_in<std::int64_t>(json, name);
     return rate && *rate >= 0 && *rate <= largest ? rate : std::nullopt;
-}
-
-std::string text(const Json& json, const char* name) {
-    const Json value = field(json, name);
-    return value.is_string() ? value.get<std::string>() : std::string{};
-}
-
-std::optional<bool> truth(const Json& json, const char* name) {
-    const Json value = field(json, name);
-    return value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
 }
 
 template <typename T>
@@ -61,7 +52,7 @@ void add_to(std::optional<T>& sum, const std::optional<T>& one) {
 std::optional<std::int64_t> goodput_of(const Json& run) {
     std::optional<std::int64_t> sum;
     for (const Json& rank : field(run, "ranks")) {
-        if (text(rank, "role") == "consumer") {
+        if (text_in(rank, "role") == "consumer") {
             add_to(sum, bits_per_second(rank, "mean_bits_per_second"));
         }
     }
@@ -72,7 +63,7 @@ Json hosts_of(const Json& run) {
     std::set<std::string> known;
     Json hosts = Json::array();
     for (const Json& rank : field(run, "ranks")) {
-        const std::string host = text(rank, "host");
+        const std::string host = text_in(rank, "host");
         if (!host.empty() && known.insert(host).second) {
             hosts.push_back(host);
         }
@@ -94,18 +85,15 @@ struct Figures {
 
     Figures() = default;
     explicit Figures(const Json& entry)
-        : status(text(entry, "status")), goodput(bits_per_second(entry, "goodput_bits_per_second")) {
-        const Json verdict = field(entry, "verdict");
-        judged = truth(verdict, "judged").value_or(false);
-        sustained = truth(verdict, "sustained");
-        on_time = truth(verdict, "on_time");
+        : status(text_in(entry, "status")), goodput(bits_per_second(entry, "goodput_bits_per_second")) {
+        const Json& verdict = field(entry, "verdict");
+        judged = value_in<bool>(verdict, "judged").value_or(false);
+        sustained = value_in<bool>(verdict, "sustained");
+        on_time = value_in<bool>(verdict, "on_time");
         sets = number(verdict, "sets");
         late_sets = number(verdict, "late_sets");
         lost_events = number(verdict, "lost_events");
-        const Json worst = field(field(entry, "totals"), "max_occupancy");
-        if (worst.is_number()) {
-            occupancy = worst.get<double>();
-        }
+        occupancy = value_in<double>(field(entry, "totals"), "max_occupancy");
     }
     [[nodiscard]] std::string state() const {
         return status != "complete" ? status
@@ -122,6 +110,31 @@ struct Figures {
                                                  : 4;
     }
 };
+
+/// What held up a job of several groups: what did the worst of them.
+struct GroupCause {
+    std::uint32_t group = 0;
+    std::string cause;   ///< as in run.json of that group
+    std::string text;    ///< "Group 3, main cause: too few slots. ..."
+    std::string advice;  ///< "Group 3: ..."; empty: none is known
+};
+
+/// Of the worst group that names one; nothing: none does.
+std::optional<GroupCause> cause_of_worst(const GroupsRecord& record) {
+    for (const std::uint32_t group : worst_first(record)) {
+        const Json& verdict = field(record.groups[group], "verdict");
+        const std::vector<judge::NamedCause> causes = causes_from(verdict);
+        if (causes.empty()) {
+            continue;
+        }
+        const std::string advice = text_in(verdict, "advice");
+        return GroupCause{.group = group,
+                          .cause = text_in(verdict, "cause"),
+                          .text = fmt::format("Group {}, m{}", group, judge::causes_text(causes).substr(1)),
+                          .advice = advice.empty() ? "" : fmt::format("Group {}: {}", group, advice)};
+    }
+    return std::nullopt;
+}
 
 /// What the verdicts of all groups come to.
 struct Sum {
@@ -178,14 +191,14 @@ std::string verdict_text(const GroupsRecord& record, const Sum& sum) {
     const std::size_t judged = groups - sum.unjudged.size();
     std::string all;
     const auto say = [&](const std::string& sentence) { all += (all.empty() ? "" : " ") + sentence; };
-    if (!sum.failed.empty()) {
-        say(fmt::format("{} of {} failed: {}.", sum.failed.size(), files::counted(groups, "group"),
-                        files::name_some("group", sum.failed)));
-    }
-    if (!sum.interrupted.empty()) {
-        say(fmt::format("{} of {} interrupted: {}.", sum.interrupted.size(), files::counted(groups, "group"),
-                        files::name_some("group", sum.interrupted)));
-    }
+    const auto say_ended = [&](const char* how, const std::vector<std::uint32_t>& which) {
+        if (!which.empty()) {
+            say(fmt::format("{} of {} {}: {}.", which.size(), files::counted(groups, "group"), how,
+                            files::name_some("group", which)));
+        }
+    };
+    say_ended("failed", sum.failed);
+    say_ended("interrupted", sum.interrupted);
     if (judged == 0) {
         say("No group was judged.");
     } else if (sum.unsustained.empty()) {
@@ -207,7 +220,8 @@ std::string verdict_text(const GroupsRecord& record, const Sum& sum) {
         say(fmt::format("{} lost.", files::counted(sum.all.lost_events, "event")));
     }
     if (sum.worst_group) {
-        say(fmt::format("Worst occupancy {:.3f}, in group {}.", *sum.all.occupancy, *sum.worst_group));
+        say(fmt::format("Worst occupancy {}, in group {}.", files::number(*sum.all.occupancy),
+                        *sum.worst_group));
     }
     if (sum.cause) {
         say(sum.cause->text);
@@ -237,7 +251,7 @@ Json verdict_json(const GroupsRecord& record, const Sum& sum) {
 /// Adds what is a number in both; null where one of them is. Of `max_occupancy` the largest.
 void add_totals(Json& sums, const Json& totals) {
     for (auto& [name, sum] : sums.items()) {
-        const Json one = field(totals, name.c_str());
+        const Json& one = field(totals, name.c_str());
         if (name == "max_occupancy") {
             sum = one.is_number() && (!sum.is_number() || one > sum) ? one : sum;
         } else if (!sum.is_number() || !one.is_number()) {
@@ -253,7 +267,7 @@ void add_totals(Json& sums, const Json& totals) {
 Json totals_json(const GroupsRecord& record) {
     Json sums;
     for (const Json& entry : record.groups) {
-        const Json totals = field(entry, "totals");
+        const Json& totals = field(entry, "totals");
         if (sums.is_null()) {
             sums = totals;
         } else if (!totals.is_null()) {
@@ -282,25 +296,29 @@ Json failure_json(const GroupsRecord& record, const Sum& sum) {
     }
     const std::uint32_t group = bad.front();
     return {
-        {"what", fmt::format("group {}: {}", group, text(field(record.groups[group], "failure"), "what"))},
+        {"what", fmt::format("group {}: {}", group, text_in(field(record.groups[group], "failure"), "what"))},
         {"group", group}};
 }
 
+std::string cells(std::string_view group, std::string_view state, std::string_view goodput,
+                  std::string_view occupancy, std::string_view late_sets, std::string_view lost_events) {
+    return fmt::format("{:>10}  {:<14}{:>10}{:>11}{:>18}{:>10}\n", group, state, goodput, occupancy,
+                       late_sets, lost_events);
+}
+
 std::string row(const std::string& group, const std::string& state, const Figures& figures,
-                files::RateUnit unit) {
-    return fmt::format("{:>10}  {:<14}{:>10}{:>11}{:>18}{:>10}\n", group, state,
-                       figures.goodput ? files::in_unit({*figures.goodput}, unit) : "-",
-                       figures.occupancy ? fmt::format("{:.3f}", *figures.occupancy) : "-",
-                       fmt::format("{} of {}", figures.late_sets, figures.sets), figures.lost_events);
+                files::Unit unit) {
+    return cells(group, state, figures.goodput ? files::in_unit({*figures.goodput}, unit) : "-",
+                 figures.occupancy ? files::number(*figures.occupancy) : "-",
+                 fmt::format("{} of {}", figures.late_sets, figures.sets),
+                 std::to_string(figures.lost_events));
 }
 
 std::string table_text(const GroupsRecord& record, const Sum& sum) {
     const auto groups = static_cast<std::int64_t>(std::max<std::size_t>(1, record.groups.size()));
-    const files::RateUnit unit = files::unit_for({sum.all.goodput.value_or(1) / groups});
-    std::string table =
-        fmt::format("{:>10}  {:<14}{:>10}{:>11}{:>18}{:>10}\n", "group", "", "goodput", "worst", "late sets",
-                    "lost") +
-        fmt::format("{:>10}  {:<14}{:>10}{:>11}{:>18}{:>10}\n", "", "", unit.name, "occupancy", "", "events");
+    const files::Unit unit = files::unit_for({sum.all.goodput.value_or(1) / groups});
+    std::string table = cells("group", "", "goodput", "worst", "late sets", "lost") +
+                        cells("", "", unit.name, "occupancy", "", "events");
     constexpr std::size_t shown_max = 20;
     const std::vector<std::uint32_t> order = worst_first(record);
     for (std::size_t i = 0; i < std::min(order.size(), shown_max); ++i) {
@@ -328,7 +346,7 @@ GroupsRecord::GroupsRecord(std::string run_directory, std::vector<std::string> d
 
 void GroupsRecord::describe(const Json& run) {
     plan = Json::object();
-    const Json of_group = field(run, "plan");
+    const Json& of_group = field(run, "plan");
     for (const auto& [name, value] : of_group.items()) {
         if (name == "resolved") {
             plan["groups"] = std::to_string(groups.size());
@@ -337,11 +355,11 @@ void GroupsRecord::describe(const Json& run) {
     }
     labels = field(run, "labels");
     environment = field(run, "environment");
-    started_at = text(run, "started_at");
+    started_at = text_in(run, "started_at");
 }
 
 Json GroupsRecord::entry(std::uint32_t group, const Json& run, int exit_status) const {
-    const Json resolved = field(field(run, "plan"), "resolved");
+    const Json& resolved = field(field(run, "plan"), "resolved");
     return {{"group", group},
             {"directory", group_directories.at(group)},
             {"status", field(run, "status")},
@@ -367,7 +385,7 @@ std::optional<Json> GroupsRecord::entry_from_file(std::uint32_t group) const {
     if (!how_it_ended(run)) {
         return std::nullopt;
     }
-    return entry(group, run, text(run, "status") == "complete" ? 0 : 1);
+    return entry(group, run, text_in(run, "status") == "complete" ? 0 : 1);
 }
 
 bool GroupsRecord::groups_have_ended() const {
@@ -396,9 +414,9 @@ files::MaybeIoError GroupsRecord::write() const {
 
 bool GroupsRecord::is_written(bool whole) const {
     const Json json = files::json_of_file(directory + "/run.json");
-    const Json entries = field(json, "groups");
+    const Json& entries = field(json, "groups");
     return how_it_ended(json) && !(whole && std::any_of(entries.begin(), entries.end(), [](const Json& one) {
-                                       return text(field(one, "failure"), "what") == nothing_came;
+                                       return text_in(field(one, "failure"), "what") == nothing_came;
                                    }));
 }
 
@@ -454,8 +472,8 @@ std::string groups_summary_text(const GroupsRecord& record, bool terminal) {
     const bool good = !bad && sum.all.sustained == true;
     std::string all;
     if (!failure.is_null()) {
-        all +=
-            fmt::format("{}{}\n", sum.failed.empty() ? "Interrupted: " : "FAILED: ", text(failure, "what"));
+        all += fmt::format("{}{}\n",
+                           sum.failed.empty() ? "Interrupted: " : "FAILED: ", text_in(failure, "what"));
     }
     all += files::wrapped(verdict_text(record, sum));
     if (sum.cause && !sum.cause->advice.empty()) {
@@ -466,7 +484,8 @@ std::string groups_summary_text(const GroupsRecord& record, bool terminal) {
     }
     all += "\n" + table_text(record, sum);
     if (record.clock_error_us) {
-        all += fmt::format("\nsecond 0 of the groups is at most {:.1f} us apart\n", *record.clock_error_us);
+        all += fmt::format("\nsecond 0 of the groups is at most {} apart\n",
+                           files::seconds_text(*record.clock_error_us * 1e-6));
     }
     all += fmt::format("\nrun directory        {}\n", record.directory);
     return all;
@@ -475,11 +494,7 @@ std::string groups_summary_text(const GroupsRecord& record, bool terminal) {
 std::string groups_summary_json(const GroupsRecord& record) {
     Json json = to_json(record);
     json.erase("environment");
-    Json line{{"type", "summary"}, {"directory", record.directory}};
-    for (const auto& [name, value] : json.items()) {
-        line[name] = value;
-    }
-    return files::json_text(line);
+    return summary_line(json, record.directory);
 }
 
 }  // namespace weir::show

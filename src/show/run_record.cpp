@@ -7,24 +7,25 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
+#include "files/checked_json.hpp"
 #include "files/formatting.hpp"
 #include "files/json_text.hpp"
 #include "files/whole_file.hpp"
 #include "judge/fairness.hpp"
 #include "judge/ledger_check.hpp"
 #include "record/json_values.hpp"
-#include "record/rate_window.hpp"
-#include "show/plan_json.hpp"
-#include "show/rank_json.hpp"
-#include "show/verdict_json.hpp"
+#include "record/rank_summary.hpp"
+#include "show/run_record_parts.hpp"
 
 namespace weir::show {
 
 namespace {
 
 using core::Role;
+using record::list_of;
 using Json = nlohmann::ordered_json;
 
 Json json_of(const record::LatencyDigest& digest) {
@@ -57,37 +58,22 @@ Json json_of(const FaultRecord& fault) {
             {"detail", std::string(detail_of(fault))}};
 }
 
-const char* reason_text(core::LostRange::Reason reason) {
-    switch (reason) {
-        case core::LostRange::Reason::overflow:
-            return "overflow";
-        case core::LostRange::Reason::undelivered:
-            return "undelivered";
-        case core::LostRange::Reason::on_the_way:
-            break;
-    }
-    return "on_the_way";
-}
 Json json_of(const core::LostRange& lost) {
     return {{"producer", lost.producer.value},
             {"first_sequence", lost.first},
             {"last_sequence", lost.last},
-            {"reason", reason_text(lost.reason)}};
+            {"reason", files::word_of(lost.reason, {"overflow", "undelivered", "on_the_way"})}};
 }
 
 Json network_json(const RunRecord& record) {
     if (!record.network) {
         return {};
     }
-    Json all = Json::array();
-    for (const judge::NetworkMechanism mechanism : record.network->mechanisms) {
-        all.push_back(judge::mechanism_name(mechanism));
-    }
-    const std::optional<double>& use = record.network->busiest_use;
+    const Json all = list_of(record.network->mechanisms, judge::mechanism_name);
     return {{"mechanism", all.front()},
             {"mechanisms", all},
             {"evidence", record.network->evidence},
-            {"busiest_use", use ? Json(*use) : Json()}};
+            {"busiest_use", record::or_null(record.network->busiest_use)}};
 }
 
 /// Compares what the ranks of a role moved in the measured time; nothing where that is too few events.
@@ -129,20 +115,12 @@ Json event_series_json(const std::vector<record::EventMark>& marks) {
     if (marks.empty()) {
         return {};
     }
-    Json events = Json::array();
-    Json at = Json::array();
-    Json bytes = Json::array();
-    Json without_credit = Json::array();
-    for (const record::EventMark& mark : marks) {
-        events.push_back(mark.events);
-        at.push_back((mark.at - core::Instant{}).in_seconds());
-        bytes.push_back(mark.bytes.count);
-        without_credit.push_back(mark.without_credit);
-    }
-    return {{"events", std::move(events)},
-            {"at_s", std::move(at)},
-            {"bytes", std::move(bytes)},
-            {"events_without_credit", std::move(without_credit)}};
+    using Mark = record::EventMark;
+    const auto seconds = [](const Mark& mark) { return (mark.at - core::Instant{}).in_seconds(); };
+    return {{"events", list_of(marks, [](const Mark& mark) { return mark.events; })},
+            {"at_s", list_of(marks, seconds)},
+            {"bytes", list_of(marks, [](const Mark& mark) { return mark.bytes.count; })},
+            {"events_without_credit", list_of(marks, [](const Mark& mark) { return mark.without_credit; })}};
 }
 
 Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
@@ -158,13 +136,11 @@ Json ranks_json(const RunRecord& record, std::optional<std::int64_t> window_s) {
     return ranks;
 }
 
-template <typename Items>
-Json list_of(const Items& items) {
-    Json list = Json::array();
-    for (std::size_t i = 0; i < std::min(items.size(), RunRecord::listed_max); ++i) {
-        list.push_back(json_of(items[i]));
-    }
-    return list;
+/// As many as are listed.
+template <typename Item>
+Json first_of(const std::vector<Item>& items) {
+    return list_of(std::span(items).first(std::min(items.size(), RunRecord::listed_max)),
+                   [](const Item& item) { return json_of(item); });
 }
 
 /// Puts the numbers of an array on one line: dump() gives each a line of its own, and a histogram has
@@ -222,50 +198,25 @@ std::optional<double> verified_payload_share(const RunRecord& record) {
 
 Json json_of(const Failure& failure) {
     return {{"what", failure.what},
-            {"rank", failure.rank ? Json(*failure.rank) : Json()},
+            {"rank", record::or_null(failure.rank)},
             {"role", record::text_or_null(failure.role)},
             {"host", record::text_or_null(failure.host)}};
 }
 
 Failure failure_from(const Json& json) {
-    const auto text = [&](const char* key) {
-        return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string{};
-    };
-    const bool has_rank = json.contains("rank") && json["rank"].is_number_integer();
-    return {.what = text("what"),
-            .rank = has_rank ? std::optional(json["rank"].get<int>()) : std::nullopt,
-            .role = text("role"),
-            .host = text("host")};
+    return {.what = files::text_in(json, "what"),
+            .rank = files::value_in<int>(json, "rank"),
+            .role = files::text_in(json, "role"),
+            .host = files::text_in(json, "host")};
 }
 
 const char* status_name(RunStatus status) {
-    switch (status) {
-        case RunStatus::complete:
-            return "complete";
-        case RunStatus::interrupted:
-            return "interrupted";
-        case RunStatus::failed:
-            return "failed";
-    }
-    return "unknown";
+    return files::word_of(status, {"complete", "interrupted", "failed"});
 }
 
 const char* fault_name(core::Fault::Kind kind) {
-    switch (kind) {
-        case core::Fault::Kind::corrupt_header:
-            return "corrupt_header";
-        case core::Fault::Kind::corrupt_payload:
-            return "corrupt_payload";
-        case core::Fault::Kind::unexpected_chunk:
-            return "unexpected_chunk";
-        case core::Fault::Kind::duplicate_chunk:
-            return "duplicate_chunk";
-        case core::Fault::Kind::incomplete_event:
-            return "incomplete_event";
-        case core::Fault::Kind::protocol_violation:
-            return "protocol_violation";
-    }
-    return "unknown";
+    return files::word_of(kind, {"corrupt_header", "corrupt_payload", "unexpected_chunk", "duplicate_chunk",
+                                 "incomplete_event", "protocol_violation"});
 }
 
 FaultRecord fault_record(const core::Fault& fault) {
@@ -369,7 +320,7 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
     json["totals"] = totals_json(record);
     json["datagrams"] = record.datagrams ? to_json(*record.datagrams) : Json();
     const auto window = rate_window_s(record);
-    json["rate_window_s"] = window ? Json(*window) : Json();
+    json["rate_window_s"] = record::or_null(window);
     json["evenness"] = {{"consumers", fairness_json(record, Role::consumer)}};
     json["event_series"] = event_series_json(record.event_marks);
 
@@ -378,16 +329,14 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
         latency[one.name] = json_of(record.latencies.*one.item);
     }
     json["latency"] = std::move(latency);
-    json["clock"] = {
-        {"error_us", record.clock_error_us ? record::finite_or_null(*record.clock_error_us) : Json()}};
+    json["clock"] = {{"error_us", record::number_or_null(record.clock_error_us)}};
     json["ledger"] = {{"agrees", record.ledger_checked ? Json(record.ledger_differences.empty()) : Json()},
                       {"differences", record.ledger_differences}};
-    const auto verified = verified_payload_share(record);
-    json["ledger"]["verified_payload_share"] = verified ? Json(*verified) : Json();
+    json["ledger"]["verified_payload_share"] = record::or_null(verified_payload_share(record));
     json["fault_count"] = std::max(record.fault_count, std::uint64_t{record.faults.size()});
-    json["faults"] = list_of(record.faults);
+    json["faults"] = first_of(record.faults);
     json["lost_range_count"] = std::max(record.lost_range_count, std::uint64_t{record.lost.size()});
-    json["lost"] = list_of(record.lost);
+    json["lost"] = first_of(record.lost);
     for (const record::PhaseSummary& phase : record.phases) {
         json["phases"].push_back(to_json(phase));
     }
@@ -412,18 +361,14 @@ nlohmann::ordered_json to_json(const RunRecord& record) {
         json["environment"]["late_starts"] = *record.late_starts;
     }
     add_ucx_paths(json["environment"], record);
-    Json hosts = Json::array();
-    for (const record::HostCounters& host : record.hosts) {
-        hosts.push_back(record::host_json(host));
-    }
-    json["hosts"] = std::move(hosts);
+    json["hosts"] = list_of(record.hosts, record::host_json);
     json["ranks"] = ranks_json(record, window);
     return json;
 }
 
 RunRecord unfinished(RunRecord record) {
     record.status = RunStatus::failed;
-    record.failure = Failure{.what = std::string(has_not_ended), .rank = {}, .role = "", .host = ""};
+    record.failure = Failure{.what = std::string(has_not_ended)};
     record.verdict = {};
     record.verdict.max_occupancy = std::numeric_limits<double>::quiet_NaN();
     record.verdict.text = "Not judged: the run has not ended.";
@@ -438,11 +383,7 @@ std::optional<Failure> how_it_ended(const Json& run) {
     if (!run.is_object() || !run.contains("failure")) {
         return std::nullopt;
     }
-    const Json& failure = run["failure"];
-    if (!failure.is_object() || !failure.contains("what") || !failure["what"].is_string()) {
-        return Failure{};
-    }
-    const Failure read = failure_from(failure);
+    const Failure read = failure_from(run["failure"]);
     return read.what == has_not_ended ? std::nullopt : std::optional(read);
 }
 

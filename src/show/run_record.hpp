@@ -23,7 +23,7 @@
 #include "judge/network_verdict.hpp"
 #include "judge/verdict.hpp"
 #include "record/collective_times.hpp"
-#include "record/datagram_account.hpp"
+#include "record/datagrams.hpp"
 #include "record/event_series.hpp"
 #include "record/host_counters.hpp"
 #include "record/latencies.hpp"
@@ -58,9 +58,9 @@ std::string fault_text(const FaultRecord& fault);
 /// Why a run failed or was interrupted.
 struct Failure {
     std::string what;
-    std::optional<int> rank;
-    std::string role;  ///< "producer 3"; empty: not known
-    std::string host;  ///< empty: not known
+    std::optional<int> rank{};
+    std::string role{};  ///< "producer 3"; empty: not known
+    std::string host{};  ///< empty: not known
 };
 
 struct RunRecord {

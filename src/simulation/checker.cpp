@@ -1,7 +1,5 @@
 #include "simulation/checker.hpp"
 
-#include <algorithm>
-
 #include "core/plan_limits.hpp"
 
 namespace weir::simulation {

@@ -21,7 +21,7 @@
 //   latencies   nothing took less than no time
 //   addresses   addressed events go to their consumers, and what waits is granted as soon as it can be
 //               (address_checker.hpp)
-//   order       no transfer begins before what it waits for has arrived (dependency_checker.hpp)
+//   order       no transfer begins before what it waits for has arrived (address_checker.hpp)
 //   lives       --on-failure continue: a consumer that was lost has nothing any more, and what comes from or
 //               for an earlier life of it changes nothing; an event is delivered exactly once, or every
 //               further delivery was named as doubtful when it was taken back (checker_lives.cpp)
@@ -44,11 +44,11 @@
 #include "core/policies/policy_table.hpp"
 #include "core/ring_queue.hpp"
 #include "simulation/address_checker.hpp"
-#include "simulation/dependency_checker.hpp"
 #include "simulation/set_oracle.hpp"
 
 namespace weir::simulation {
 
+// More functions: one for each kind of message, of who sends it and of who has read it.
 class Checker {
   public:
     /// `in_order`: what a producer sends a consumer arrives in that order.
@@ -266,7 +266,6 @@ class Checker {
     void granted_by_scheduler(std::uint32_t producer, std::uint32_t consumer);
     void check_choice(std::uint32_t consumer);
     void check_balance(std::uint32_t consumer);
-    void check_patience();
     void check_producers_patience();
     void check_consumers_patience();
     void update_eligible(std::uint32_t index);

@@ -52,7 +52,8 @@ void Checker::granted_by_scheduler(std::uint32_t producer, std::uint32_t consume
     --credits_;
     ++taken.granted;
     taken.available_since = grants_;
-    check_patience();
+    check_producers_patience();
+    check_consumers_patience();
 }
 
 void Checker::check_choice(std::uint32_t consumer) {
@@ -107,12 +108,6 @@ void Checker::check_balance(std::uint32_t consumer) {
             return;
         }
     }
-}
-
-/// All of a role are looked at together, now and then, which costs little.
-void Checker::check_patience() {
-    check_producers_patience();
-    check_consumers_patience();
 }
 
 void Checker::check_producers_patience() {

@@ -45,7 +45,9 @@ class CauseSearch {
         if (!one_suffices()) {
             find_pair();
         }
-        refine();
+        if (budget_.has_remedies) {
+            refine();
+        }
         if (stopped_ && !out_of_time()) {
             return {.causes = {}, .simulations = done_, .interrupted = true};
         }

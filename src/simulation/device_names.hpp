@@ -1,5 +1,5 @@
-// Hosts, switches and cables of a packet network by their names: as in switch/NAME.csv and hosts/NAME.csv,
-// and as a user writes them.
+// Hosts, switches and cables of a simulated fabric: how they are connected, their names (in switch/NAME.csv
+// and hosts/NAME.csv, and as a user writes them), and how flows are hashed.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/network_plan.hpp"
+#include "core/placement.hpp"
+#include "core/plan.hpp"
 #include "packet/failure.hpp"
 #include "packet/topology.hpp"
+#include "simulation/network.hpp"
 
 namespace weir::simulation {
 
@@ -40,5 +44,19 @@ class DeviceNames {
     std::vector<std::string> names_;  ///< by node
     std::vector<std::string> switches_;
 };
+
+/// Ports of the placement are the first nodes. A NIC draws random numbers as the first node of its host does,
+/// a further NIC as none.
+packet::Topology topology_of(const core::Plan& plan, const core::NetworkPlan& network,
+                             const core::Placement& placement);
+
+/// `topology` is that of the others.
+DeviceNames device_names(const packet::Topology& topology, const core::NetworkPlan& network,
+                         const core::Placement& placement);
+
+/// By which number a flow between two ranks is hashed, `number` among those of its pair: where hosts have
+/// several ranks, pairs have numbers apart.
+std::uint32_t hashed_number(const core::Placement& placement, const NodeRow& row, FlatNode from, FlatNode to,
+                            std::uint32_t number);
 
 }  // namespace weir::simulation

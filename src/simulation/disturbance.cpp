@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
-#include <string>
 
 namespace weir::simulation {
 
@@ -163,105 +162,84 @@ class DisturbanceReader {
             fmt::format("{}:{}={}", text_.substr(0, text_.find(':')), kind_of_place_, disturbance_.place);
     }
 
+    void refuse_if(bool wrong, const char* why) const {
+        if (wrong) {
+            refuse(text_, why);
+        }
+    }
+
     void check_network() const {
         const Kind kind = disturbance_.kind;
-        if (has_to_ && (kind != Kind::degrade_link || has_factor_ || disturbance_.to.bits_per_second <= 0)) {
-            refuse(text_, "to= is for degrade with link=, instead of factor=, and above 0");
-        }
-        if (has_share_ != (kind == Kind::errors)) {
-            refuse(text_, has_share_ ? "share= is for errors" : "errors need share=, of the packets");
-        }
-        if (has_share_ && !within(disturbance_.factor, 1e-12, 1)) {
-            refuse(text_, "share= must be from 1e-12 to 1");
-        }
-        if (disturbance_.disconnects && kind != Kind::cut_link && kind != Kind::cut_switch) {
-            refuse(text_, "disconnects is for cut with link= or switch=");
-        }
-        if (kind == Kind::degrade_link && !has_to_ && !within(disturbance_.factor, 0, 1)) {
-            refuse(text_, "degrade needs factor= from 0 to 1");
-        }
-        if ((kind == Kind::degrade || kind == Kind::degrade_link) && has_factor_ &&
-            disturbance_.factor == 0 && disturbance_.length == core::Duration::max()) {
-            refuse(text_,
-                   "factor=0 without for= lets nothing through for ever, and the run would not end; "
-                   "write a factor above 0, or for=TIME");
-        }
+        refuse_if(
+            has_to_ && (kind != Kind::degrade_link || has_factor_ || disturbance_.to.bits_per_second <= 0),
+            "to= is for degrade with link=, instead of factor=, and above 0");
+        refuse_if(has_share_ != (kind == Kind::errors),
+                  has_share_ ? "share= is for errors" : "errors need share=, of the packets");
+        refuse_if(has_share_ && !within(disturbance_.factor, 1e-12, 1), "share= must be from 1e-12 to 1");
+        refuse_if(disturbance_.disconnects && kind != Kind::cut_link && kind != Kind::cut_switch,
+                  "disconnects is for cut with link= or switch=");
+        refuse_if(kind == Kind::degrade_link && !has_to_ && !within(disturbance_.factor, 0, 1),
+                  "degrade needs factor= from 0 to 1");
+        refuse_if((kind == Kind::degrade || kind == Kind::degrade_link) && has_factor_ &&
+                      disturbance_.factor == 0 && disturbance_.length == core::Duration::max(),
+                  "factor=0 without for= lets nothing through for ever, and the run would not end; "
+                  "write a factor above 0, or for=TIME");
     }
 
     void check() const {
         check_network();
         const bool takes_factor = disturbance_.kind == Kind::slow || disturbance_.kind == Kind::degrade ||
                                   (disturbance_.kind == Kind::degrade_link && !has_to_);
-        if (takes_factor != has_factor_) {
-            refuse(text_, takes_factor ? "factor= is missing" : "factor= is for slow and degrade");
-        }
-        if (disturbance_.length <= core::Duration{}) {
-            refuse(text_, "for= must be more than 0");
-        }
+        refuse_if(takes_factor != has_factor_,
+                  takes_factor ? "factor= is missing" : "factor= is for slow and degrade");
+        refuse_if(disturbance_.length <= core::Duration{}, "for= must be more than 0");
         const bool takes_extra = disturbance_.kind == Kind::delay;
-        if (!takes_extra && disturbance_.extra != core::Duration{}) {
-            refuse(text_, "extra= is for delay");
-        }
-        if (takes_extra &&
-            (disturbance_.extra <= core::Duration{} || disturbance_.extra > core::Duration::seconds(60))) {
-            refuse(text_, "a delay needs extra=TIME, at most 60s");
-        }
+        refuse_if(!takes_extra && disturbance_.extra != core::Duration{}, "extra= is for delay");
+        refuse_if(takes_extra && (disturbance_.extra <= core::Duration{} ||
+                                  disturbance_.extra > core::Duration::seconds(60)),
+                  "a delay needs extra=TIME, at most 60s");
         const bool has_end = disturbance_.length != core::Duration::max();
-        if (disturbance_.kind == Kind::die && has_end) {
-            refuse(text_, "die has no end; write pause with for=TIME");
-        }
-        if (!takes_extra && !named_) {
-            refuse(text_, "it names no node: producer=N, consumer=N or scheduler");
-        }
-        if (disturbance_.kind == Kind::pause && !has_end) {
-            refuse(text_, "a pause needs for=TIME; one without an end is die");
-        }
+        refuse_if(disturbance_.kind == Kind::die && has_end, "die has no end; write pause with for=TIME");
+        refuse_if(!takes_extra && !named_, "it names no node: producer=N, consumer=N or scheduler");
+        refuse_if(disturbance_.kind == Kind::pause && !has_end,
+                  "a pause needs for=TIME; one without an end is die");
         check_factor();
         check_drift_and_flood();
     }
 
     /// `back` is for a consumer that dies or is cut off: the disturbance lasts until then.
     void check_return() {
-        if (disturbance_.kind == Kind::cut && disturbance_.node.role != core::Role::consumer) {
-            refuse(text_, "cut is for a consumer");
-        }
+        refuse_if(disturbance_.kind == Kind::cut && disturbance_.node.role != core::Role::consumer,
+                  "cut is for a consumer");
         if (!back_) {
             return;
         }
-        if (disturbance_.kind != Kind::die || disturbance_.node.role != core::Role::consumer) {
-            refuse(text_, "back= is for a consumer that dies");
-        }
-        if (disturbance_.at == from_the_beginning || *back_ <= disturbance_.at) {
-            refuse(text_, "back= needs at=, and must be later");
-        }
+        refuse_if(disturbance_.kind != Kind::die || disturbance_.node.role != core::Role::consumer,
+                  "back= is for a consumer that dies");
+        refuse_if(disturbance_.at == from_the_beginning || *back_ <= disturbance_.at,
+                  "back= needs at=, and must be later");
         disturbance_.length = *back_ - disturbance_.at;
     }
 
     void check_drift_and_flood() const {
         const core::Role role = disturbance_.node.role;
         const bool drifts = disturbance_.kind == Kind::drift;
-        if (has_ppm_ && !drifts) {
-            refuse(text_, "ppm= is for drift");
-        }
-        if (drifts &&
-            (role != core::Role::producer || !has_ppm_ || !within(disturbance_.ppm, -10000, 10000))) {
-            refuse(text_, "drift is for a producer, with ppm= from -10000 to 10000");
-        }
-        if (disturbance_.kind == Kind::flood && role != core::Role::consumer) {
-            refuse(text_, "flood is for a consumer");
-        }
+        refuse_if(has_ppm_ && !drifts, "ppm= is for drift");
+        refuse_if(
+            drifts && (role != core::Role::producer || !has_ppm_ || !within(disturbance_.ppm, -10000, 10000)),
+            "drift is for a producer, with ppm= from -10000 to 10000");
+        refuse_if(disturbance_.kind == Kind::flood && role != core::Role::consumer,
+                  "flood is for a consumer");
     }
 
     void check_factor() const {
         const core::Role role = disturbance_.node.role;
-        if (disturbance_.kind == Kind::slow &&
-            (role == core::Role::producer || !within(disturbance_.factor, 1, 1e6))) {
-            refuse(text_, "slow is for a consumer or the scheduler, with factor= from 1 to 1000000");
-        }
-        if (disturbance_.kind == Kind::degrade &&
-            (role == core::Role::scheduler || !within(disturbance_.factor, 0, 1))) {
-            refuse(text_, "degrade is for a producer or a consumer, with factor= from 0 to 1");
-        }
+        refuse_if(disturbance_.kind == Kind::slow &&
+                      (role == core::Role::producer || !within(disturbance_.factor, 1, 1e6)),
+                  "slow is for a consumer or the scheduler, with factor= from 1 to 1000000");
+        refuse_if(disturbance_.kind == Kind::degrade &&
+                      (role == core::Role::scheduler || !within(disturbance_.factor, 0, 1)),
+                  "degrade is for a producer or a consumer, with factor= from 0 to 1");
     }
 
     std::string_view text_;

@@ -16,6 +16,7 @@ enum class Explain : std::uint8_t { off, fast, full };
 /// What a search may cost.
 struct ExplainBudget {
     std::size_t simulations = 0;  ///< 0: too dear, there is no search
+    bool has_remedies = true;     ///< false: it is enough to know which causes there are
     bool refines_all = false;     ///< the least sufficient step of every cause, and not of the first only
     /// As SearchWatchers::processor_s counts them, after which the search ends with what it has found:
     /// estimates of simulations can be wrong. 0: no such end.

@@ -16,8 +16,8 @@
 // each flow, but computes nothing for it (fair_shares_hubs.cpp).
 //
 // Through a fabric a flow has a path: any number of links, each with the part of it that goes there (all of
-// it by ECMP, equal parts where packets are spread). Shares of paths are solved as a whole at each change
-// (fair_shares_paths.cpp); flows of both kinds do not mix.
+// it by ECMP, equal parts where packets are spread). Shares of paths are solved as a whole at each
+// change; flows of both kinds do not mix.
 //
 // Rejected: packets (10^6 times the events), and a fresh solution of the whole network at each change (the
 // farm has 4500 links and 4000 changes per second).
@@ -55,6 +55,7 @@ struct PathLink {
     bool operator==(const PathLink&) const = default;
 };
 
+// More functions: it solves links alone, hubs and paths over the same flows.
 class FairShares {
   public:
     /// `capacities`: payload rates of the links, by LinkId. `flows_limit`: flows that can be under way at a

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "files/formatting.hpp"
 
@@ -20,69 +21,45 @@ using judge::CauseKind;
 
 constexpr std::size_t most_single_faults = 16;
 
-CauseKind cause_of(const Disturbance& disturbance) {
-    const Role role = disturbance.node.role;
-    switch (disturbance.kind) {
-        case Disturbance::Kind::pause:
-            return CauseKind::stalled_rank;
-        case Disturbance::Kind::die:
-        case Disturbance::Kind::cut:
-            return CauseKind::lost_consumers;
-        case Disturbance::Kind::slow:
-            return role == Role::scheduler ? CauseKind::scheduler : CauseKind::processing;
-        case Disturbance::Kind::degrade:
-            return role == Role::producer ? CauseKind::producer_links : CauseKind::consumer_links;
-        case Disturbance::Kind::delay:
-            return CauseKind::control_latency;
-        case Disturbance::Kind::drift:
-            return CauseKind::shaping;
-        case Disturbance::Kind::flood:
-            return CauseKind::switch_loss;
-        case Disturbance::Kind::cut_link:
-        case Disturbance::Kind::cut_switch:
-        case Disturbance::Kind::degrade_link:
-        case Disturbance::Kind::errors:
-        case Disturbance::Kind::storm:
-            return CauseKind::network_failure;
-    }
-    return CauseKind::not_told;
+/// What a disturbance stands for, and what the run would be without it. {0}: "consumer 0", or "consumers 0
+/// and 2" for several; {1}: the end of what each of them has one of.
+struct FaultWords {
+    Disturbance::Kind kind;
+    CauseKind what;
+    std::string_view with;
+    std::string_view remedy;
+};
+using Kind = Disturbance::Kind;
+constexpr FaultWords fault_words[] = {
+    {Kind::pause, CauseKind::stalled_rank, "if {0} had not stood still", "keep {0} running"},
+    {Kind::die, CauseKind::lost_consumers, "if {0} had not been lost", "keep {0} from being lost"},
+    {Kind::cut, CauseKind::lost_consumers, "if {0} had not been lost", "keep {0} from being lost"},
+    {Kind::slow, CauseKind::processing, "if {0} had not been slow", "look for what slows {0} down"},
+    {Kind::degrade, CauseKind::consumer_links, "with full links of {0}", "repair the link{1} of {0}"},
+    {Kind::delay, CauseKind::control_latency, "without the delay of control messages",
+     "control messages without that delay"},
+    {Kind::drift, CauseKind::shaping, "with true clocks of {0}", "set the clock{1} of {0} right"},
+    {Kind::flood, CauseKind::switch_loss, "if the switch had known the port{1} of {0}",
+     "keep the switch from flooding"},
+    {Kind::cut_link, CauseKind::network_failure, "if {0} had not been cut", "repair {0}"},
+    {Kind::cut_switch, CauseKind::network_failure, "if {0} had not failed", "repair {0}"},
+    {Kind::degrade_link, CauseKind::network_failure, "with the full rate of {0}", "repair {0}"},
+    {Kind::errors, CauseKind::network_failure, "without errors of {0}", "repair {0}"},
+    {Kind::storm, CauseKind::network_failure, "if {0} had not paused the switch",
+     "replace the NIC{1} of {0}"}};
+
+const FaultWords& words_of(const Disturbance& disturbance) {
+    return *std::find_if(std::begin(fault_words), std::end(fault_words),
+                         [&](const FaultWords& words) { return words.kind == disturbance.kind; });
 }
 
-struct FaultWords {
-    std::string with;
-    std::string remedy;
-};
-
-/// `who`: "consumer 0", or "consumers 0 and 2" for several. `s`: the end of what each of them has one of.
-FaultWords words_of(Disturbance::Kind kind, const std::string& who, const std::string& s) {
-    switch (kind) {
-        case Disturbance::Kind::pause:
-            return {"if " + who + " had not stood still", "keep " + who + " running"};
-        case Disturbance::Kind::die:
-        case Disturbance::Kind::cut:
-            return {"if " + who + " had not been lost", "keep " + who + " from being lost"};
-        case Disturbance::Kind::slow:
-            return {"if " + who + " had not been slow", "look for what slows " + who + " down"};
-        case Disturbance::Kind::degrade:
-            return {"with full links of " + who, "repair the link" + s + " of " + who};
-        case Disturbance::Kind::delay:
-            return {"without the delay of control messages", "control messages without that delay"};
-        case Disturbance::Kind::drift:
-            return {"with true clocks of " + who, "set the clock" + s + " of " + who + " right"};
-        case Disturbance::Kind::flood:
-            return {"if the switch had known the port" + s + " of " + who, "keep the switch from flooding"};
-        case Disturbance::Kind::cut_link:
-            return {"if " + who + " had not been cut", "repair " + who};
-        case Disturbance::Kind::cut_switch:
-            return {"if " + who + " had not failed", "repair " + who};
-        case Disturbance::Kind::degrade_link:
-            return {"with the full rate of " + who, "repair " + who};
-        case Disturbance::Kind::errors:
-            return {"without errors of " + who, "repair " + who};
-        case Disturbance::Kind::storm:
-            return {"if " + who + " had not paused the switch", "replace the NIC" + s + " of " + who};
-    }
-    return {};
+CauseKind cause_of(const Disturbance& disturbance) {
+    const Role role = disturbance.node.role;
+    const bool slow_scheduler = disturbance.kind == Kind::slow && role == Role::scheduler;
+    const bool producer_link = disturbance.kind == Kind::degrade && role == Role::producer;
+    return slow_scheduler  ? CauseKind::scheduler
+           : producer_link ? CauseKind::producer_links
+                           : words_of(disturbance).what;
 }
 
 /// More of one role, or of one kind of place, are counted.
@@ -90,6 +67,15 @@ constexpr std::size_t most_named = 8;
 
 bool is_same(const Disturbance& a, const Disturbance& b) {
     return a.kind == b.kind && a.place == b.place && (a.node == b.node || a.kind == Disturbance::Kind::delay);
+}
+
+/// Takes those out of `from` of which `is_one` is true, in their order.
+template <typename Predicate>
+std::vector<Disturbance> take_alike(std::vector<Disturbance>& from, const Predicate& is_one) {
+    const auto other = std::stable_partition(from.begin(), from.end(), is_one);
+    const std::vector<Disturbance> alike(from.begin(), other);
+    from.erase(from.begin(), other);
+    return alike;
 }
 
 /// "the scheduler and consumers 1 and 2".
@@ -117,46 +103,36 @@ std::string names_of_nodes(const std::vector<Disturbance>& faults) {
 std::string names_of_places(const std::vector<Disturbance>& faults) {
     const Disturbance::Kind kind = faults.front().kind;
     const bool are_links = kind != Disturbance::Kind::cut_switch && kind != Disturbance::Kind::storm;
-    const std::size_t shown = faults.size() <= most_named + 1 ? faults.size() : most_named;
-    std::string names = !are_links ? "" : faults.size() == 1 ? "link " : "links ";
-    for (std::size_t i = 0; i < shown; ++i) {
-        names += fmt::format("{}{}", i == 0 ? "" : i + 1 == faults.size() ? " and " : ", ", faults[i].place);
+    std::vector<std::string> places;
+    places.reserve(faults.size());
+    for (const Disturbance& fault : faults) {
+        places.push_back(fault.place);
     }
-    return shown == faults.size() ? names : fmt::format("{} and {} more", names, faults.size() - shown);
+    return (!are_links ? "" : faults.size() == 1 ? "link " : "links ") + files::listed(places, most_named);
 }
 
-bool has_same_words(const Disturbance& a, const Disturbance& b) {
-    return words_of(a.kind, "", "").with == words_of(b.kind, "", "").with;
-}
-
-/// Of all of these, which are of one cause: those of each kind have their own words.
-FaultWords words_of_all(std::vector<Disturbance> faults) {
-    FaultWords all;
-    while (!faults.empty()) {
-        const Disturbance first = faults.front();
-        const auto other =
-            std::stable_partition(faults.begin(), faults.end(),
-                                  [&first](const Disturbance& one) { return has_same_words(one, first); });
-        const std::vector<Disturbance> alike(faults.begin(), other);
-        faults.erase(faults.begin(), other);
-        const FaultWords words =
-            words_of(first.kind, is_of_network(first.kind) ? names_of_places(alike) : names_of_nodes(alike),
-                     alike.size() == 1 ? "" : "s");
-        all.with += (all.with.empty() ? "" : ", and ") + words.with;
-        all.remedy += (all.remedy.empty() ? "" : " and ") + words.remedy;
+/// Without all of these, which are of one cause: those of each kind have their own words.
+RelaxedStep step_without(const std::vector<Disturbance>& faults) {
+    RelaxedStep step{[faults](SimulatedRun& changed) {
+                         std::erase_if(changed.disturbances, [&](const Disturbance& one) {
+                             return std::any_of(faults.begin(), faults.end(), [&](const Disturbance& fault) {
+                                 return is_same(fault, one);
+                             });
+                         });
+                     },
+                     {},
+                     {}};
+    std::vector<Disturbance> left = faults;
+    while (!left.empty()) {
+        const FaultWords& words = words_of(left.front());
+        const std::vector<Disturbance> alike =
+            take_alike(left, [&](const Disturbance& one) { return words_of(one).with == words.with; });
+        const std::string who = is_of_network(words.kind) ? names_of_places(alike) : names_of_nodes(alike);
+        const char* const s = alike.size() == 1 ? "" : "s";
+        step.with += (step.with.empty() ? "" : ", and ") + fmt::format(fmt::runtime(words.with), who, s);
+        step.remedy += (step.remedy.empty() ? "" : " and ") + fmt::format(fmt::runtime(words.remedy), who, s);
     }
-    return all;
-}
-
-RelaxedStep without(const std::vector<Disturbance>& faults) {
-    FaultWords words = words_of_all(faults);
-    return {[faults](SimulatedRun& changed) {
-                std::erase_if(changed.disturbances, [&](const Disturbance& one) {
-                    return std::any_of(faults.begin(), faults.end(),
-                                       [&](const Disturbance& fault) { return is_same(fault, one); });
-                });
-            },
-            std::move(words.with), std::move(words.remedy)};
+    return step;
 }
 
 }  // namespace
@@ -177,18 +153,15 @@ std::vector<Relaxation> fault_relaxations(std::span<const Disturbance> disturban
         const bool of_node = disturbance.kind != Disturbance::Kind::delay && !is_of_network(disturbance.kind);
         table.push_back({.what = cause_of(disturbance),
                          .where = of_node ? std::optional(disturbance.node) : std::nullopt,
-                         .steps = {without({disturbance})},
+                         .steps = {step_without({disturbance})},
                          .ends_fault = true});
     }
     while (!different.empty()) {
         const CauseKind what = cause_of(different.front());
-        const auto other =
-            std::stable_partition(different.begin(), different.end(),
-                                  [what](const Disturbance& one) { return cause_of(one) == what; });
-        const std::vector<Disturbance> alike(different.begin(), other);
-        different.erase(different.begin(), other);
+        const std::vector<Disturbance> alike =
+            take_alike(different, [what](const Disturbance& one) { return cause_of(one) == what; });
         if (alike.size() > 1) {
-            table.push_back({.what = what, .where = {}, .steps = {without(alike)}, .ends_fault = true});
+            table.push_back({.what = what, .where = {}, .steps = {step_without(alike)}, .ends_fault = true});
         }
     }
     return table;

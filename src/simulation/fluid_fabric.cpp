@@ -6,7 +6,6 @@
 
 #include "packet/balancing.hpp"
 #include "simulation/network_failures.hpp"
-#include "simulation/switched_topology.hpp"
 
 namespace weir::simulation {
 

@@ -1,6 +1,6 @@
 // The fabric of a fluid network: which links a transfer between two ranks takes and how much of it each, what
 // they carry, and what failures make of both. The same hosts, cables and ways as packet by packet
-// (switched_topology.hpp): with ECMP the way that the same hash gives; where packets are spread, equal parts
+// (device_names.hpp): with ECMP the way that the same hash gives; where packets are spread, equal parts
 // on all ways. Without packets nothing is lost: what a cut link would carry waits until routes have
 // converged.
 #pragma once

@@ -6,7 +6,7 @@
 // count at the next of their transfer's end, a tick (every 10 ms), and the instant before their producer's
 // next set. The first chunk of a transfer arrives on time, because it changes what its consumer's slots do.
 // Which chunks count at a tick is worked out, recorded and reported only when it matters: before anything
-// else happens to a node, its rate changes, or rows are closed (fluid_ticks.cpp). Rows are also credited with
+// else happens to a node, its rate changes, or rows are closed. Rows are also credited with
 // how much of the chunks under way has moved when a second ends.
 //
 // With a fabric (--switch), a transfer takes links of it (fluid_fabric.hpp), and its routes after failures.
@@ -127,6 +127,7 @@ class FluidNetwork final : public SeparateControl {
 
     void handle_data(core::Instant now, const QueueEvent& event) override;
     void begin(core::Instant now, std::uint32_t producer, const core::SendChunk& chunk);
+    [[nodiscard]] std::vector<core::BitRate> capacities() const;
     void set_capacities(core::Instant now, const std::vector<LinkId>& links);
     void converge(core::Instant now);
     void end_left(core::Instant now, std::uint32_t index);

@@ -2,7 +2,6 @@
 
 #include "core/assertion.hpp"
 #include "simulation/fluid_network.hpp"
-#include "simulation/switched_network.hpp"
 
 namespace weir::simulation {
 
@@ -18,7 +17,7 @@ void Network::set_failed(core::Instant /*now*/, std::uint32_t /*number*/, const 
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client) {
     if (network.model == core::NetworkModel::packet) {
-        return std::make_unique<SwitchedNetwork>(plan, network, events, client);
+        return make_switched_network(plan, network, events, client);
     }
     WEIR_ASSERT(!plan.lossy());
     return std::make_unique<FluidNetwork>(plan, network, events, client);

@@ -202,5 +202,8 @@ class Network {
 /// The network that the plan asks for. All arguments must outlive it.
 std::unique_ptr<Network> make_network(const core::Plan& plan, const core::NetworkPlan& network,
                                       Events& events, NetworkClient& client);
+/// Packet by packet: switched_network.cpp.
+std::unique_ptr<Network> make_switched_network(const core::Plan& plan, const core::NetworkPlan& network,
+                                               Events& events, NetworkClient& client);
 
 }  // namespace weir::simulation

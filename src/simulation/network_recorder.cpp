@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "files/formatting.hpp"
 #include "record/second_clock.hpp"
 
 namespace weir::simulation {
@@ -163,9 +164,8 @@ void NetworkRecorder::write_parallel_links(Duration length, Phase phase) {
 bool NetworkRecorder::may_write(std::size_t lines) {
     lines_ += lines;
     if (lines_ > most_lines && totals_.problem.empty()) {
-        totals_.problem =
-            fmt::format("rows from {:.6f} s on are left out: there are more than {}; use longer ones",
-                        (row_begin_ - Instant{}).in_seconds(), most_lines);
+        totals_.problem = fmt::format("rows from {} on are left out: there are more than {}; use longer ones",
+                                      files::instant((row_begin_ - Instant{}).in_seconds(), 6), most_lines);
     }
     return lines_ <= most_lines;
 }

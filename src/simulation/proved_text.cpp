@@ -51,14 +51,30 @@ std::string effect_of(const RunRecord& record, const SimulatedOutcome& outcome) 
                                                                         lost ? ", and nothing lost" : "")
                              : lost                       ? "nothing would have been lost"
                                                           : "the run would have been sustained";
-    return good + (outcome.only_just ? fmt::format(", but only just: not with links {0:.0f} % slower, times "
-                                                   "{0:.0f} % longer and other seeds",
-                                                   100 * margin)
+    return good + (outcome.only_just ? fmt::format(", but only just: not with links {0} slower, times "
+                                                   "{0} longer and other seeds",
+                                                   files::percent(margin))
                                      : "");
 }
 
 const RelaxedStep& step_of(const Change& change) {
     return change.relaxation->steps[change.step];
+}
+
+/// All together; none if one of them is no option.
+std::vector<judge::RemedyOption> options_of(const Changes& changes) {
+    std::vector<judge::RemedyOption> options;
+    for (const Change& change : changes) {
+        const std::vector<judge::RemedyOption>& more = step_of(change).options;
+        if (more.empty()) {
+            return {};
+        }
+        options.insert(options.end(), more.begin(), more.end());
+    }
+    for (judge::RemedyOption& option : options) {
+        std::erase(option.value, ' ');  // as on command lines: 2Gb/s
+    }
+    return options;
 }
 
 std::string with_all(const Changes& changes) {
@@ -76,7 +92,7 @@ std::string text_of(const std::vector<const Relaxation*>& relaxations) {
         NamedCause cause;
         cause.what = relaxation->what;
         cause.where = relaxation->where;
-        cause.evidence = CauseEvidence::counterfactual;
+        cause.evidence = CauseEvidence::proof;
         names.push_back(judge::subject_of(cause));
     }
     return fmt::format("{}", fmt::join(names, "; "));
@@ -105,8 +121,10 @@ NamedCause named(const RunRecord& record, const Found& found, std::size_t index,
     cause.where = change.relaxation->where;
     cause.share = found.outcome.gone;
     cause.suffices = found.outcome.suffices;
-    cause.evidence = CauseEvidence::counterfactual;
-    cause.remedy = found.outcome.only_just ? "" : step_of(change).remedy;
+    cause.evidence = CauseEvidence::proof;
+    const bool offered = !found.outcome.only_just;
+    cause.remedy = offered ? step_of(change).remedy : "";
+    cause.options = offered ? options_of(found.changes) : std::vector<judge::RemedyOption>{};
     cause.text = fmt::format("{}, {}{}", with_all(found.changes), effect_of(record, found.outcome), end);
     if (found.changes.size() > 1) {
         cause.together_with = found.changes[1 - index].relaxation->what;
@@ -145,7 +163,7 @@ std::vector<NamedCause> named_causes(const RunRecord& record, const std::vector<
 NamedCause cause_not_told(const RunRecord& record, const Tried& tried, const std::optional<Found>& nearest) {
     NamedCause cause;
     cause.what = CauseKind::not_told;
-    cause.evidence = CauseEvidence::counterfactual;
+    cause.evidence = CauseEvidence::proof;
     const std::string limits =
         fmt::format("{} {}", files::counted(tried.limits, "limit"), tried.limits == 1 ? "was" : "were");
     cause.text = fmt::format(

@@ -6,10 +6,14 @@
 // decides whether this is a cause; the others are tried for a remedy that can be had.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -23,6 +27,8 @@ struct RelaxedStep {
     std::function<void(SimulatedRun&)> apply;
     std::string with;    ///< "with 3 slots instead of 1", "if consumer 0 had not stood still"
     std::string remedy;  ///< "--slots 3"
+    /// The same as options, {"slots", "3"}; empty: options alone are not it.
+    std::vector<judge::RemedyOption> options{};
 };
 
 struct Relaxation {
@@ -33,26 +39,43 @@ struct Relaxation {
     bool ends_fault = false;
 };
 
+/// Of one cause, a step for each of the values, the tightest first.
+template <typename Values, typename Step>
+Relaxation in_steps(judge::CauseKind what, const Values& values, const Step& step) {
+    Relaxation relaxation{.what = what, .where = {}, .steps = {}};
+    for (const auto& value : values) {
+        relaxation.steps.push_back(step(value));
+    }
+    return relaxation;
+}
+/// What can only be left out.
+inline Relaxation without(judge::CauseKind what, RelaxedStep step) {
+    return {.what = what, .where = {}, .steps = {std::move(step)}};
+}
+/// Appends those that have a step.
+inline void append(std::vector<Relaxation>& table, std::vector<Relaxation> more) {
+    std::copy_if(std::move_iterator(more.begin()), std::move_iterator(more.end()), std::back_inserter(table),
+                 [](const Relaxation& relaxation) { return !relaxation.steps.empty(); });
+}
+
+/// With so many significant digits, upwards.
+std::int64_t rounded_up(double value, int digits);
+
 /// All that apply to the run, those with the cheapest remedy first: what is broken, options of the run, the
 /// scheduler and processing, the links of single ranks, memory, and all links last. At most some forty.
 std::vector<Relaxation> relaxations_of(const SimulatedRun& run);
 
-/// Its part on traffic of others, and on what network cards and switches do to hold senders back: the run
-/// without that.
+// Its parts on the network.
+
+/// Without traffic of others, or what network cards and switches do to hold senders back; with packets spread
+/// over several ways between switches.
 std::vector<Relaxation> network_relaxations(const SimulatedRun& run);
-
-/// Its part on what receiving hosts have no room for: packets in rings of NICs, datagrams in sockets.
-std::vector<Relaxation> host_relaxations(const core::HostPlan& hosts);
-
-/// Its part on several ways between switches, of which flows take one each: none where packets are spread
-/// already, or have one way only.
-std::vector<Relaxation> spreading_relaxations(const SimulatedRun& run);
-
-/// Its part on cables between switches: each that is slower than the others, then all.
-std::vector<Relaxation> cable_relaxations(const core::NetworkPlan& network);
-
-/// Its part on memory of switches and hosts.
+/// Faster links for ranks whose links are slower than those of the others.
+std::vector<Relaxation> own_link_relaxations(const core::NetworkPlan& network);
+/// More memory of switches, and more room at receiving hosts: packets in rings of NICs, datagrams in sockets.
 std::vector<Relaxation> memory_relaxations(const SimulatedRun& run);
+/// All links of a role, then cables between switches: each that is slower than the others, then all.
+std::vector<Relaxation> link_relaxations(const core::NetworkPlan& network);
 
 /// Its part on disturbances, the run without them. One for all of one kind and node; where several nodes have
 /// some of one kind, also one for all of them. At most some twenty.

@@ -29,11 +29,42 @@ class SetOracle {
           producers_(plan.producers) {}
 
     /// For each producer in the order of its events' numbers.
-    void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at);
-    /// Bytes of an event have left its producer, which does not keep them.
-    void left(core::Instant now, core::EventId event, core::Bytes bytes);
+    void generated(core::EventId event, core::Bytes bytes, core::Instant generated_at) {
+        if (!has_deadlines_) {
+            return;
+        }
+        ProducerEvents& producer = producers_[event.producer().value];
+        if (producer.events.empty()) {
+            producer.first = event.sequence();
+        }
+        WEIR_ASSERT(event.sequence() == producer.first + producer.events.size());
+        if (generated_at >= core::Instant{} && generated_at < end_) {
+            producer.events.push({bytes, generated_at + interval_});
+            const std::int64_t set = generated_at.ns / interval_.ns;
+            sets_ += set != producer.newest_set ? 1 : 0;
+            producer.newest_set = set;
+        } else if (!producer.events.empty()) {
+            producer.events.push({});
+        }
+    }
+    /// core::Bytes of an event have left its producer, which does not keep them.
+    void left(core::Instant now, core::EventId event, core::Bytes bytes) {
+        Event* const found = find(event);
+        if (found != nullptr && (found->left -= bytes) == core::Bytes{}) {
+            released(now, event);
+        }
+    }
     /// The producer keeps nothing of it any more.
-    void released(core::Instant now, core::EventId event);
+    void released(core::Instant now, core::EventId event) {
+        const Event* const found = find(event);
+        if (found == nullptr) {
+            return;
+        }
+        if (now > found->deadline) {
+            late_.emplace(event.producer().value, (found->deadline - interval_).ns / interval_.ns);
+        }
+        forget(event);
+    }
     void dropped(core::EventId event) { forget(event); }
     void left_over(core::EventId event) { released(core::Instant::never(), event); }
 
@@ -54,8 +85,27 @@ class SetOracle {
     };
 
     /// nullptr: it is gone, or has no deadline.
-    Event* find(core::EventId event);
-    void forget(core::EventId event);
+    Event* find(core::EventId event) {
+        ProducerEvents& producer = producers_[event.producer().value];
+        const std::uint64_t position = event.sequence() - producer.first;  // of those before: beyond all
+        if (position >= producer.events.size()) {
+            return nullptr;
+        }
+        Event& found = producer.events.at(position);
+        return found.deadline == core::Instant::never() ? nullptr : &found;
+    }
+    void forget(core::EventId event) {
+        Event* const found = find(event);
+        if (found == nullptr) {
+            return;
+        }
+        found->deadline = core::Instant::never();
+        ProducerEvents& producer = producers_[event.producer().value];
+        while (!producer.events.empty() && producer.events.front().deadline == core::Instant::never()) {
+            producer.events.pop();
+            ++producer.first;
+        }
+    }
 
     bool has_deadlines_;
     core::Duration interval_;

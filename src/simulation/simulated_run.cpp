@@ -4,15 +4,14 @@
 
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "files/formatting.hpp"
 #include "participant/exit_status.hpp"
+#include "participant/node.hpp"
 #include "participant/rank_account.hpp"
-#include "participant/row_output.hpp"
 #include "record/csv_log.hpp"
 
 namespace weir::simulation {
@@ -39,7 +38,7 @@ class Run {
     SimulationResult carry_out() {
         open_logs();
         if (!cannot_write_.empty()) {
-            return broken_off({.what = cannot_write_, .rank = {}, .role = {}, .host = {}});
+            return broken_off({.what = cannot_write_});
         }
         Simulator simulator({.plan = run_.run.plan,
                              .network = run_.network,
@@ -68,8 +67,7 @@ class Run {
                 const int rank = run_.run.roles.rank(*result_.end.node);
                 return broken_off({.what = fmt::format("{} {}", rank_text(run_.run, rank), result_.end.what),
                                    .rank = rank,
-                                   .role = files::node_text(*result_.end.node),
-                                   .host = {}});
+                                   .role = files::node_text(*result_.end.node)});
             }
             case SimulationEnd::Kind::rule_broken:
                 result_.end.what = "a rule was broken " + result_.end.what;
@@ -81,7 +79,7 @@ class Run {
                 }
                 break;
         }
-        return broken_off({.what = result_.end.what, .rank = {}, .role = {}, .host = {}});
+        return broken_off({.what = result_.end.what});
     }
 
   private:
@@ -172,11 +170,7 @@ class Run {
             note(report_.write_traffic());
         }
         show::RunRecord record = report_.complete(collector_);
-        if (watchers_.causes) {
-            if (const auto causes = watchers_.causes(record)) {
-                report_.judge_again(record, *causes);
-            }
-        }
+        report_.explain(record, watchers_.causes);
         const int status = report_.exit_status(record);
         result_.unmet_requirements = report_.unmet_requirements(record);
         return finish(std::move(record), status);

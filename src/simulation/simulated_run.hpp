@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/network_plan.hpp"
-#include "judge/causes.hpp"
 #include "participant/run_description.hpp"
 #include "participant/run_record_builder.hpp"
 #include "record/second_collector.hpp"
@@ -38,9 +37,8 @@ struct Watchers {
     std::function<int(core::Instant now)> interruption;
     /// Asked as often, with what has happened so far: false ends the run.
     std::function<bool(const Simulator&)> worth_going_on{};
-    /// Asked once with the record of a run that reached its end, before it is written: causes that take the
-    /// place of what the rows show (counterfactuals.hpp); nothing: the rows' stay.
-    std::function<std::optional<std::vector<judge::NamedCause>>(const show::RunRecord&)> causes{};
+    /// Asked once, with the record of a run that reached its end, before it is written.
+    participant::ExplainRun causes{};
 };
 
 struct SimulationResult {

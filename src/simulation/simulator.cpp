@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "core/scheduler.hpp"
 #include "files/formatting.hpp"
@@ -177,7 +175,11 @@ void Simulator::step(Instant limit) {
     } else if (in_network <= next) {
         network_->advance(now_);
     } else {
-        handle_deadline(deadlines_.top());
+        const FlatNode node = deadlines_.top();
+        if (row_.is_producer(node)) {
+            network_->report_left(now_, node);  // what is generated now meets the backlog of now
+        }
+        turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
     }
 }
 
@@ -198,34 +200,26 @@ void Simulator::handle(const QueueEvent& event) {
     }
     switch (static_cast<Kind>(event.kind())) {
         case Kind::message:
-            message_arrived(event.a());
-            return;
+            return message_arrived(event.a());
         case Kind::handled:
-            message_handled(event.a());
-            return;
+            return message_handled(event.a());
         case Kind::heartbeat:
-            send_heartbeats();
-            return;
+            return send_heartbeats();
         case Kind::second:
-            close_rows();
-            return;
+            return close_rows();
         case Kind::switch_row:
-            close_switch_rows();
-            return;
+            return close_switch_rows();
         case Kind::producers_begin:
             for (FlatNode node = row_.producer(0); row_.is_producer(node); ++node) {
                 turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
             }
             return;
         case Kind::disturbance_begins:
-            disturb(event.a(), true);
-            return;
+            return disturb(event.a(), true);
         case Kind::disturbance_ends:
-            disturb(event.a(), false);
-            return;
+            return disturb(event.a(), false);
         case Kind::noticed:
-            notice_silence(event.a());
-            return;
+            return notice_silence(event.a());
     }
 }
 
@@ -263,14 +257,6 @@ void Simulator::record_socket(FlatNode node) {
     if (state && !nodes_[node]->finished()) {
         consumer(node).record_socket(now_, *state);
     }
-}
-
-void Simulator::handle_deadline(FlatNode node) {
-    if (row_.is_producer(node)) {
-        // What is generated now meets the backlog of now.
-        network_->report_left(now_, node);
-    }
-    turn(node, [&](core::Actions& out) { nodes_[node]->on_time(now_, out); });
 }
 
 void Simulator::set_deadline(FlatNode node) {

@@ -24,10 +24,8 @@
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
-#include "participant/consumer_node.hpp"
-#include "participant/producer_node.hpp"
-#include "participant/row_output.hpp"
-#include "participant/scheduler_node.hpp"
+#include "participant/node.hpp"
+#include "participant/rank_node.hpp"
 #include "record/latencies.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/disturbance.hpp"
@@ -51,6 +49,7 @@ struct SimulationEnd {
     std::optional<core::NodeId> node;  ///< node_died
 };
 
+// More functions: it is what the network reports to, and has one for each kind of event and of disturbance.
 class Simulator final : private NetworkClient {
   public:
     using SchedulerMaker = std::function<std::unique_ptr<participant::SchedulerNode>(
@@ -145,7 +144,6 @@ class Simulator final : private NetworkClient {
     void close_rows();
     void close_switch_rows();
     void record_socket(FlatNode node);
-    void handle_deadline(FlatNode node);
     void set_deadline(FlatNode node);
     [[nodiscard]] bool finished() const;
     void finish();
@@ -201,7 +199,6 @@ class Simulator final : private NetworkClient {
     void go_on(FlatNode node);
     void drop_messages(FlatNode node);
     void notice_silence(FlatNode node);
-    void note_losses();
 
     Setup setup_;
     const core::Plan& plan_;

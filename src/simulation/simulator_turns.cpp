@@ -35,7 +35,11 @@ void Simulator::carry_out(FlatNode node) {
     if (name.role == Role::producer && !nodes_[node]->finished()) {
         checker_.backlog_claimed({name.index}, producer(node).backlog());
     } else if (name.role == Role::scheduler) {
-        note_losses();
+        for (const core::Observation& observation : actions_.observations) {
+            if (observation.kind == core::Observation::Kind::consumer_lost) {
+                silent_since_.push_back(conditions_[row_.flat(observation.peer)].silent_since);
+            }
+        }
         checker_.scheduler_decided();
     }
     for (const core::Fault& fault : actions_.faults) {

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "core/switch_memory.hpp"
-#include "simulation/switched_topology.hpp"
 
 namespace weir::simulation {
 
@@ -22,6 +21,14 @@ namespace {
 
 constexpr LinkIndex reverse(LinkIndex link) {
     return link ^ 1U;
+}
+
+template <typename Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
+    std::vector<std::string> names;
+    std::transform(all.begin(), all.end(), std::back_inserter(names),
+                   [](const Named& one) { return one.name; });
+    return names;
 }
 
 core::Duration nanoseconds(Picoseconds time) {
@@ -98,15 +105,26 @@ SwitchedCounters::SwitchedCounters(const Setup& setup)
     }
     last_at_.resize(switches_.size(), network_.now());
     for (std::uint32_t nic = 0; nic < most_nics; ++nic) {
-        add_traffic(nic);
-        if (plan_.framing != core::Framing::tcp) {
+        // RDMA devices and interfaces name the same differently.
+        const bool tcp = plan_.framing == core::Framing::tcp;
+        add_carried(nic, tcp ? "rx" : "port_rcv", tcp ? "tx" : "port_xmit", 0, packet::priority_count - 1);
+        if (!tcp) {
             add_queue_pairs(nic);
         } else if (nic == 0) {
             add_tcp();
         }
-        add_ring(nic);
+        if (plan_.fabric.hosts.ring_packets > 0) {
+            // As the driver mlx5 counts packets for which its receive ring had no room.
+            add(nic, "rx_out_of_buffer",
+                [this](const Nic& its, Picoseconds) { return network_.queue_counts(its.node).ring_dropped; });
+        }
         add_pauses(nic);
-        add_classes(nic);
+        // As the driver mlx5 counts traffic by priority.
+        for (const record::CountedClass& one : classes_) {
+            const auto priority = static_cast<Priority>(one.priority);
+            add_carried(nic, fmt::format("rx_prio{}", priority), fmt::format("tx_prio{}", priority), priority,
+                        priority);
+        }
     }
 }
 
@@ -115,21 +133,11 @@ void SwitchedCounters::add(std::uint32_t nic, std::string_view name, Read read) 
 }
 
 std::vector<std::string> SwitchedCounters::hosts() const {
-    std::vector<std::string> names;
-    names.reserve(hosts_.size());
-    for (const Host& host : hosts_) {
-        names.push_back(host.name);
-    }
-    return names;
+    return names_of(hosts_);
 }
 
 std::vector<std::string> SwitchedCounters::host_columns() const {
-    std::vector<std::string> names;
-    names.reserve(columns_.size());
-    for (const CounterColumn& column : columns_) {
-        names.push_back(column.name);
-    }
-    return names;
+    return names_of(columns_);
 }
 
 record::SwitchPort SwitchedCounters::port_to(LinkIndex link) const {
@@ -189,30 +197,16 @@ std::vector<record::ParallelLinks> SwitchedCounters::parallel_links() const {
 
 // Hosts
 
-packet::Carried SwitchedCounters::sent(LinkIndex link) const {
-    packet::Carried sum;
-    for (Priority priority = 0; priority < packet::priority_count; ++priority) {
-        sum.packets += network_.counts(link, priority).packets;
-        sum.bytes += network_.counts(link, priority).bytes;
-    }
-    return sum;
-}
-
-packet::Carried SwitchedCounters::arrived(LinkIndex link) const {
-    packet::Carried sum;
-    for (Priority priority = 0; priority < packet::priority_count; ++priority) {
-        const packet::Carried of_priority = arrived(link, priority);
-        sum.packets += of_priority.packets;
-        sum.bytes += of_priority.bytes;
-    }
-    return sum;
+packet::Carried SwitchedCounters::sent(LinkIndex link, Priority priority) const {
+    const packet::LinkCounts& counts = network_.counts(link, priority);
+    return {counts.packets, counts.bytes};
 }
 
 packet::Carried SwitchedCounters::arrived(LinkIndex link, Priority priority) const {
-    const packet::LinkCounts& sent = network_.counts(link, priority);
+    const packet::Carried all = sent(link, priority);
     const packet::Carried& lost = network_.losses(link).on_link.of[priority];
     const packet::Carried& under_way = on_the_way_[link].of[priority];
-    return {sent.packets - under_way.packets - lost.packets, sent.bytes - under_way.bytes - lost.bytes};
+    return {all.packets - under_way.packets - lost.packets, all.bytes - under_way.bytes - lost.bytes};
 }
 
 void SwitchedCounters::read_all(Picoseconds now) {
@@ -245,19 +239,24 @@ record::LossReactions SwitchedCounters::loss_reactions() const {
     return reactions;
 }
 
-void SwitchedCounters::add_traffic(std::uint32_t nic) {
-    // RDMA devices and interfaces name the same differently.
-    const bool tcp = plan_.framing == core::Framing::tcp;
-    const char* receive = tcp ? "rx" : "port_rcv";
-    const char* transmit = tcp ? "tx" : "port_xmit";
-    add(nic, fmt::format("{}_bytes", receive),
-        [this](const Nic& its, Picoseconds) { return arrived(its.down).bytes; });
-    add(nic, fmt::format("{}_packets", receive),
-        [this](const Nic& its, Picoseconds) { return arrived(its.down).packets; });
-    add(nic, fmt::format("{}_bytes", transmit),
-        [this](const Nic& its, Picoseconds) { return sent(its.up).bytes; });
-    add(nic, fmt::format("{}_packets", transmit),
-        [this](const Nic& its, Picoseconds) { return sent(its.up).packets; });
+/// What came and went of these priorities.
+void SwitchedCounters::add_carried(std::uint32_t nic, const std::string& came, const std::string& went,
+                                   Priority first, Priority last) {
+    const auto counter = [&](const std::string& name, auto count, auto packet::Carried::* part) {
+        add(nic, name, [first, last, count, part](const Nic& its, Picoseconds) {
+            packet::Carried sum;
+            for (Priority priority = first; priority <= last; ++priority) {
+                sum += count(its, priority);
+            }
+            return sum.*part;
+        });
+    };
+    const auto arrives = [this](const Nic& its, Priority priority) { return arrived(its.down, priority); };
+    const auto leaves = [this](const Nic& its, Priority priority) { return sent(its.up, priority); };
+    counter(came + "_bytes", arrives, &packet::Carried::bytes);
+    counter(came + "_packets", arrives, &packet::Carried::packets);
+    counter(went + "_bytes", leaves, &packet::Carried::bytes);
+    counter(went + "_packets", leaves, &packet::Carried::packets);
 }
 
 void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
@@ -283,14 +282,6 @@ void SwitchedCounters::add_queue_pairs(std::uint32_t nic) {
     }
     if (plan_.fabric.nics.control == core::PairControl::swift) {
         add(nic, "rp_window_cuts", [this](const Nic& its, Picoseconds) { return cuts_[its.node.value]; });
-    }
-}
-
-/// As the driver mlx5 counts packets for which its receive ring had no room.
-void SwitchedCounters::add_ring(std::uint32_t nic) {
-    if (plan_.fabric.hosts.ring_packets > 0) {
-        add(nic, "rx_out_of_buffer",
-            [this](const Nic& its, Picoseconds) { return network_.queue_counts(its.node).ring_dropped; });
     }
 }
 
@@ -333,27 +324,6 @@ void SwitchedCounters::add_pauses(std::uint32_t nic) {
         for (const char* name : {"rx_pause_ctrl_phy", "tx_pause_ctrl_phy"}) {
             add(nic, name, [](const Nic&, Picoseconds) { return 0; });
         }
-    }
-}
-
-/// As the driver mlx5 counts traffic by priority.
-void SwitchedCounters::add_classes(std::uint32_t nic) {
-    for (const record::CountedClass& one : classes_) {
-        const auto priority = static_cast<Priority>(one.priority);
-        const auto counter = [&](const char* form, Read read) {
-            add(nic, fmt::format(fmt::runtime(form), priority), std::move(read));
-        };
-        counter("rx_prio{}_bytes",
-                [this, priority](const Nic& its, Picoseconds) { return arrived(its.down, priority).bytes; });
-        counter("rx_prio{}_packets", [this, priority](const Nic& its, Picoseconds) {
-            return arrived(its.down, priority).packets;
-        });
-        counter("tx_prio{}_bytes", [this, priority](const Nic& its, Picoseconds) {
-            return network_.counts(its.up, priority).bytes;
-        });
-        counter("tx_prio{}_packets", [this, priority](const Nic& its, Picoseconds) {
-            return network_.counts(its.up, priority).packets;
-        });
     }
 }
 

@@ -14,8 +14,8 @@
 #include "packet/topology.hpp"
 #include "record/switch_counters.hpp"
 #include "simulation/device_names.hpp"
-#include "simulation/failure_account.hpp"
 #include "simulation/network.hpp"
+#include "simulation/network_failures.hpp"
 
 namespace weir::simulation {
 
@@ -48,6 +48,7 @@ class SwitchedCounters {
 
     /// Running counts of a host, by column. Replaces `values`.
     void read_host(core::Instant at, std::size_t host, std::vector<std::uint64_t>& values);
+    [[nodiscard]] const packet::PacketNetwork& packets() const { return network_; }
     [[nodiscard]] FailureAccount& failures() { return failures_; }
     /// What senders did about losses so far.
     [[nodiscard]] record::LossReactions loss_reactions() const;
@@ -80,19 +81,17 @@ class SwitchedCounters {
         packet::Carried received;
     };
 
-    void add_traffic(std::uint32_t nic);
+    void add_carried(std::uint32_t nic, const std::string& came, const std::string& went,
+                     packet::Priority first, packet::Priority last);
     void add_pauses(std::uint32_t nic);
-    void add_classes(std::uint32_t nic);
     void add_queue_pairs(std::uint32_t nic);
     void add_tcp();
-    void add_ring(std::uint32_t nic);
     void add(std::uint32_t nic, std::string_view name, Read read);
     [[nodiscard]] record::SwitchPort port_to(packet::LinkIndex link) const;
     [[nodiscard]] packet::Picoseconds since_begin(core::Instant now) const {
         return packet::Picoseconds::of(now - begin_);
     }
-    [[nodiscard]] packet::Carried sent(packet::LinkIndex link) const;
-    [[nodiscard]] packet::Carried arrived(packet::LinkIndex link) const;
+    [[nodiscard]] packet::Carried sent(packet::LinkIndex link, packet::Priority priority) const;
     [[nodiscard]] packet::Carried arrived(packet::LinkIndex link, packet::Priority priority) const;
     void read_all(packet::Picoseconds now);
     [[nodiscard]] record::SwitchRow read_port(packet::LinkIndex link, packet::Priority priority,

@@ -23,6 +23,7 @@
 #include "core/actions.hpp"
 #include "core/memory_need.hpp"
 #include "core/plan.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::transport {
 
@@ -68,5 +69,9 @@ void encode_header(std::span<std::byte, header_bytes> out, const core::ChunkDesc
 /// Reads only bytes of `received`; never fails otherwise than by its result.
 DecodedHeader decode_header(std::span<const std::byte> received, const ChunkBounds& bounds,
                             core::Verify verify);
+
+/// `message` is header and payload, all bytes that have arrived by the transport's account.
+[[nodiscard]] ChunkArrived inspect_chunk(std::span<const std::byte> message, core::PlaceId place, Rank source,
+                                         const ChunkBounds& bounds, core::Verify verify);
 
 }  // namespace weir::transport

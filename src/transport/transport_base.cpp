@@ -54,8 +54,7 @@ std::size_t TransportBase::packets_under_way() const {
 }
 
 std::unique_ptr<Warmup> TransportBase::make_warmup() {
-    return std::make_unique<ChunkWarmup>(
-        Warmup::Parts{*this, self_, roles_, plan_, buffers_, connections_per_pair()});
+    return make_chunk_warmup(Warmup::Parts{*this, self_, roles_, plan_, buffers_, connections_per_pair()});
 }
 
 void TransportBase::begin_warmup() {

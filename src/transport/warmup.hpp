@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/plan.hpp"
@@ -96,43 +97,6 @@ class Warmup {
 };
 
 /// For transports whose chunks go into places.
-class ChunkWarmup final : public Warmup {
-  public:
-    explicit ChunkWarmup(const Parts& parts);
-
-  private:
-    /// A producer's. Of a transfer all chunks go to one place, as in the run.
-    struct Stream {
-        std::int64_t quota = 0;  ///< chunks of transfers that it has not begun
-        std::uint32_t under_way = 0;
-        std::int64_t rest = 0;  ///< of its transfer
-        core::ConsumerId to;
-        std::int64_t buffer = 0;  ///< of the consumer's, for the next chunk
-    };
-    struct Pair {
-        std::int64_t greetings = 0;  ///< producer: that came; each is leave for some chunks more
-        std::int64_t chunks = 0;     ///< of transfers that were begun; consumer: that came
-    };
-
-    void exchange(const Polled& found) override;
-    [[nodiscard]] std::int64_t data_done() const override { return done_; }
-    [[nodiscard]] std::int64_t data_total() const override;
-    void greeted_by(core::NodeId from) override;
-    void open_places();
-    void receive(const ChunkArrived& chunk);
-    void send();
-    bool begin_transfer(Stream& stream);
-    void send_chunk(core::StreamId id, Stream& stream);
-
-    std::int64_t per_pair_;
-    std::int64_t per_place_;     ///< buffers
-    std::int64_t per_greeting_;  ///< chunks
-    std::int64_t done_ = 0;      ///< chunks that have left or come
-    std::vector<Pair> pairs_;    ///< by index of the other role
-    std::vector<Stream> streams_;
-    std::int64_t handed_over_ = 0;
-    std::uint32_t next_consumer_ = 0;
-    bool open_ = false;
-};
+std::unique_ptr<Warmup> make_chunk_warmup(const Warmup::Parts& parts);
 
 }  // namespace weir::transport

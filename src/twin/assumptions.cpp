@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <optional>
+#include <string>
+
+#include "record/quantiles.hpp"
 
 namespace weir::twin {
 
@@ -19,8 +22,30 @@ constexpr std::size_t most_stalls = 400;
 struct Moved {
     std::vector<double> bits;
     std::vector<double> seconds;
+    std::vector<std::string> hosts;  ///< empty: not known
 
-    [[nodiscard]] double rate(std::size_t i) const { return seconds[i] > 0 ? bits[i] / seconds[i] : 0; }
+    /// Of the link, which ranks of the same host share.
+    [[nodiscard]] double rate(std::size_t i) const {
+        double all_bits = 0;
+        double all_seconds = 0;
+        for (const std::size_t rank : sharing(i)) {
+            all_bits += bits[rank];
+            all_seconds += seconds[rank];
+        }
+        return all_seconds > 0 ? all_bits / all_seconds : 0;
+    }
+    [[nodiscard]] std::vector<std::size_t> sharing(std::size_t i) const {
+        if (hosts[i].empty()) {
+            return {i};
+        }
+        std::vector<std::size_t> ranks;
+        for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+            if (hosts[rank] == hosts[i]) {
+                ranks.push_back(rank);
+            }
+        }
+        return ranks;
+    }
 };
 
 Moved moved_by(const ShownRun& run, core::Role role) {
@@ -28,25 +53,52 @@ Moved moved_by(const ShownRun& run, core::Role role) {
     const std::size_t count = role == core::Role::producer ? run.producers : run.consumers;
     moved.bits.resize(count);
     moved.seconds.resize(count);
+    moved.hosts.resize(count);
     for (const ShownRank& rank : run.ranks) {
         if (rank.node.role == role) {
             moved.bits[rank.node.index] = rank.bits_per_second * rank.measured_s;
             moved.seconds[rank.node.index] = rank.moving_s;
+            moved.hosts[rank.node.index] = rank.host;
         }
     }
     return moved;
 }
 
-double median(std::vector<double> values) {
-    if (values.empty()) {
-        return 0;
+/// Nothing: all seconds are alike, or slow ones come again and again.
+std::optional<SlowedLink> slowed_link(const ShownRank& rank) {
+    constexpr double used_s = 0.1;  ///< a second in which less was under way shows no speed
+    constexpr double slow = 0.6;    ///< of the usual rate
+    std::vector<ShownSecond> seconds;
+    std::vector<double> rates;
+    for (const ShownSecond& second : rank.seconds) {
+        if (second.moving_s >= used_s) {
+            seconds.push_back(second);
+            rates.push_back(second.bits / second.moving_s);
+        }
     }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    if (seconds.size() < 3) {
+        return std::nullopt;
+    }
+    const double most = *std::max_element(rates.begin(), rates.end());
+    const auto is_slow = [&](double rate) { return rate < slow * most; };
+    const auto first = std::find_if(rates.begin(), rates.end(), is_slow);
+    const auto after = std::find_if_not(first, rates.end(), is_slow);
+    if (first == rates.end() || first == rates.begin() || std::any_of(after, rates.end(), is_slow)) {
+        return std::nullopt;
+    }
+    const auto place = [&](auto it) { return static_cast<std::size_t>(it - rates.begin()); };
+    // In the first one it was fast for a while, if it is not as slow as the next.
+    const double usual = record::median_of(std::vector<double>(rates.begin(), first));
+    const double least = *std::min_element(first, after);
+    const double fast_s = std::clamp((*first - least) / std::max(usual - least, 1.0), 0.0, 1.0);
+    return SlowedLink{.node = rank.node,
+                      .begin_s = seconds[place(first)].second + fast_s,
+                      .end_s = seconds[place(after) - 1].second + 1,
+                      .factor = std::clamp(least / usual, 1e-4, 1.0)};
 }
 
-/// Ranks that are alike; one that is not is alone.
+/// Ranks that are alike; one that is not is alone, or with those of its host. Without those that moved
+/// nothing, of which nothing is known.
 std::vector<std::vector<std::size_t>> groups_of(const Moved& moved) {
     std::vector<double> rates;
     for (std::size_t i = 0; i < moved.bits.size(); ++i) {
@@ -54,14 +106,14 @@ std::vector<std::vector<std::size_t>> groups_of(const Moved& moved) {
             rates.push_back(moved.rate(i));
         }
     }
-    const double usual = median(std::move(rates));
+    const double usual = rates.empty() ? 0 : record::median_of(std::move(rates));
     std::vector<std::vector<std::size_t>> groups(1);
     for (std::size_t i = 0; i < moved.bits.size(); ++i) {
         const double rate = moved.rate(i);
-        if (rate == 0 || (rate >= alike * usual && rate <= usual / alike)) {
+        if (rate >= alike * usual && rate <= usual / alike) {
             groups.front().push_back(i);
-        } else {
-            groups.push_back({i});
+        } else if (rate > 0 && moved.sharing(i).front() == i) {
+            groups.push_back(moved.sharing(i));
         }
     }
     return groups;
@@ -81,24 +133,62 @@ double rate_of(const Moved& moved, const std::vector<std::size_t>& group) {
 }
 
 /// By how much the links of a group must be faster. Where less was moved in all, or more, that decides: for
-/// how long something was on its way is known less well than how much of it there was.
-double missing_speed(const Moved& wanted, const Moved& found, const std::vector<std::size_t>& group) {
+/// how long something was on its way is known less well than how much of it there was. But not over links
+/// that were idle for most of the time: how much they moved was decided elsewhere.
+double missing_speed(const Moved& wanted, const Moved& found, const std::vector<std::size_t>& group,
+                     double duration_s) {
+    constexpr double idle = 0.3;
     const double rate = rate_of(found, group);
     const double bits = sum_of(found.bits, group);
     if (rate <= 0 || bits <= 0 || rate_of(wanted, group) <= 0) {
         return 1;
     }
     const double amount = sum_of(wanted.bits, group) / bits;
-    return std::abs(amount - 1) < agree ? rate_of(wanted, group) / rate : amount;
+    const bool was_idle =
+        sum_of(wanted.seconds, group) < idle * duration_s * static_cast<double>(group.size());
+    return std::abs(amount - 1) < agree || was_idle ? rate_of(wanted, group) / rate : amount;
 }
 
-std::vector<double> least_links(const ShownRun& run, core::Role role) {
-    const Moved moved = moved_by(run, role);
-    std::vector<double> links(moved.bits.size(), fastest_link);
-    for (const auto& group : groups_of(moved)) {
+/// What the links carried, without the seconds in which they were slower.
+Moved moved_at_full_speed(const ShownRun& run, core::Role role, const std::vector<SlowedLink>& slowed) {
+    Moved moved = moved_by(run, role);
+    for (const SlowedLink& link : slowed) {
+        for (const ShownRank& rank : run.ranks) {
+            for (const ShownSecond& second : rank.seconds) {
+                if (rank.node == link.node && rank.node.role == role && second.second + 1 > link.begin_s &&
+                    second.second < link.end_s) {
+                    moved.bits[rank.node.index] -= second.bits;
+                    moved.seconds[rank.node.index] -= second.moving_s;
+                }
+            }
+        }
+    }
+    return moved;
+}
+
+/// What interfaces say, less the headers of packets of 4096 bytes; where it is not known, any speed.
+std::vector<double> interface_links(const ShownRun& run, core::Role role) {
+    constexpr double payload = 0.98;
+    std::vector<double> links(role == core::Role::producer ? run.producers : run.consumers, fastest_link);
+    for (const ShownRank& rank : run.ranks) {
+        if (rank.node.role == role && rank.interface_bits_per_second > 0) {
+            links[rank.node.index] = payload * rank.interface_bits_per_second;
+        }
+    }
+    return links;
+}
+
+std::vector<double> least_links(const ShownRun& run, core::Role role, const Assumptions& assumptions) {
+    const Moved moved = moved_at_full_speed(run, role, assumptions.slowed_links);
+    std::vector<double> links = interface_links(run, role);
+    const auto groups = groups_of(moved);
+    for (const auto& group : groups) {
+        if (assumptions.limits.exceptions && &group == &groups.front()) {
+            continue;
+        }
         const double rate = rate_of(moved, group);
         for (const std::size_t i : group) {
-            links[i] = rate > 0 ? std::clamp(rate, slowest_link, fastest_link) : fastest_link;
+            links[i] = rate > 0 ? std::clamp(rate, slowest_link, fastest_link) : links[i];
         }
     }
     return links;
@@ -121,15 +211,19 @@ void read_processing(const ShownRun& run, Assumptions& assumptions) {
             means.push_back(rank.processing_s / rank.processed_events);
         }
     }
-    const double usual = median(means);
+    // The lower one of two in the middle: of two consumers one may be slow.
+    const auto middle = means.begin() + static_cast<std::ptrdiff_t>((means.size() - 1) / 2);
+    std::nth_element(means.begin(), middle, means.end());
+    const double usual = *middle;
     double others_s = 0;
     double others = 0;
     for (const ShownRank& rank : run.ranks) {
-        if (rank.node.role != core::Role::consumer || rank.processed_events < 20) {
+        if (rank.node.role != core::Role::consumer || rank.processed_events < 5) {
             continue;
         }
+        // Far beyond the standard error of times that are drawn from an exponential distribution.
         const double ratio = rank.processing_s / rank.processed_events / usual;
-        if (ratio > 1 / alike) {
+        if (ratio > std::max(1 / alike, 1 + 5 / std::sqrt(rank.processed_events))) {
             assumptions.slow_consumers.push_back({rank.node.index, ratio});
         } else {
             others_s += rank.processing_s;
@@ -158,18 +252,47 @@ void read_stalls(const ShownRun& run, Assumptions& assumptions) {
 
 }  // namespace
 
+namespace {
+
+/// Messages that wait behind data make slots look free for longer than the way takes: heartbeats show it.
+double longest_latency_of(const ShownRun& run) {
+    const double way_s = run.longest_way_s();
+    return way_s > 0 ? std::min(way_s, longest_latency) : longest_latency;
+}
+
+}  // namespace
+
+bool has_exceptions(const ShownRun& run) {
+    return groups_of(moved_by(run, core::Role::producer)).size() > 1 ||
+           groups_of(moved_by(run, core::Role::consumer)).size() > 1;
+}
+
+bool links_change(const ShownRun& run, core::Role role) {
+    return std::any_of(run.ranks.begin(), run.ranks.end(), [&](const ShownRank& rank) {
+        return rank.node.role == role && slowed_link(rank).has_value();
+    });
+}
+
 Assumptions assumed_of(const ShownRun& run, Limits limits) {
     Assumptions assumptions;
     assumptions.limits = limits;
-    assumptions.producer_links = limits.producer_links ? least_links(run, core::Role::producer)
-                                                       : std::vector(run.producers, fastest_link);
-    assumptions.consumer_links = limits.consumer_links ? least_links(run, core::Role::consumer)
-                                                       : std::vector(run.consumers, fastest_link);
+    for (const ShownRank& rank : run.ranks) {
+        if (limits.change && rank.node.role != core::Role::scheduler && limits.has(rank.node.role)) {
+            if (const auto slowed = slowed_link(rank)) {
+                assumptions.slowed_links.push_back(*slowed);
+            }
+        }
+    }
+    const auto links_of = [&](core::Role role) {
+        return limits.has(role) ? least_links(run, role, assumptions) : interface_links(run, role);
+    };
+    assumptions.producer_links = links_of(core::Role::producer);
+    assumptions.consumer_links = links_of(core::Role::consumer);
     const ShownRank& scheduler = run.scheduler();
     assumptions.scheduler_s = scheduler.messages > 0 ? scheduler.handling_s / scheduler.messages : 0;
     // On its way there and back; what waits in the scheduler comes out when the twin is simulated.
     assumptions.latency_s =
-        std::clamp(run.unseen_slot_s() / 2 - assumptions.scheduler_s, 0.0, longest_latency);
+        std::clamp(run.unseen_slot_s() / 2 - assumptions.scheduler_s, 0.0, longest_latency_of(run));
     read_processing(run, assumptions);
     read_stalls(run, assumptions);
     return assumptions;
@@ -191,16 +314,18 @@ bool Correction::correct_value(double& value, double ratio, Strength& strength) 
     return true;
 }
 
-bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role) {
+bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role,
+                               bool exceptions) {
     const Moved wanted = moved_by(run_, role);
     const Moved found = moved_by(twin, role);
     bool changed = false;
-    for (const auto& group : groups_of(wanted)) {
-        if (group.empty()) {
+    const auto groups = groups_of(wanted);
+    for (const auto& group : groups) {
+        if (group.empty() || (exceptions && &group == &groups.front())) {
             continue;
         }
         double link = links[group.front()];
-        if (!correct_value(link, missing_speed(wanted, found, group),
+        if (!correct_value(link, missing_speed(wanted, found, group, run_.duration_s),
                            links_[std::pair(role, group.front())])) {
             continue;
         }
@@ -216,10 +341,13 @@ bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin,
 bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
     bool changed = false;
     if (assumptions.limits.producer_links) {
-        changed = correct_links(assumptions.producer_links, twin, core::Role::producer);
+        changed = correct_links(assumptions.producer_links, twin, core::Role::producer,
+                                assumptions.limits.exceptions);
     }
     if (assumptions.limits.consumer_links) {
-        changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer) || changed;
+        changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer,
+                                assumptions.limits.exceptions) ||
+                  changed;
     }
     if (told_ == Latency::none) {
         return changed;
@@ -230,24 +358,11 @@ bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
     const double here = from_slots ? run_.unseen_slot_s() : run_.waiting_share();
     double latency = std::max(assumptions.latency_s, 1e-7);
     if (there > 0 && here > 0 && correct_value(latency, here / there, latency_)) {
-        latency = std::clamp(latency, 1e-9, longest_latency);
+        latency = std::clamp(latency, 1e-9, longest_latency_of(run_));
         changed = changed || std::abs(latency - assumptions.latency_s) > 1e-6;
         assumptions.latency_s = latency;
     }
     return changed;
-}
-
-Assumptions with_margin(const Assumptions& assumptions, double margin) {
-    Assumptions slower = assumptions;
-    for (std::vector<double>* links : {&slower.producer_links, &slower.consumer_links}) {
-        for (double& link : *links) {
-            link *= 1 - margin;
-        }
-    }
-    slower.latency_s *= 1 + margin;
-    slower.scheduler_s *= 1 + margin;
-    slower.processing_factor *= 1 + margin;
-    return slower;
 }
 
 }  // namespace weir::twin

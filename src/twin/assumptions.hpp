@@ -28,11 +28,24 @@ struct SlowConsumer {
     double factor = 1;
 };
 
-/// Whose links held data up, by assumption; those of the other role carry whatever there is.
+/// Whose links held data up, by assumption; the others carry what their interfaces say, or whatever there is.
 struct Limits {
     bool producer_links = true;
     bool consumer_links = true;
-    [[nodiscard]] int count() const { return (producer_links ? 1 : 0) + (consumer_links ? 1 : 0); }
+    bool change = false;      ///< they were slower for a part of the run, where rows look like that
+    bool exceptions = false;  ///< only those of ranks that differ from the others
+
+    [[nodiscard]] bool has(core::Role role) const {
+        return role == core::Role::producer ? producer_links : consumer_links;
+    }
+};
+
+/// A link that carried less in some seconds, one after the other, than in the rest of the run.
+struct SlowedLink {
+    core::NodeId node;
+    double begin_s = 0;
+    double end_s = 0;
+    double factor = 1;
 };
 
 struct Assumptions {
@@ -43,9 +56,16 @@ struct Assumptions {
     double scheduler_s = 0;        ///< of the scheduler, for a message
     double processing_factor = 1;  ///< of the plan's times
     std::vector<SlowConsumer> slow_consumers;
+    std::vector<SlowedLink> slowed_links;
     std::vector<ShownStall> stalls;
     std::size_t left_out_stalls = 0;  ///< too short to matter, or too many
 };
+
+/// Whether the rows of a rank of this role look as if its link had been slower for a part of the run.
+bool links_change(const ShownRun& run, core::Role role);
+
+/// Whether the link of one rank carried less, or more, than those of the others of its role.
+bool has_exceptions(const ShownRun& run);
 
 /// Needs the rows.
 Assumptions assumed_of(const ShownRun& run, Limits limits);
@@ -72,7 +92,7 @@ class Correction {
         double power = 1;
         double last = 0;  ///< logarithm of the ratio that was missing
     };
-    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role);
+    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role, bool exceptions);
     static bool correct_value(double& value, double ratio, Strength& strength);
 
     const ShownRun& run_;
@@ -80,9 +100,5 @@ class Correction {
     std::map<std::pair<core::Role, std::size_t>, Strength> links_;  ///< by the first rank of a group
     Strength latency_;
 };
-
-/// The same, with all speeds a little lower and all times a little longer: what holds with these, holds with
-/// a margin.
-Assumptions with_margin(const Assumptions& assumptions, double margin);
 
 }  // namespace weir::twin

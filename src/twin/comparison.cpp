@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "record/quantiles.hpp"
+
 namespace weir::twin {
 
 namespace {
@@ -102,9 +104,8 @@ void add_stalls(TwinComparison& comparison, const ShownRun& run) {
     for (const ShownRank& rank : run.ranks) {
         shares.push_back(100 * rank.stalled_s / std::max(rank.measured_s, 1e-9));
     }
-    const auto middle = shares.begin() + static_cast<std::ptrdiff_t>(shares.size() / 2);
-    std::nth_element(shares.begin(), middle, shares.end());
-    comparison.figures.push_back(absolute(stalls_name, "%", *middle, 0, stalled_tolerance));
+    const double usual = record::median_of(std::move(shares));
+    comparison.figures.push_back(absolute(stalls_name, "%", usual, 0, stalled_tolerance));
 }
 
 }  // namespace
@@ -117,6 +118,28 @@ double Figure::excess() const {
 
 bool TwinComparison::near() const {
     return std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.near(); });
+}
+
+namespace {
+
+bool is_of_links(const Figure& figure) {
+    return figure.name == producer_links_name || figure.name == consumer_links_name;
+}
+
+}  // namespace
+
+bool TwinComparison::has_slow_links() const {
+    return std::any_of(figures.begin(), figures.end(), is_of_links);
+}
+
+double TwinComparison::misfit() const {
+    constexpr double most = 6;  ///< tolerances: a figure that is farther off says no more
+    double sum = 0;
+    for (const Figure& figure : figures) {
+        const double excess = is_of_links(figure) ? 0 : std::min(figure.excess(), most);
+        sum += excess * excess;
+    }
+    return sum;
 }
 
 const Figure& TwinComparison::worst() const {

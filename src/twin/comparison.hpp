@@ -27,6 +27,10 @@ struct Figure {
 struct TwinComparison {
     std::vector<Figure> figures;
     [[nodiscard]] bool near() const;
+    /// How far off it is in all figures at once: the squares of their excesses, of interfaces left out.
+    [[nodiscard]] double misfit() const;
+    /// Links are assumed to be slower than their interfaces.
+    [[nodiscard]] bool has_slow_links() const;
     /// What differs most for its tolerance.
     [[nodiscard]] const Figure& worst() const;
 };

@@ -108,20 +108,26 @@ void spread_stalls(const ShownRank& rank, std::vector<ShownStall> longest, Shown
 
 void read_rows(ShownRun& run, std::size_t index, std::string_view csv) {
     ShownRank& rank = run.ranks.at(index);
-    rank.processed_events = rank.handling_s = rank.messages = 0;
+    rank.processed_events = rank.processing_s = rank.handling_s = rank.messages = 0;
+    rank.seconds.clear();
+    const bool sends = rank.node.role == core::Role::producer;
     std::vector<ShownStall> longest;
     Rows rows(rank.file, csv);
     while (rows.next()) {
         const double second = rows.number_or_0("second");
         const double gap_s = rows.number_or_0("poll_gap_max_us") * 1e-6;
-        if (gap_s >= record::PollGaps::stall.in_seconds() && rows.text("phase") != "drain") {
-            const double end_s = rows.number("poll_gap_end_s").value_or(0.5);
-            longest.push_back({rank.node, second + std::clamp(end_s, 0.0, 1.0), gap_s});
+        const double end_s = second + std::clamp(rows.number("poll_gap_end_s").value_or(0.5), 0.0, 1.0);
+        // One that ends in the drain matters if it began before.
+        if (gap_s >= record::PollGaps::stall.in_seconds() && end_s - gap_s < run.duration_s) {
+            longest.push_back({rank.node, end_s, gap_s});
         }
+        rank.processed_events += rows.number_or_0("processed_events");
+        rank.processing_s += rows.number_or_0("processing_s");
         if (rows.text("phase") != "measure") {
             continue;
         }
-        rank.processed_events += rows.number_or_0("processed_events");
+        rank.seconds.push_back({second, 8 * rows.number_or_0(sends ? "sent_bytes" : "received_bytes"),
+                                rows.number_or_0(sends ? "sending_s" : "receiving_s")});
         rank.handling_s += rows.number_or_0("handling_s");
         rank.messages += rows.number_or_0("ready_messages") + rows.number_or_0("offer_messages") +
                          rows.number_or_0("done_messages");

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "files/formatting.hpp"
 #include "record/host_counters.hpp"
 
 namespace weir::twin {
@@ -108,10 +109,8 @@ ShownTimes read_times(const RecordValue& latency, const char* name) {
 
 core::Role role_of(const RecordValue& rank) {
     const std::string name = rank.at("role").text();
-    for (const core::Role role : {core::Role::producer, core::Role::consumer, core::Role::scheduler}) {
-        if (name == core::role_name(role)) {
-            return role;
-        }
+    if (const auto role = files::role_named(name)) {
+        return *role;
     }
     throw Unreadable(fmt::format("run.json: there is no role '{}'", name));
 }
@@ -120,6 +119,7 @@ ShownRank read_rank(const RecordValue& from) {
     ShownRank rank;
     rank.node = {role_of(from), from.at("index").index()};
     rank.host = from.text_or_empty("host");
+    rank.leaf = from.text_or_empty("leaf");
     rank.file = from.at("file").text();
     rank.measured_s = from.at("measured_s").number();
     rank.stalled_s = from.number_or_0("stalled_s");
@@ -130,6 +130,9 @@ ShownRank read_rank(const RecordValue& from) {
     if (rank.node.role == core::Role::scheduler) {
         return rank;
     }
+    const double to_us = load.number_or_0("heartbeat_to_leader_us_p75");
+    const double from_us = load.number_or_0("heartbeat_from_leader_us_p75");
+    rank.way_s = 1e-6 * (to_us > 0 && from_us > 0 ? std::min(to_us, from_us) : std::max(to_us, from_us));
     const bool sends = rank.node.role == core::Role::producer;
     rank.bits_per_second = from.number_or_0("mean_bits_per_second");
     const RecordValue moved = from.at(sends ? "sent" : "received");
@@ -235,9 +238,7 @@ void read_plan(const RecordValue& plan, ShownRun& run) {
         }
     }
     if (plan.text_or_empty("transport") == "datagram") {
-        throw Unreadable(
-            "there is no twin of a run with --transport datagram: a twin loses nothing on the way, and has "
-            "no datagrams");
+        run.no_twin = "a simulation of what it showed has no datagrams, and loses nothing on the way";
     }
     const RecordValue resolved = plan.at("resolved");
     run.interval_s = resolved.at("interval_s").number();
@@ -285,12 +286,30 @@ double ShownRun::unseen_slot_s() const {
     return events > 0 ? free / events : 0;
 }
 
+double ShownRun::longest_way_s() const {
+    constexpr double bucket = 2;  ///< delays are counted to a factor of two
+    constexpr double nap_s =
+        2.5e-3;  ///< the longest of an idle rank (host/idle.hpp), and what it takes to wake
+    double shortest = 0;
+    for (const ShownRank& rank : ranks) {
+        shortest = rank.way_s > 0 && (shortest == 0 || rank.way_s < shortest) ? rank.way_s : shortest;
+    }
+    return clock_error_s > 0 ? std::min(bucket * shortest, bucket * clock_error_s + nap_s)
+                             : bucket * shortest;
+}
+
 double ShownRun::waiting_share() const {
     double sum = 0;
     for (const ShownRank& rank : ranks) {
         sum += rank.waiting_for_slot + rank.waiting_for_grant;
     }
     return sum / std::max(1U, producers);
+}
+
+bool ShownRun::has_one_leaf() const {
+    return !ranks.empty() && !ranks.front().leaf.empty() &&
+           std::all_of(ranks.begin(), ranks.end(),
+                       [&](const ShownRank& rank) { return rank.leaf == ranks.front().leaf; });
 }
 
 bool ShownRun::hosts_known() const {
@@ -328,6 +347,7 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     if (record.has("recovery")) {
         read_losses(record.at("recovery"), run);
     }
+    run.clock_error_s = record.has("clock") ? 1e-6 * record.at("clock").number_or_0("error_us") : 0;
     const RecordValue environment = record.at("environment");
     run.simulated = environment.text_or_empty("world") == "simulation";
     const RecordValue ranks = record.at("ranks");

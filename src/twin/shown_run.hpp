@@ -52,9 +52,17 @@ struct ShownLoss {
     std::optional<double> back_s;  ///< nothing: it did not come back
 };
 
+/// What a rank sent or received in a measured second.
+struct ShownSecond {
+    double second = 0;
+    double bits = 0;
+    double moving_s = 0;  ///< with a transfer under way
+};
+
 struct ShownRank {
     core::NodeId node;
     std::string host;  ///< empty: not known
+    std::string leaf;  ///< the switch that its host is connected to; empty: not known
     std::string file;  ///< its rows
     double measured_s = 0;
     double bits_per_second = 0;  ///< sent or received, mean of the measured time
@@ -69,19 +77,23 @@ struct ShownRank {
     double waiting_for_data = 0;
     double receiving = 0;
     double blocked = 0;
-    double processing_s = 0;
-    double free_slot_s = 0;    ///< slots x s, of consumers and scheduler
+    double free_slot_s = 0;  ///< slots x s, of consumers and scheduler
+    /// That heartbeats took to the leader or from it, the less of both; 0: not known.
+    double way_s = 0;
     std::uint64_t events = 0;  ///< sent or received in the whole run
     double bytes = 0;          ///< of these events
 
-    // From the rows of the measured time; 0 if they were not read.
+    // From the rows; 0 if they were not read. Processing in all of the run, the rest in the measured time.
     double processed_events = 0;
+    double processing_s = 0;
     double handling_s = 0;
     double messages = 0;  ///< that the scheduler handled
+    std::vector<ShownSecond> seconds;
 };
 
 struct ShownRun {
     std::vector<std::pair<std::string, std::string>> plan;  ///< options with their values
+    std::string no_twin;                                    ///< why there can be none; empty: there can
     std::uint32_t producers = 0;
     std::uint32_t consumers = 0;
     double interval_s = 0;
@@ -94,6 +106,7 @@ struct ShownRun {
     std::uint64_t sets = 0;
     std::uint64_t late_sets = 0;
     double least_slack_s = 0;
+    double clock_error_s = 0;  ///< half of the shortest round trip; 0: not known
     std::uint64_t lost_events = 0;
     std::vector<ShownRank> ranks;
     std::vector<ShownStall> stalls;  ///< from the rows
@@ -109,10 +122,14 @@ struct ShownRun {
     /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on
     /// their way or not read.
     [[nodiscard]] double unseen_slot_s() const;
+    /// The most that a message takes that meets no data, with the nap of who reads it. 0: not known.
+    [[nodiscard]] double longest_way_s() const;
     /// Share of all producers' time in which events were there, and neither slot nor grant.
     [[nodiscard]] double waiting_share() const;
     /// Of every producer and consumer, where it ran.
     [[nodiscard]] bool hosts_known() const;
+    /// All hosts are known to be connected to the same switch.
+    [[nodiscard]] bool has_one_leaf() const;
     [[nodiscard]] const ShownRank& scheduler() const;
 };
 

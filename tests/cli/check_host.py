@@ -40,7 +40,7 @@ class Check(CommandTest):
     def test_a_missing_limit_of_locked_memory(self):
         status, result = self.host(locked_memory="65536").check()
         self.assertEqual(status, 3)
-        self.assertIn("may lock 65.54 kB", self.serious(result)["locked_memory"])
+        self.assertIn("may lock 64 KiB", self.serious(result)["locked_memory"])
 
     def test_a_device_that_is_not_there(self):
         status, result = self.host().check(UCX_NET_DEVICES="mlx5_1:1")
@@ -51,7 +51,7 @@ class Check(CommandTest):
         self.host(locked_memory="65536")
         done = weir("check", "--root", self.directory.name, OMPI_MCA_pml="ucx")
         self.assertEqual(done.returncode, 3)
-        self.assertRegex(done.stdout, r"(?m)^SERIOUS  .*: a process may lock 65\.54 kB of memory")
+        self.assertRegex(done.stdout, r"(?m)^SERIOUS  .*: a process may lock 64 KiB of memory")
         self.assertIn("1 serious finding and ", done.stdout)
         self.assertLess(done.stdout.index("SERIOUS"), done.stdout.index("note "))
 
@@ -59,8 +59,8 @@ class Check(CommandTest):
         self.refused(["check", "--probe", "5"], "--probe: ", command="weir check")
         self.refused(["check", "--probe", "2h"], "--probe: '2h': write a time from 0s to 1h", command="weir check")
         self.refused(["check", "--rate", "5"], "--rate", command="weir check")
-        self.refused(["check", "--join", "ctl01:7000"], "--join: a check compares hosts and probes their network over MPI",
-                     command="weir check")
+        self.refused(["check", "--join", "ctl01:7000"],
+                     "--join: a check compares hosts and probes their network over MPI", command="weir check")
         self.refused(["check", "--prob", "5s"], "--prob: there is no such option", command="weir check")
 
 

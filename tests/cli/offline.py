@@ -7,7 +7,8 @@ from pathlib import Path
 
 from weir_command import OFFLINE, CommandTest, quick_weir, weir
 
-PLAN = ("simulate", "--producers", "2", "--consumers", "2", "--rate", "1Gb/s", "--duration", "1s", "--warmup", "0s", "--explain", "off")
+PLAN = ("simulate", "--producers", "2", "--consumers", "2", "--rate", "1Gb/s", "--duration", "1s", "--warmup", "0s",
+        "--explain", "off")
 
 
 class Offline(CommandTest):
@@ -35,8 +36,9 @@ class Offline(CommandTest):
     def test_refuses_what_needs_mpi(self):
         for command in ("run", "check"):
             done = subprocess.run([OFFLINE, command], capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (2, "", f"weir {command}: this is weir-offline, which has no MPI; write `weir {command}`\n"))
+            self.assertEqual(
+                (done.returncode, done.stdout, done.stderr),
+                (2, "", f"weir {command}: this is weir-offline, which has no MPI; write `weir {command}`\n"))
 
 
 if __name__ == "__main__":

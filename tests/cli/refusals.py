@@ -37,8 +37,8 @@ class Values(CommandTest):
         self.refused(["run", "--event-size", "0B"], "--event-size: '0B' is not above zero")
 
     def test_words(self):
-        for option in ("--policy", "--transport", "--generation", "--overflow", "--verify", "--idle", "--output", "--busy-cpu",
-                       "--require", "--role"):
+        for option in ("--policy", "--transport", "--generation", "--overflow", "--verify", "--idle", "--output",
+                       "--busy-cpu", "--require", "--role"):
             with self.subTest(option):
                 self.refused(["run", option, "maybe"], f"{option}: 'maybe' is not one of: ")
         self.refused(["run", "--busy", "gauss:1s"], "--busy: 'gauss' is not a distribution", "poisson")
@@ -50,19 +50,26 @@ class Values(CommandTest):
         self.refused(["run", "--tag", "switch"], "--tag: 'switch'", "KEY=VALUE")
 
     def test_short_rows(self):
-        self.refused(["run", "--row-interval", "5ms"], "--row-interval: 5ms is out of range; write a value from 10ms to 1s")
-        for interval in ("15ms", "30ms", "300ms"):
-            self.refused(["run", "--row-interval", interval], f"--row-interval: {interval} is not a part of a second in whole 10ms; "
-                         "write 10ms, 20ms, 40ms, 50ms, 100ms, 200ms, 250ms, 500ms or 1s")
-        large = ["simulate", "--producers", "500", "--consumers", "4000", "--warmup", "0s", "--drain", "0s", "--interval", "10ms"]
-        self.refused([*large, "--duration", "10min", "--row-interval", "10ms"],
-                     "--row-interval: 10ms makes 450100 rows per second of 4501 ranks, in 600 s up to 11.82 GB, and at most 2.147 GB are written; "
-                     "write 100ms, or make --warmup, --duration and --drain 108 s or less together", command="weir simulate")
-        self.refused([*large, "--duration", "10h", "--row-interval", "500ms"], "; write 1s, or make --warmup", command="weir simulate")
+        self.refused(["run", "--row-interval", "5ms"],
+                     "--row-interval: 5ms is out of range; write a value from 10ms to 1s")
+        for interval in (15, 30, 300):
+            self.refused(["run", "--row-interval", f"{interval}ms"],
+                         f"--row-interval: {interval} ms is not a part of a second in whole 10 ms; write 10ms, 20ms, "
+                         "40ms, 50ms, 100ms, 200ms, 250ms, 500ms or 1s")
+        large = ["simulate", "--producers", "500", "--consumers", "4000", "--warmup", "0s", "--drain", "0s",
+                 "--interval", "10ms"]
+        self.refused(
+            [*large, "--duration", "10min", "--row-interval", "10ms"],
+            "--row-interval: 10 ms makes 450100 rows per second of 4501 ranks, in 600 s up to 11.8 GB, and at most "
+            "2 GiB are written; write 100ms, or make --warmup, --duration and --drain 108 s or less together",
+            command="weir simulate")
+        self.refused([*large, "--duration", "10h", "--row-interval", "500ms"], "; write 1s, or make --warmup",
+                     command="weir simulate")
         self.succeeds(*large, "--duration", "108s", "--row-interval", "10ms", "--dry-run")
         # The number of ranks may come with the launcher only.
         job = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4501"}
-        self.refused(["run", "--producers", "500", "--duration", "10min", "--row-interval", "10ms"], "450100 rows per second", **job)
+        self.refused(["run", "--producers", "500", "--duration", "10min", "--row-interval", "10ms"],
+                     "450100 rows per second", **job)
 
     def test_host_lists(self):
         self.refused(["run", "--producer-hosts", "eb[01-14"], "--producer-hosts: ", "position 3", "not closed")
@@ -77,20 +84,24 @@ class Values(CommandTest):
 
     def test_engines(self):
         self.refused(["run", "--engine", "verbs"], "--engine: 'verbs' is not one of: mpi, ucx")
-        self.refused(["run", "--engine", "ucx", "--transport", "datagram"], "--engine: ucx carries --transport send, put and get")
+        self.refused(["run", "--engine", "ucx", "--transport", "datagram"],
+                     "--engine: ucx carries --transport send, put and get")
         self.refused(["run", "--engine", "ucx", "--data-device", "eth 0"], "--data-device: 'eth 0'")
         self.refused(["run", "--control-device", "eth0"], "--control-device: needs --engine ucx")
         self.refused(["run", "--control-traffic-class", "8"], "--control-traffic-class: needs --engine ucx")
         self.refused(["run", "--engine", "ucx", "--data-traffic-class", "256"], "--data-traffic-class: 256", "255")
-        self.refused(["run", "--queue-pairs", "8"], "--queue-pairs: needs --engine ucx: with mpi, the MPI library alone")
-        self.refused(["run", "--transport", "datagram", "--queue-pairs", "8"], "--queue-pairs: the datagrams of a rank leave by one socket")
+        self.refused(["run", "--queue-pairs", "8"],
+                     "--queue-pairs: needs --engine ucx: with mpi, the MPI library alone")
+        self.refused(["run", "--transport", "datagram", "--queue-pairs", "8"],
+                     "--queue-pairs: the datagrams of a rank leave by one socket")
         self.refused(["run", "--engine", "ucx", "--queue-pairs", "event"], "--queue-pairs: event is for simulations")
-        self.refused(["run", "--engine", "ucx", "--queue-pairs", "257"], "--queue-pairs: '257' is not one of: pair, event, 1 to 256")
+        self.refused(["run", "--engine", "ucx", "--queue-pairs", "257"],
+                     "--queue-pairs: '257' is not one of: pair, event, 1 to 256")
         packets = ["simulate", "--network", "packet", "--producers", "1", "--consumers", "1100", "--queue-pairs"]
-        self.refused([*packets, "256"], "--queue-pairs: 256 for each two ranks are 281601 at a NIC of producer-0", "use at most 238",
-                     command="weir simulate")
-        self.refused([*packets, "2", "--transport", "datagram"], "--queue-pairs: the datagrams of a rank leave by one socket",
-                     command="weir simulate")
+        self.refused([*packets, "256"], "--queue-pairs: 256 for each two ranks are 281601 at a NIC of producer-0",
+                     "use at most 238", command="weir simulate")
+        self.refused([*packets, "2", "--transport", "datagram"],
+                     "--queue-pairs: the datagrams of a rank leave by one socket", command="weir simulate")
         self.refused(["simulate", "--engine", "ucx"], "--engine: is for `weir run`", command="weir simulate")
 
     def test_an_engine_whose_library_cannot_be_loaded(self):
@@ -99,29 +110,31 @@ class Values(CommandTest):
             self.skipTest("no program starts without UCX where the MPI library itself needs it, as Open MPI 5 does")
         with tempfile.TemporaryDirectory() as directory:
             Path(directory, "libucp.so.0").write_text("not a library: the loader gives up here\n")
-            self.refused(["run", "--engine", "ucx", "--dry-run"], "--engine: ucx: ", "use the engine mpi", LD_LIBRARY_PATH=directory)
+            self.refused(["run", "--engine", "ucx", "--dry-run"], "--engine: ucx: ", "use the engine mpi",
+                         LD_LIBRARY_PATH=directory)
 
 
 class Combinations(CommandTest):
     def test_sizes(self):
-        self.refused(["run", "--event-size", "16MiB", "--slot-size", "8MiB"], "--event-size: 16MiB", "slot of 8MiB")
-        self.refused(["run", "--buffer", "1MiB"], "--buffer: 1MiB", "event of 16MiB")
-        self.refused(["run", "--event-size", "1GB"], "--event-size: 1GB", "set of 125MB")
-        self.refused(["run", "--rate", "1b/s"], "--rate: 1b/s", "less than one byte")
+        self.refused(["run", "--event-size", "16MiB", "--slot-size", "8MiB"], "--event-size: 16 MiB", "slot of 8 MiB")
+        self.refused(["run", "--buffer", "1MiB"], "--buffer: 1 MiB", "event of 16 MiB")
+        self.refused(["run", "--event-size", "1GB"], "--event-size: 1 GB", "set of 125 MB")
+        self.refused(["run", "--rate", "1b/s"], "--rate: 1 b/s", "less than one byte")
         self.refused(["run", "--chunk-size", "2GiB"], "--chunk-size: 2GiB is out of range")
-        self.refused(["run", "--chunk-size", "1B"], "--chunk-size: 1B", "at most 65536", "at least 256B")
+        self.refused(["run", "--chunk-size", "1B"], "--chunk-size: 1 B", "at most 65536", "at least 256 B")
         self.refused(["run", "--slots", "1024", "--chunk-size", "1KiB"], "--slots: 1024", "use fewer slots")
 
     def test_contradictions(self):
         self.refused(["run", "--require", "sustained", "--generation", "saturate"], "--require: ", "saturate")
-        self.refused(["run", "--require", "sustained", "--buffer", "100MB"], "--require: ", "--buffer of 100MB")
+        self.refused(["run", "--require", "sustained", "--buffer", "100MB"], "--require: ", "--buffer of 100 MB")
         self.refused(["run", "--busy-consumers", "0-3"], "--busy-consumers: needs --busy")
-        self.refused(["run", "--consumers", "4", "--busy", "1s", "--busy-consumers", "7"], "--busy-consumers: ", "0 to 3")
+        self.refused(
+            ["run", "--consumers", "4", "--busy", "1s", "--busy-consumers", "7"], "--busy-consumers: ", "0 to 3")
         self.refused(["run", "--role", "producer", "--producer-hosts", "a"], "--role: contradicts --producer-hosts")
         self.refused(["run", "--producers-per-host", "2"], "--producers-per-host: needs --producer-hosts")
         self.refused(["run", "--quiet", "--json"], "--output: given more than once")
         self.refused(["run", "--rate", "1Gb/s", "--rate", "2Gb/s"], "--rate: given more than once")
-        self.refused(["run", "--duration", "500ms"], "--duration: 500ms is shorter than the --interval")
+        self.refused(["run", "--duration", "500ms"], "--duration: 500 ms is shorter than the --interval")
 
 
 class Files(CommandTest):
@@ -136,9 +149,11 @@ class Files(CommandTest):
         return str(path)
 
     def test_scenarios(self):
-        self.refused(["run", "--scenario", "quickstrat"], "--scenario: there is no scenario 'quickstrat'; near: quickstart")
+        self.refused(["run", "--scenario", "quickstrat"],
+                     "--scenario: there is no scenario 'quickstrat'; near: quickstart")
         self.refused(["run", "--scenario", "lhcb2021"], "--scenario: ", "lhcb2021-1, lhcb2021-2")
-        self.refused(["run", "--scenario", "nowhere/x.toml"], "--scenario: 'nowhere/x.toml' cannot be read: No such file")
+        self.refused(["run", "--scenario", "nowhere/x.toml"],
+                     "--scenario: 'nowhere/x.toml' cannot be read: No such file")
         self.refused(["scenarios", "quickstrat"], "quickstart", command="weir scenarios")
 
     def test_broken_toml(self):
@@ -161,7 +176,8 @@ class Files(CommandTest):
 
     def test_an_event_has_at_least_a_byte(self):
         file = self.file("16MiB\n0B\n")
-        self.refused(["run", "--event-size", f"trace:{file}", "--dry-run"], f"--event-size: {file}:2: '0B' is not above zero; write")
+        self.refused(["run", "--event-size", f"trace:{file}", "--dry-run"],
+                     f"--event-size: {file}:2: '0B' is not above zero; write")
 
     def test_what_is_no_file_is_refused_and_never_waited_for(self):
         pipe = self.directory / "pipe.toml"
@@ -175,7 +191,8 @@ class Files(CommandTest):
                 self.refused(["run", "--scenario", name], "--scenario: ", why)
                 self.refused(["scenarios", name], name, why, command="weir scenarios")
                 for option in ("busy", "event-size", "result-size"):
-                    self.refused(["simulate", f"--{option}", f"trace:{name}"], f"--{option}: ", why, command="weir simulate")
+                    self.refused(["simulate", f"--{option}", f"trace:{name}"], f"--{option}: ", why,
+                                 command="weir simulate")
 
     def test_tokens(self):
         """Bounded, never waited for, and not to be guessed; no connection is tried before that."""
@@ -183,10 +200,12 @@ class Files(CommandTest):
         os.mkfifo(pipe)
         joining = ["run", "--join", "127.0.0.1:1"]
         right = "write the name of a file with the token in its first line"
-        for name, why in {str(pipe): f"is a pipe, not a file; {right}", "/dev/zero": f"is a device, not a file; {right}",
+        for name, why in {str(pipe): f"is a pipe, not a file; {right}",
+                          "/dev/zero": f"is a device, not a file; {right}",
                           "nowhere": f"'nowhere' cannot be read: No such file or directory; {right}",
                           self.file("a\n"): "the token has 1 bytes, and can be guessed; write at least 16",
-                          self.file("\n" + 32 * "a", "empty"): "the token has 0 bytes", self.file(15 * "a" + "\r\n", "short"): "the token has 15 bytes",
+                          self.file("\n" + 32 * "a", "empty"): "the token has 0 bytes",
+                          self.file(15 * "a" + "\r\n", "short"): "the token has 15 bytes",
                           self.file(65537 * "a", "large"): "is larger than 65536 bytes"}.items():
             with self.subTest(name):
                 self.refused([*joining, "--join-token", name], "--join-token", name, why)
@@ -202,15 +221,18 @@ class Files(CommandTest):
 
     def test_empty_files(self):
         file = self.file("")
-        self.refused(["run", "--scenario", file], f"--scenario: '{file}' is empty; write lines such as rate = \"2Gb/s\"")
-        self.refused(["run", "--busy", f"trace:{file}"], f"trace file '{file}' has no entry; write one of the busy times")
+        self.refused(["run", "--scenario", file],
+                     f"--scenario: '{file}' is empty; write lines such as rate = \"2Gb/s\"")
+        self.refused(["run", "--busy", f"trace:{file}"],
+                     f"trace file '{file}' has no entry; write one of the busy times")
         file = self.file("# to be written\nname = \"mine\"\n")
         self.refused(["run", "--scenario", file], f"--scenario: '{file}' sets no option; write lines such as")
 
     def test_a_trace_that_is_no_text_is_not_repeated(self):
         for content in ("\x1b[31m\x00\n", "1" * 101):
             file = self.file(content)
-            said = self.refused(["run", "--busy", f"trace:{file}"], f"{file}:1: this line is none of the busy times; write one per")
+            said = self.refused(["run", "--busy", f"trace:{file}"],
+                                f"{file}:1: this line is none of the busy times; write one per")
             self.assertNotIn("\x1b", said)
             self.assertLess(len(said), 300)
 

@@ -44,7 +44,8 @@ class RefusedJobs(unittest.TestCase):
         self.refused(self.job(2), "need at least 3 ranks, but 2 ranks were started")
 
     def test_a_host_list_that_matches_nobody(self):
-        self.refused(self.job(3, "--producer-hosts", "no[1-3]"), "--producer-hosts: no rank runs on no[1-3]; ranks run on")
+        self.refused(self.job(3, "--producer-hosts", "no[1-3]"),
+                     "--producer-hosts: no rank runs on no[1-3]; ranks run on")
 
     def test_a_bad_option_in_one_part_of_the_command_line(self):
         self.refused([*self.job(1, "--role", "scheduler"), ":", *self.job(2, "--role", "producer"), ":",
@@ -56,8 +57,9 @@ class RefusedJobs(unittest.TestCase):
                       *self.job(2, "--role", "consumer", "--rate", "2")], "--rate: '2' has no unit")
 
     def test_parts_that_contradict_each_other(self):
-        self.refused([*self.job(1, "--role", "scheduler", "--rate", "1Gb/s"), ":", *self.job(1, "--role", "producer"), ":",
-                      *self.job(1, "--role", "consumer", "--rate", "2Gb/s")], "--rate: 1Gb/s on rank 0, but 2Gb/s on rank 2")
+        self.refused([*self.job(1, "--role", "scheduler", "--rate", "1Gb/s"), ":", *self.job(1, "--role", "producer"),
+                      ":", *self.job(1, "--role", "consumer", "--rate", "2Gb/s")],
+                     "--rate: 1Gb/s on rank 0, but 2Gb/s on rank 2")
 
     def test_a_run_directory_that_exists(self):
         self.refused(self.job(3, "--out", str(self.directory)), f"--out: '{self.directory}' exists already")
@@ -69,15 +71,17 @@ class RefusedJobs(unittest.TestCase):
                               env={**environment(), "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "3",
                                    "OMPI_MCA_pml": "none-such"})
         self.assertEqual((done.returncode, done.stdout), (2, ""), done)
-        self.assertEqual(done.stderr, f"weir run: --out: '{self.directory}' exists already; name a directory that does not\n")
+        self.assertEqual(done.stderr,
+                         f"weir run: --out: '{self.directory}' exists already; name a directory that does not\n")
 
     def test_a_run_directory_that_cannot_be_made(self):
         (self.directory / "file").write_text("")
         self.refused(self.job(3, "--out", "file/run"), "--out: ", "is not a directory")
 
     def test_more_memory_than_there_is(self):
-        self.refused(self.job(3, "--scenario", "lhcb2021-farm", "--producers", "1", "--consumers", "1", "--slots", "1000",
-                              "--chunk-size", "64MiB"), "--slots: ", "available")
+        self.refused(self.job(3, "--scenario", "lhcb2021-farm", "--producers", "1", "--consumers", "1",
+                              "--slots", "1000", "--chunk-size", "64MiB"),
+                     "--slots: ", "available")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""The version that weir prints: `weir --version`, and where the version comes from, in clones, archives and bare copies.
-The first argument is a directory that holds a libucp.so.0 that says 98.7.6, the second one is cmake."""
+"""The version that weir prints: `weir --version`, and where the version comes from, in clones, archives and bare
+copies. The first argument is a directory that holds a libucp.so.0 that says 98.7.6, the second one is cmake."""
 
 import os
 import re
@@ -144,7 +144,7 @@ class Origin(unittest.TestCase):
 
     def test_the_package_has_the_version_of_the_project(self):
         project = re.search(r"project\(weir VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
-        package = (SOURCE / "src/report/weir_report/version.py").read_text()
+        package = (SOURCE / "src/report/weir_runs/version.py").read_text()
         self.assertIn(f'VERSION = "{project}"', package)
 
 

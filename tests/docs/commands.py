@@ -1,10 +1,11 @@
-"""Runs the fenced `sh` blocks of the README and of docs/ as they stand, each page in a directory of its own that looks like a
-clone of the repository. The line above a block can say
+"""Runs the fenced `sh` blocks of the README and of docs/ as they stand, each page in a directory of its own that looks
+like a clone of the repository. The line above a block can say
 
     <!-- not run: REASON -->     it needs a cluster, root, or much time; the test lists it
     <!-- exits with N -->        its exit status, if that is not 0
 
-and a `text` block below it with <!-- output --> must be what it printed; a line `...` in it stands for any number of lines.
+and a `text` block below it with <!-- output --> must be what it printed; a line `...` in it stands for any number of
+lines.
 
     commands.py [--mpi|--no-mpi] [PAGE...]    only blocks that call mpirun, or only the others; only these pages
 """
@@ -23,7 +24,8 @@ from markdown import SOURCE, blocks, user_pages
 LIMIT_S = 300  # of one block, on a machine that has other things to do
 PROGRAMS = Path(os.environ["WEIR"]).resolve().parent
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "SLURM_")
-NEEDS_LIBRARIES = ("weir-report", "weir-compare", "weir-sweep collect", "weir-sweep bmwg", "weir-sweep tune")
+NEEDS_LIBRARIES = ("weir-report", "weir-compare", "weir-sweep collect", "weir-sweep bmwg", "weir-sweep tune",
+                   "--confirm")
 
 
 def environment():
@@ -50,8 +52,10 @@ def look_like_a_clone(directory):
 
 
 def matches(quoted, printed):
-    """Whether the runs of lines between `...` come in this order, the first and the last at the ends unless there is a `...`."""
-    parts = [[line.rstrip() for line in part.strip("\n").splitlines()] for part in ("\n" + quoted + "\n").split("\n...\n")]
+    """Whether the runs of lines between `...` come in this order, the first and the last at the ends unless there is a
+    `...`."""
+    parts = [[line.rstrip() for line in part.strip("\n").splitlines()]
+             for part in ("\n" + quoted + "\n").split("\n...\n")]
     position = 0
     for number, part in enumerate(parts):
         starts = range(position, len(printed) - len(part) + 1)
@@ -81,7 +85,9 @@ class Commands(unittest.TestCase):
                 for block in blocks(page):
                     if block.language == "text" and block.remark("output") is not None and before is not None:
                         with self.subTest(place=block.place):
-                            self.assertTrue(matches(block.text, before), f"{block.place} is not what was printed; change it to:\n" + "\n".join(before))
+                            self.assertTrue(
+                                matches(block.text, before),
+                                f"{block.place} is not what was printed; change it to:\n" + "\n".join(before))
                     if block.language not in ("sh", "bash"):
                         continue
                     before = None
@@ -103,9 +109,10 @@ class Commands(unittest.TestCase):
 
     def run_block(self, block, directory):
         """What it printed on standard output, by lines."""
-        done = subprocess.run(["bash", "-e", "-c", block.text], cwd=directory, env=environment(), capture_output=True, text=True,
-                              timeout=LIMIT_S, check=False)
-        self.assertEqual(done.returncode, int(block.remark("exits with") or 0), f"{block.place}: {done.stdout}{done.stderr}")
+        done = subprocess.run(["bash", "-e", "-c", block.text], cwd=directory, env=environment(), capture_output=True,
+                              text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, int(block.remark("exits with") or 0),
+                         f"{block.place}: {done.stdout}{done.stderr}")
         return [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
 
 

@@ -14,7 +14,8 @@ def documents():
     """All Markdown files of the repository."""
     found = []
     for directory, names, files in os.walk(SOURCE):
-        names[:] = sorted(name for name in names if name not in OUTPUTS and (not name.startswith(".") or name == ".github"))
+        names[:] = sorted(name
+                          for name in names if name not in OUTPUTS and (not name.startswith(".") or name == ".github"))
         found += [Path(directory) / file for file in sorted(files) if file.endswith(".md")]
     return found
 

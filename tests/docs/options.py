@@ -14,14 +14,15 @@ from markdown import SOURCE, blocks, code_spans, user_pages
 
 WEIR = os.environ["WEIR"]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(SOURCE / "src/manual"))
+sys.path.insert(0, str(SOURCE / "tools/manual"))
 from description import read_python_commands  # noqa: E402
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 # Options of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
-FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive", "--mem", "--signal",
-           "--test-only", "--preset", "--build", "--install", "--print-labels", "--prefix", "--workflow", "--foreground", "--oversubscribe",
-           "--enable-recovery", "--kill-on-bad-exit", "--no-kill", "--gc-sections"}
+FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive",
+           "--mem", "--signal", "--test-only", "--preset", "--build", "--install", "--print-labels", "--prefix",
+           "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit", "--no-kill",
+           "--gc-sections"}
 
 
 def weir_options():
@@ -33,17 +34,21 @@ def weir_options():
             for command in [everything, *everything["commands"]]}
 
 
+def python_commands():
+    return read_python_commands(SOURCE / "src/report")
+
+
 def python_options():
-    found = {}
-    for command in read_python_commands(SOURCE / "src/report"):
-        found[command.name] = {name for part in [command, *command.commands] for option in part.options for name in option.names}
-    return found
+    return {command.name: {name for part in [
+                               command, *command.commands] for option in part.options for name in option.names}
+            for command in python_commands()}
 
 
 def script_options():
-    """Those that the scripts of bench/, results/, slurm/, tests/ and src/manual mention."""
+    """Those that the scripts of bench/, results/, slurm/, tests/ and tools/manual mention."""
     scripts = [*(SOURCE / "bench").rglob("*"), *(SOURCE / "results").rglob("*.py"),
-               *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run", *(SOURCE / "src/manual").glob("*.py")]
+               *(SOURCE / "slurm/switch-readers").glob("*"), SOURCE / "tests/run",
+               *(SOURCE / "tools/manual").glob("*.py")]
     return {option for script in scripts if script.is_file() and script.suffix not in (".cpp", ".png")
             for option in re.findall(OPTION, script.read_text(encoding="utf-8", errors="replace"))}
 
@@ -51,13 +56,15 @@ def script_options():
 def calls(text):
     """Calls of weir's commands in a block: (command, its words)."""
     text = re.sub(r"\\\n", " ", text)
-    return [(found[1], found[2]) for found in re.finditer(r"(?m)\b(weir (?:run|simulate|check|scenarios)|weir-[a-z]+)((?: [^\n|;#&]*)?)", text)]
+    return [(found[1], found[2]) for found in re.finditer(
+                r"(?m)\b(weir (?:run|simulate|check|scenarios)|weir-[a-z]+)((?: [^\n|;#&]*)?)", text)]
 
 
 class Options(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.commands = {**{f"weir {name}" if name != "weir" else name: options for name, options in weir_options().items()},
+        cls.commands = {**{f"weir {name}" if name != "weir" else name: options
+                           for name, options in weir_options().items()},
                         **python_options()}
 
     def test_all_options_that_are_mentioned_exist(self):
@@ -67,7 +74,8 @@ class Options(unittest.TestCase):
             for text in texts:
                 for option in re.findall(OPTION, text):
                     with self.subTest(page=page.name, text=text[:80]):
-                        self.assertTrue(option in known, f"{option}: no command has it (of other programs: add it to FOREIGN)")
+                        self.assertTrue(
+                                option in known, f"{option}: no command has it (of other programs: add it to FOREIGN)")
 
     def test_commands_are_called_with_options_of_their_own(self):
         """Also in blocks that no test runs."""
@@ -91,8 +99,9 @@ class Options(unittest.TestCase):
                 self.assertTrue(re.search(rf"(?m)^\| `[^`]*{option}\b|`{option}`", page), f"{name} {option}")
 
     def test_the_page_of_options_is_in_step_with_the_program(self):
-        done = subprocess.run([sys.executable, SOURCE / "src/manual/write_options_page.py", "--weir", WEIR, "--check"],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+                [sys.executable, SOURCE / "tools/manual/write_options_page.py", "--weir", WEIR, "--check"],
+                capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
@@ -109,10 +118,10 @@ class ExitStatuses(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    RUNS = (["--duration", "1s"],
-            ["--duration", "1s", "--row-interval", "100ms"],
-            ["--duration", "1s", "--transport", "datagram", "--pattern", "build", "--initiation", "pull", "--reasks", "1", "--event-size",
-             "14kB", "--rate", "20Mb/s", "--generation", "steady", "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
+    RUNS = (["--duration", "1s"], ["--duration", "1s", "--row-interval", "100ms"],
+            ["--duration", "1s", "--transport", "datagram", "--pattern", "build", "--initiation", "pull",
+             "--reasks", "1", "--event-size", "14kB", "--rate", "20Mb/s", "--generation", "steady",
+             "--result-size", "28B", "--shaping", "in-step:1ms", "--policy", "token"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on", "--ecn", "on"],
             ["--duration", "1s", "--warmup", "0s", "--network", "packet", "--framing", "tcp"],
             ["--duration", "1s", "--groups", "2"])
@@ -133,7 +142,8 @@ class Files(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             for number, options in enumerate(self.RUNS):
                 out = Path(directory) / str(number)
-                done = subprocess.run([WEIR, "simulate", *options, "--json", "--out", out], capture_output=True, text=True, check=True)
+                done = subprocess.run(
+                    [WEIR, "simulate", *options, "--json", "--out", out], capture_output=True, text=True, check=True)
                 for line in done.stdout.splitlines():
                     found |= set(self.names(json.loads(line)))
                 for file in out.rglob("*"):
@@ -154,7 +164,8 @@ class Files(unittest.TestCase):
             described = {}
             for section in ("\n### Rows of every role\n", f"\n### Rows of {title}\n"):
                 self.assertIn(section, page)
-                for names, units in re.findall(r"(?m)^\| (`[^|]*) \| ([^|]*) \|", page.split(section)[1].split("\n#")[0]):
+                for names, units in re.findall(
+                        r"(?m)^\| (`[^|]*) \| ([^|]*) \|", page.split(section)[1].split("\n#")[0]):
                     names, units = re.findall(r"`(\w+)`", names), units.split(", ")
                     described |= dict(zip(names, units if len(units) > 1 else units * len(names), strict=True))
             own = {"second", "phase", "wall_time", "covered_s", "poll_gap_end_s"}
@@ -163,10 +174,12 @@ class Files(unittest.TestCase):
         self.assertGreater(checked, 60)
 
     def test_every_field_of_a_job_with_several_groups_is_described(self):
-        schema = json.loads((SOURCE / "src/report/weir_report/runs/groups.schema.json").read_text(encoding="utf-8"))
+        schema = json.loads((SOURCE / "src/report/weir_runs/reading/groups.schema.json").read_text(encoding="utf-8"))
         page = (SOURCE / "docs/files-and-exit-statuses.md").read_text(encoding="utf-8")
         section = page.split("\n## A job with several groups\n")[1].split("\n## ")[0]
-        own = {name for place in (schema, *(schema["definitions"][name] for name in ("verdict", "verdict_of_the_job", "group")))
+        own = {name
+               for place in (schema,
+                             *(schema["definitions"][name] for name in ("verdict", "verdict_of_the_job", "group")))
                for name in place["properties"]}
         self.assertGreater(len(own), 25)
         self.assertEqual([name for name in sorted(own) if not re.search(rf"`{name}\b", section)], [])

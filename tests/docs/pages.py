@@ -33,8 +33,8 @@ class Links(unittest.TestCase):
             page = left.pop()
             if page not in reached:
                 reached.add(page)
-                left += [target for link in links(page) if (target := (page.parent / link.partition("#")[0]).resolve()).suffix == ".md"
-                         and target.exists()]
+                targets = ((page.parent / link.partition("#")[0]).resolve() for link in links(page))
+                left += [target for target in targets if target.suffix == ".md" and target.exists()]
         for page in (SOURCE / "docs").glob("*.md"):
             self.assertIn(page.resolve(), reached)
 
@@ -63,17 +63,21 @@ class Builds(unittest.TestCase):
 
     def test_presets_exist_for_what_is_done_with_them(self):
         presets = json.loads((SOURCE / "CMakePresets.json").read_text(encoding="utf-8"))
-        kinds = {"cmake": "configurePresets", "cmake --build": "buildPresets", "cmake --workflow": "workflowPresets", "ctest": "testPresets"}
+        kinds = {"cmake": "configurePresets", "cmake --build": "buildPresets", "cmake --workflow": "workflowPresets",
+                 "ctest": "testPresets"}
         checked = set()
         for page in [*documents(), SOURCE / "tests/run", *WORKFLOWS]:
-            for command, name in re.findall(r"(cmake(?: --build| --workflow)?|ctest) --preset ([a-z]+)", page.read_text(encoding="utf-8")):
+            for command, name in re.findall(
+                r"(cmake(?: --build| --workflow)?|ctest) --preset ([a-z]+)", page.read_text(encoding="utf-8")):
                 checked.add((command, name))
                 with self.subTest(page=str(page.relative_to(SOURCE)), command=command, preset=name):
                     self.assertIn(name, [one["name"] for one in presets[kinds[command]]])
         self.assertGreater(len(checked), 8)
 
     def test_what_workflows_call_exists(self):
-        calls = {call for page in WORKFLOWS for call in re.findall(r"(?<![\w/])(?:bench|tests)/[\w/.-]*\w", page.read_text(encoding="utf-8"))}
+        calls = {call
+                 for page in WORKFLOWS
+                 for call in re.findall(r"(?<![\w/])(?:bench|tests)/[\w/.-]*\w", page.read_text(encoding="utf-8"))}
         self.assertGreaterEqual(calls, {"bench/quickstart", "tests/run"})
         for call in calls:
             self.assertTrue((SOURCE / call).exists(), call)

@@ -1,4 +1,5 @@
-"""results/switch-settings: its runs are complete. That the page is what they give, results.switch-settings.replay checks."""
+"""results/switch-settings: its runs are complete. That the page is what they give, results.switch-settings.replay
+checks."""
 
 import shlex
 import sys

@@ -1,4 +1,5 @@
-"""results/switch-settings-lab: the lines are complete. That the page is what they give, results.switch-settings-lab.replay checks."""
+"""results/switch-settings-lab: the lines are complete. That the page is what they give,
+results.switch-settings-lab.replay checks."""
 
 import re
 import sys

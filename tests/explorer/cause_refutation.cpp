@@ -113,7 +113,7 @@ std::string refutation_of(const NamedCause& cause, const core::Plan& plan, std::
             return sum_of(ranks, Role::consumer, processing) > Duration{} ? ""
                                                                           : "no consumer processed anything";
         case CauseKind::stalled_rank:
-            return cause.evidence == CauseEvidence::attribution ? of_rank(plan, at) : "";
+            return cause.evidence == CauseEvidence::observed ? of_rank(plan, at) : "";
         case CauseKind::lost_consumers:
             return facts.recovery != nullptr && facts.recovery->loss_count > 0 ? "" : "no consumer was lost";
         case CauseKind::buffer:

@@ -8,7 +8,7 @@
 
 #include "core/random.hpp"
 #include "simulation/network.hpp"
-#include "simulation/switched_network.hpp"
+#include "simulation/switched_counters.hpp"
 
 namespace weir::explorer {
 
@@ -70,9 +70,7 @@ class Observer final : private NetworkClient {
     }
 
     std::vector<Course> courses;
-    [[nodiscard]] const packet::PacketNetwork& packets() const {
-        return dynamic_cast<const SwitchedNetwork&>(*network_).packets();
-    }
+    [[nodiscard]] const packet::PacketNetwork& packets() const { return network_->counters()->packets(); }
 
   private:
     /// What happens next, if not after `limit`.

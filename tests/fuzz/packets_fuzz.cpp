@@ -6,7 +6,7 @@
 #include "job/notice.hpp"
 #include "job/packet.hpp"
 #include "job/result_packets.hpp"
-#include "record/live_sample.hpp"
+#include "record/rank_summary.hpp"
 #include "record/second_collector.hpp"
 #include "show/live_view.hpp"
 #include "small_plan.hpp"

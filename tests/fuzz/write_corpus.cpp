@@ -25,7 +25,7 @@
 #include "job/packet.hpp"
 #include "participant/rank_account.hpp"
 #include "record/host_counters.hpp"
-#include "record/live_sample.hpp"
+#include "record/rank_summary.hpp"
 #include "small_plan.hpp"
 #include "steps.hpp"
 #include "transport/chunk_header.hpp"

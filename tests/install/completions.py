@@ -1,4 +1,4 @@
-"""The completions, asked through the shells themselves: bash by its function, fish by `complete -C`, zsh by keys that are pressed
+"""The completions, asked through the shells themselves: bash by its function, zsh by keys that are pressed
 at its prompt. The argument is the build's share/."""
 
 import json
@@ -54,8 +54,8 @@ class Completions(CommandTest):
 class Bash(Completions):
     def complete(self, *words):
         file = SHARE / "bash-completion/completions" / words[0]
-        done = subprocess.run(["bash", "--norc", "-c", BASH, "bash", str(file), *words], cwd=self.here, capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(["bash", "--norc", "-c", BASH, "bash", str(file), *words], cwd=self.here,
+                              capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout.splitlines()
 
@@ -80,12 +80,14 @@ class Bash(Completions):
                 self.assertEqual(self.complete("weir", command, option["name"], "="), found)
                 first = option["values"][0]
                 self.assertIn(first, self.complete("weir", command, option["name"], "=", first[:2]))
-                self.assertIn(f"{option['name']}={first}", self.complete("weir", command, f"{option['name']}={first[:2]}"))
+                self.assertIn(f"{option['name']}={first}",
+                              self.complete("weir", command, f"{option['name']}={first[:2]}"))
 
     def test_no_words_for_numbers(self):
         for command in self.commands:
             for option in self.options(command):
-                if option["syntax"] and option["syntax"] != "FILE" and not option["values"] and option["name"] != "--out":
+                if option["syntax"] and option[
+                        "syntax"] != "FILE" and not option["values"] and option["name"] != "--out":
                     self.assertEqual(self.complete("weir", command, option["name"], ""), [], option["name"])
 
     def test_lists(self):
@@ -101,44 +103,16 @@ class Bash(Completions):
         self.assertIn("notes.txt", self.complete("weir-compare", "--json", ""))
 
     def test_the_python_commands(self):
-        self.assertLessEqual({"--out", "--figures", "--quiet", "--version", "--help", "-h"}, set(self.complete("weir-report", "-")))
+        self.assertLessEqual({"--out", "--figures", "--quiet", "--version", "--help", "-h"},
+                             set(self.complete("weir-report", "-")))
         self.assertEqual(self.complete("weir-compare", "a", "--agai"), ["--against"])
         self.assertEqual(self.complete("weir-traffic", "mix"), ["mixture-of-experts"])
-        self.assertEqual(self.complete("weir-traffic", "prefill-to-decode", "--decode-choice", "r"), ["round-robin", "random"])
+        self.assertEqual(self.complete("weir-traffic", "prefill-to-decode", "--decode-choice", "r"),
+                         ["round-robin", "random"])
         self.assertIn("a directory", self.complete("weir-traffic", "slowdown", ""))
 
     def test_scenarios(self):
         self.assertEqual(self.complete("weir", "scenarios", "lhcb2021-f"), ["lhcb2021-farm"])
-
-
-@unittest.skipUnless(shutil.which("fish"), "fish is not installed")
-class Fish(Completions):
-    def complete(self, line):
-        file = SHARE / "fish/vendor_completions.d" / f"{line.split()[0]}.fish"
-        done = subprocess.run(["fish", "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", str(file), line],
-                              cwd=self.here, capture_output=True, text=True, check=False,
-                              env={**os.environ, "HOME": str(self.here), "XDG_CONFIG_HOME": str(self.here / ".config")})
-        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
-        return [answer.split("\t")[0] for answer in done.stdout.splitlines()]
-
-    def test_commands(self):
-        self.assertEqual(set(self.complete("weir ")), set(self.commands))
-
-    def test_options(self):
-        for command in self.commands:
-            long_names = {option["name"] for option in self.options(command)}
-            self.assertEqual(set(self.complete(f"weir {command} --")), long_names)
-
-    def test_values(self):
-        for command, option in self.enumerated():
-            with self.subTest(command, option=option["name"]):
-                found = set(self.complete(f"weir {command} {option['name']} "))
-                self.assertEqual(found - {"mine.toml", "a directory/"}, set(option["values"]))
-
-    def test_files(self):
-        self.assertIn("mine.toml", self.complete("weir run --scenario "))
-        self.assertNotIn("notes.txt", self.complete("weir run --scenario "))
-        self.assertEqual(self.complete("weir-report "), ["a directory/"])
 
 
 @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
@@ -190,8 +164,9 @@ print -r -- ready >> {self.answers}
                  "weir run --scenario mi": "weir run --scenario mine.toml ",
                  "weir run --require sustained,lo": "weir run --require sustained,lossless,",
                  "weir simulate --explain fa": "weir simulate --explain fast ",
-                 "weir scenarios quick": "weir scenarios quickstart ", "weir run --help tra": "weir run --help transfer ",
-                 "weir-report a": "weir-report a\\ directory/", "weir-compare --agai": "weir-compare --against="}
+                 "weir scenarios quick": "weir scenarios quickstart ",
+                 "weir run --help tra": "weir run --help transfer ", "weir-report a": "weir-report a\\ directory/",
+                 "weir-compare --agai": "weir-compare --against="}
         for keys in cases:
             self.type(keys + "\t\x18")
         self.assertEqual(dict(zip(cases, self.await_answers(1 + len(cases))[1:])), cases)

@@ -1,5 +1,5 @@
-"""Manual page and completions of a Python command that has what weir's own may come to have: subcommands, one of them not in the
-help, words to choose from, paths, and libraries that are not installed."""
+"""Manual page and completions of a Python command that has what weir's own may come to have: subcommands, one of them
+not in the help, words to choose from, paths, and libraries that are not installed."""
 
 import subprocess
 import sys
@@ -8,11 +8,10 @@ import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src/manual"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/manual"))
 
 from bash_completion import bash_completion  # noqa: E402
 from description import read_python_commands  # noqa: E402
-from fish_completion import fish_completion  # noqa: E402
 from manual_page import manual_page  # noqa: E402
 from zsh_completion import zsh_completion  # noqa: E402
 
@@ -65,8 +64,9 @@ class MadeUp(unittest.TestCase):
         (cls.command,) = read_python_commands(cls.project)
 
     def complete(self, *words):
-        done = subprocess.run(["bash", "--norc", "-c", BASH, "bash", bash_completion(self.command), str(self.project), *words],
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+                ["bash", "--norc", "-c", BASH, "bash", bash_completion(self.command), str(self.project), *words],
+                capture_output=True, text=True, check=True)
         self.assertEqual(done.stderr, "")
         return done.stdout.splitlines()
 
@@ -79,9 +79,10 @@ class MadeUp(unittest.TestCase):
 
     def test_the_page(self):
         page = manual_page(self.command, "1.0", "2026-01-31", ["weir"])
-        for line in ('.TH WEIR\\-MADE\\-UP 1 "2026-01-31" "weir 1.0" "User Commands"', "weir\\-made\\-up \\- makes things up",
-                     "THING is anything.", "0 made; 2 \\(aqnot\\(aq made.", '.SH "WEIR\\-MADE\\-UP PLAN"',
-                     "\\fB\\-\\-colour\\fR \\fBred\\fR|\\fBgreen\\fR", "its colour (default: red)", "where to: .hidden\\eplaces"):
+        for line in ('.TH WEIR\\-MADE\\-UP 1 "2026-01-31" "weir 1.0" "User Commands"',
+                     "weir\\-made\\-up \\- makes things up", "THING is anything.", "0 made; 2 \\(aqnot\\(aq made.",
+                     '.SH "WEIR\\-MADE\\-UP PLAN"', "\\fB\\-\\-colour\\fR \\fBred\\fR|\\fBgreen\\fR",
+                     "its colour (default: red)", "where to: .hidden\\eplaces"):
             self.assertIn("\n" + line + "\n", "\n" + page)
         for hidden in ("secret", "work"):
             self.assertNotIn(hidden, page)
@@ -98,12 +99,12 @@ class MadeUp(unittest.TestCase):
         self.assertEqual(self.complete("weir-made-up", "plan", "--out", "weir"), ["weir_made_up"])
         self.assertEqual(self.complete("weir-made-up", "plan", "pyp"), ["pyproject.toml"])
 
-    def test_the_other_shells(self):
-        for text in (zsh_completion(self.command), fish_completion(self.command)):
-            self.assertIn("colour", text)
-            self.assertIn("red green", text)
-            for hidden in ("secret", "work"):
-                self.assertNotIn(hidden, text)
+    def test_zsh(self):
+        text = zsh_completion(self.command)
+        self.assertIn("colour", text)
+        self.assertIn("red green", text)
+        for hidden in ("secret", "work"):
+            self.assertNotIn(hidden, text)
 
 
 if __name__ == "__main__":

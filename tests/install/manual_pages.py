@@ -1,5 +1,5 @@
-"""The manual pages: one per command, every option on it, and nothing that formatters complain about. The argument is the
-build's share/."""
+"""The manual pages: one per command, every option on it, and nothing that formatters complain about. The argument is
+the build's share/."""
 
 import json
 import os
@@ -40,7 +40,8 @@ class Pages(CommandTest):
     def test_there_is_one_for_each_command(self):
         programs = {path.name for path in PROGRAMS.iterdir() if path.name.startswith("weir-")}
         commands = {f"weir-{command['name']}" for command in self.help["commands"]}
-        self.assertEqual({path.name for path in PAGES.iterdir()}, {f"{name}.1" for name in {"weir"} | programs | commands})
+        self.assertEqual({path.name for path in PAGES.iterdir()},
+                         {f"{name}.1" for name in {"weir"} | programs | commands})
 
     def test_every_option_is_on_its_page(self):
         for command in [self.help, *self.help["commands"]]:
@@ -52,13 +53,15 @@ class Pages(CommandTest):
     def test_every_option_of_the_python_commands_is_on_its_page(self):
         tried = 0
         for program in sorted(path for path in PROGRAMS.iterdir() if path.name.startswith("weir-")):
-            done = subprocess.run([program, "--help"], capture_output=True, text=True, env=environment(COLUMNS="200"), check=False)
+            done = subprocess.run(
+                [program, "--help"], capture_output=True, text=True, env=environment(COLUMNS="200"), check=False)
             if done.returncode == 2 and "no Python here has what it needs" in done.stderr:
                 continue
             tried += 1
             commands = re.findall(r"(?m)^    ([a-z-]+)(?: {2,}\S|$)", done.stdout)
-            texts = [done.stdout] + [subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True,
-                                                    env=environment(COLUMNS="200")).stdout for command in commands]
+            texts = [done.stdout] + [subprocess.run([program, command, "--help"], capture_output=True, text=True,
+                                                    check=True, env=environment(COLUMNS="200")).stdout
+                                     for command in commands]
             names = {name for text in texts for line in re.findall(r"(?m)^  (-.*)$", text)
                      for name in re.findall(r"(?:^|, )(--?[a-z-]+)", line.split("  ")[0])}
             self.assertEqual(options_on(program.name), names, program.name)
@@ -78,7 +81,8 @@ class Pages(CommandTest):
             self.assertIn(" ".join(command["description"].split("\n\n")[0].split()), page)
 
     def test_formatters_have_no_complaints(self):
-        tools = {"mandoc": ["mandoc", "-T", "lint", "-W", "warning"], "groff": ["groff", "-man", "-T", "utf8", "-ww", "-z"]}
+        tools = {"mandoc": ["mandoc", "-T", "lint", "-W", "warning"],
+                 "groff": ["groff", "-man", "-T", "utf8", "-ww", "-z"]}
         found = [command for tool, command in tools.items() if shutil.which(tool)]
         if not found:
             self.skipTest("neither mandoc nor groff is installed")

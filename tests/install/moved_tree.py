@@ -1,5 +1,5 @@
-"""Installs, moves the tree, and works with it from there, knowing nothing of source and build. Arguments: cmake, and the build
-directory."""
+"""Installs, moves the tree, and works with it from there, knowing nothing of source and build. Arguments: cmake, and
+the build directory."""
 
 import json
 import os
@@ -22,7 +22,8 @@ def minimal_environment(home):
     mpirun = shutil.which("mpirun")
     if mpirun and os.path.dirname(mpirun) not in programs:
         programs.insert(0, os.path.dirname(mpirun))
-    passed_on = ("LD_LIBRARY_PATH", "WEIR_PYTHON", "WEIR_TEST_ID", "TMPDIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS")
+    passed_on = ("LD_LIBRARY_PATH", "WEIR_PYTHON", "WEIR_TEST_ID", "TMPDIR", "ASAN_OPTIONS", "LSAN_OPTIONS",
+                 "UBSAN_OPTIONS")
     return {"PATH": ":".join(programs), "HOME": str(home), "LC_ALL": "C.UTF-8",
             **{name: os.environ[name] for name in passed_on if name in os.environ}}
 
@@ -41,7 +42,7 @@ class MovedTree(unittest.TestCase):
         cls.work = here / "work"
         cls.work.mkdir()
         cls.bin = next(path.parent for path in cls.tree.rglob("weir") if path.is_file() and os.access(path, os.X_OK))
-        cls.share = next(path.parents[2] for path in cls.tree.rglob("weir_report"))
+        cls.share = next(path.parents[2] for path in cls.tree.rglob("weir_runs"))
 
     def run_there(self, *command, status=0):
         done = subprocess.run([str(part) for part in command], cwd=self.work, env=self.environment, capture_output=True,
@@ -67,13 +68,15 @@ class MovedTree(unittest.TestCase):
                               if path.is_file() and (top != SOURCE / "slurm" or len(path.relative_to(top).parts) <= 2)}
                              for top in (self.share / "weir/slurm", SOURCE / "slurm"))
         self.assertEqual(installed, source)
-        self.assertLessEqual({Path("weir.sbatch"), Path("switch-readers/sonic"), Path("switch-readers/reader.py")}, set(installed))
+        self.assertLessEqual(
+                {Path("weir.sbatch"), Path("switch-readers/sonic"), Path("switch-readers/reader.py")}, set(installed))
         dashboard = "grafana/weir.json"
-        self.assertEqual((self.share / "weir" / dashboard).read_bytes(), (SOURCE / "packaging" / dashboard).read_bytes())
+        self.assertEqual((self.share / "weir" / dashboard).read_bytes(),
+                         (SOURCE / "packaging" / dashboard).read_bytes())
         if (BUILD / "share").is_dir():  # else the build has printed that it leaves them out
             pages = {"weir", *(f"weir-{command['name']}" for command in self.help()["commands"]), *declared}
             self.assertEqual({path.stem for path in (self.tree / "share/man/man1").iterdir()}, pages)
-            for completions in ("bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish"):
+            for completions in ("bash-completion/completions/{}", "zsh/site-functions/_{}"):
                 for command in commands:
                     self.assertTrue((self.share / completions.format(command)).is_file(), completions.format(command))
 
@@ -91,8 +94,9 @@ class MovedTree(unittest.TestCase):
         version = self.run_there(self.bin / "weir", "--version").splitlines()
         self.assertRegex(version[0], r"\Aweir \d+\.\d+")
         self.run_there(MPIRUN, "-np", "3", self.bin / "weir", "run", "--rate", "100Mb/s", "--event-size", "1MiB",
-                       "--duration", "2s", "--warmup", "0s", "--scenario", self.share / "weir/scenarios/quickstart.toml",
-                       "--producers", "1", "--consumers", "1", "--busy", "none", "--quiet", "--out", "run")
+                       "--duration", "2s", "--warmup", "0s",
+                       "--scenario", self.share / "weir/scenarios/quickstart.toml", "--producers", "1",
+                       "--consumers", "1", "--busy", "none", "--quiet", "--out", "run")
         run = json.loads((self.work / "run/run.json").read_text())
         self.assertEqual(run["status"], "complete")
         self.assertTrue(run["ledger"]["agrees"])
@@ -104,7 +108,8 @@ class MovedTree(unittest.TestCase):
     def test_the_python_commands(self):
         version = self.run_there(self.bin / "weir", "--version").split()[1]
         for command in sorted(path for path in self.bin.iterdir() if path.name != "weir"):
-            done = subprocess.run([command, "--version"], env=self.environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [command, "--version"], env=self.environment, capture_output=True, text=True, check=False)
             if done.returncode == 2 and "no Python here has what it needs" in done.stderr:
                 self.skipTest(done.stderr.strip())
             self.assertEqual((done.returncode, done.stdout), (0, f"{command.name} {version}\n"), done)

@@ -1,5 +1,5 @@
-"""UCX may end a process by abort() when it loses a peer: not that process is named as the cause, but the peer on another host.
-Skipped where this weir cannot use UCX."""
+"""UCX may end a process by abort() when it loses a peer: not that process is named as the cause, but the peer on
+another host. Skipped where this weir cannot use UCX."""
 
 import re
 import signal

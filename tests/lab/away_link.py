@@ -1,5 +1,5 @@
-"""A link that is away for a while, and is back before anyone is given up: the network is named as the cause, with the consumer that was
-cut off, and not a rank that stood still, on hosts whose idle ranks nap."""
+"""A link that is away for a while, and is back before anyone is given up: the network is named as the cause, with the
+consumer that was cut off, and not a rank that stood still, on hosts whose idle ranks nap."""
 
 import sys
 import time
@@ -8,8 +8,8 @@ from lab_command import LAB, NAME, check_nothing_left, lab_or_fail, machine, ski
 from weir_run import Background, check, main
 
 AWAY_S = 1.5
-OPTIONS = ("--rate", "60Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "9s", "--warmup", "1s", "--drain", "20s", "--idle", "nap",
-           "--silence-timeout", "30s")
+OPTIONS = ("--rate", "60Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "9s", "--warmup", "1s",
+           "--drain", "20s", "--idle", "nap", "--silence-timeout", "30s")
 
 
 def the_network_is_named():

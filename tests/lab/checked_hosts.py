@@ -1,4 +1,5 @@
-"""weir check in a lab: hosts that are alike pass, and one with another MTU is named. Argument: Open MPI's path to TCP."""
+"""weir check in a lab: hosts that are alike pass, and one with another MTU is named. Argument: Open MPI's path to
+TCP."""
 
 import json
 import sys
@@ -38,12 +39,14 @@ def a_probe_is_never_faster_than_the_link():
     try:
         for speed_mbps in (10, 50, 100):
             lab_or_fail("up", "--producers", "2", "--consumers", "2", "--link", f"{speed_mbps}Mb/s")
-            done = lab("run", "--pml", PML, "--", "weir", "check", "--rate", "1Mb/s", "--probe", "80ms", "--json", limit_s=60)
+            done = lab("run", "--pml", PML, "--", "weir", "check", "--rate", "1Mb/s", "--probe", "80ms",
+                       "--json", limit_s=60)
             pairs = json.loads(done.stdout)["probe"]["pairs"]
             check(len(pairs) == 4 and all(pair["reached"] for pair in pairs), pairs)
             rates_mbps = [pair["bits_per_second"] / 1e6 for pair in pairs]
             print(f"{speed_mbps} Mb/s: {min(rates_mbps):.1f} to {max(rates_mbps):.1f} Mb/s")
-            check(0.2 * speed_mbps < min(rates_mbps) and max(rates_mbps) <= speed_mbps, f"{rates_mbps} on {speed_mbps} Mb/s")
+            check(0.2 * speed_mbps < min(rates_mbps) and max(rates_mbps) <= speed_mbps,
+                  f"{rates_mbps} on {speed_mbps} Mb/s")
             lab_or_fail("down")
         check_nothing_left(before)
     finally:

@@ -4,13 +4,13 @@ import os
 import signal
 import time
 
-from lab_command import (LAB, NAME, STATE, check_nothing_left, lab, lab_or_fail, lab_processes, machine, skip_unless_possible, take_down,
-                         wait_until)
+from lab_command import (LAB, NAME, STATE, check_nothing_left, lab, lab_or_fail, lab_processes, machine,
+                         skip_unless_possible, take_down, wait_until)
 from weir_run import Background, check, main
 
 SMALL = ["--producers", "1", "--consumers", "2"]
-LONG_RUN = ["--", "weir", "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB", "--interval", "250ms", "--duration",
-            "60s", "--warmup", "0s"]
+LONG_RUN = ["--", "weir", "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB", "--interval", "250ms",
+            "--duration", "60s", "--warmup", "0s"]
 
 
 def start(*words):
@@ -43,7 +43,8 @@ def mpirun_killed():
         run = start("run", *LONG_RUN)
         run.wait_for_seconds(1, limit_s=20)
         # Open MPI 5's mpirun becomes prterun.
-        mpirun = [pid for pid, words in lab_processes().items() if os.path.basename(words.split()[0]) in ("mpirun", "prterun")]
+        mpirun = [pid for pid, words in lab_processes().items()
+                  if os.path.basename(words.split()[0]) in ("mpirun", "prterun")]
         check(len(mpirun) == 1, f"{len(mpirun)} processes mpirun; all: {lab_processes()}")
         os.kill(mpirun[0], signal.SIGKILL)
         check(run.end(limit_s=10).status == 137, "the exit status of a killed mpirun is lost")
@@ -62,7 +63,8 @@ def run_and_lab_killed():
         run = start("run", *LONG_RUN)
         run.wait_for_seconds(1, limit_s=20)
         run.process.kill()
-        wait_until(lambda: len(lab_processes()) == 1, f"the end of all processes of a killed run; left: {lab_processes()}")
+        wait_until(lambda: len(lab_processes()) == 1,
+                   f"the end of all processes of a killed run; left: {lab_processes()}")
 
         # `down` while a run is under way ends it.
         os.rename("run", "killed")

@@ -27,7 +27,8 @@ def losses_and_a_path_that_does_not_take_them():
         names = ["same", "same-2", "same-3", "same-4"]
         check([rank["host"] for rank in record["ranks"]] == names, f"{record['ranks']}")
         check([host["name"] for host in record["hosts"]] == names, f"{record['hosts']}")
-        check("4 machines have the host name same" in record["environment"]["hosts_told_apart"][0], f"{record['environment']}")
+        check("4 machines have the host name same" in record["environment"]["hosts_told_apart"][0],
+              f"{record['environment']}")
         account = record["datagrams"]
         check(account["missing"] > 0, f"{account}")
         check(account["sent"] == account["received"] + account["missing"] + account["late"], f"{account}")

@@ -1,7 +1,8 @@
 """A lab in a virtual machine with Debian's kernel: its ports mark packets of DCTCP and drop none, and are set and
 read while it is up; ports drop; and in a campaign in which the port to one host is mis-set, weir-compare names it.
 
-Skipped without WEIR_SOFT_ROCE=long, because the machine is computed instruction by instruction, and where QEMU or the kernel cannot be had.
+Skipped without WEIR_SOFT_ROCE=long, because the machine is computed instruction by instruction, and where QEMU or the
+kernel cannot be had.
 """
 
 import os
@@ -17,7 +18,8 @@ UNAVAILABLE = 69
 LONG = os.environ.get("WEIR_SOFT_ROCE") == "long"
 LIMIT_S = 1500  # many times what it takes on a machine that has nothing else to do
 
-# Two hosts send to a third for some seconds, as fast as their TCP allows. One Python for all: it takes a second to start in the machine.
+# Two hosts send to a third for some seconds, as fast as their TCP allows. One Python for all: it takes a second to
+# start in the machine.
 TRAFFIC = """
 import os, socket, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -95,8 +97,10 @@ weir-sweep submit sweep.toml --local --out campaign
 
 def in_machine(script):
     """What a shell script prints in a virtual machine; its PATH has bench/ and the programs that were built."""
-    variables = os.environ | {"PATH": f"{TOP / 'bench'}:{Path(WEIR).parent}:{os.environ['PATH']}", "WEIR": WEIR, "BENCH": str(TOP / "bench")}
-    done = subprocess.run([LAB, "machine", "--", "sh", "-c", script], capture_output=True, text=True, timeout=LIMIT_S, check=False, env=variables)
+    variables = os.environ | {"PATH": f"{TOP / 'bench'}:{Path(WEIR).parent}:{os.environ['PATH']}", "WEIR": WEIR,
+                              "BENCH": str(TOP / "bench")}
+    done = subprocess.run([LAB, "machine", "--", "sh", "-c", script], capture_output=True, text=True, timeout=LIMIT_S,
+                          check=False, env=variables)
     if done.returncode == UNAVAILABLE:
         print(f"skipped: {done.stderr.strip().splitlines()[-1]}")
         sys.exit(SKIPPED)
@@ -117,7 +121,8 @@ def ports_mark_or_drop():
     parts = re.fullmatch(r"marking\n(.*)dropping\n(.*?)(host .*)?", printed, re.DOTALL).groups()
     marking, dropping = (counters(part) for part in parts[:2])
     check(marking["fn01", "marked_packets"] > 20, f"hardly any packet was marked: {marking}")
-    check(marking["fn01", "dropped_packets"] == 0, f"packets were dropped where they should have been marked: {marking}")
+    check(marking["fn01", "dropped_packets"] == 0,
+          f"packets were dropped where they should have been marked: {marking}")
     check(marking["fn01", "sent_bytes"] > 200_000, f"two senders sent next to nothing: {marking}")
     check(("fn01", "marked_packets") not in dropping, f"a port without marks has counted some: {dropping}")
     check(dropping["fn01", "dropped_packets"] > 0, f"a shallow port dropped nothing: {dropping}")
@@ -129,9 +134,11 @@ def a_mis_set_port_is_named():
     in_machine(CAMPAIGN)
     runs = sorted(str(path) for path in Path("campaign/local/runs").iterdir())
     check(len(runs) == 2, f"runs: {runs}")
-    done = subprocess.run([Path(WEIR).with_name("weir-compare"), "--by", "switch", *runs], capture_output=True, text=True, check=False)
+    done = subprocess.run([Path(WEIR).with_name("weir-compare"), "--by", "switch", *runs], capture_output=True,
+                          text=True, check=False)
     who = re.findall(r"mis-set: [^.]*?\bfn02\b.*", done.stdout)
-    check(who and not re.search(r"mis-set: .*\bfn0[13]\b", done.stdout), f"the port to fn02 is not named: {done.stdout}{done.stderr}")
+    check(who and not re.search(r"mis-set: .*\bfn0[13]\b", done.stdout),
+          f"the port to fn02 is not named: {done.stdout}{done.stderr}")
 
 
 if not LONG:

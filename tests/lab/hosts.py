@@ -46,8 +46,8 @@ def run_weir(directory, *options):
 
 
 def verified():
-    run = run_weir("verified", "--rate", "40Mb/s", "--event-size", "512KiB", "--duration", "2s", "--warmup", "1s", "--verify",
-                   "full", "--require", "lossless")
+    run = run_weir("verified", "--rate", "40Mb/s", "--event-size", "512KiB", "--duration", "2s", "--warmup", "1s",
+                   "--verify", "full", "--require", "lossless")
     check(run.status == 0, f"exit status {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
     check_complete(run, len(HOSTS))
     found = {rank["host"]: rank["role"] for rank in run.json["ranks"]}
@@ -65,8 +65,8 @@ def verified():
 
 
 def no_faster_than_the_link():
-    run = run_weir("ceiling", "--generation", "saturate", "--event-size", "1MiB", "--chunk-size", "64KiB", "--duration", "3s",
-                   "--warmup", "1s", "--drain", "1s", "--buffer", "4MiB")
+    run = run_weir("ceiling", "--generation", "saturate", "--event-size", "1MiB", "--chunk-size", "64KiB",
+                   "--duration", "3s", "--warmup", "1s", "--drain", "1s", "--buffer", "4MiB")
     check(run.status == 0, f"exit status {run.status}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
     for rank in run.json["ranks"]:
         if rank["role"] == "producer":
@@ -90,7 +90,8 @@ def refusals():
                         (("with",), "nothing to run after `--`"),
                         (("up", "--", "hostname"), "this command runs nothing")):
         done = lab(*words)
-        check(done.returncode in (1, 2) and said in done.stderr, f"{words}: exit status {done.returncode}, {done.stderr}")
+        check(done.returncode in (1, 2) and said in done.stderr,
+              f"{words}: exit status {done.returncode}, {done.stderr}")
 
 
 skip_unless_possible()

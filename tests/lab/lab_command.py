@@ -25,8 +25,8 @@ def skip_unless_possible():
     if os.geteuid() != 0:
         print("skipped: a lab needs root")
         sys.exit(SKIPPED)
-    tried = subprocess.run(["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "true"], capture_output=True,
-                           text=True, check=False)
+    tried = subprocess.run(["unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "true"],
+                           capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         print(f"skipped: namespaces cannot be made here: {tried.stderr.strip()}")
         sys.exit(SKIPPED)
@@ -34,12 +34,14 @@ def skip_unless_possible():
 
 def lab(*words, limit_s=30):
     """Runs bench/lab; words before `--` are its own. Returns the finished process."""
-    return subprocess.run([LAB, words[0], "--name", NAME, *words[1:]], capture_output=True, text=True, timeout=limit_s, check=False)
+    return subprocess.run(
+        [LAB, words[0], "--name", NAME, *words[1:]], capture_output=True, text=True, timeout=limit_s, check=False)
 
 
 def lab_or_fail(*words, limit_s=30):
     done = lab(*words, limit_s=limit_s)
-    check(done.returncode == 0, f"bench/lab {' '.join(words)} exited with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
+    check(done.returncode == 0,
+          f"bench/lab {' '.join(words)} exited with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done.stdout
 
 
@@ -50,7 +52,8 @@ def machine():
         for path in Path("/proc/sys/net").glob(pattern):
             with contextlib.suppress(OSError):
                 settings[str(path)] = path.read_text()
-    links = json.loads(subprocess.run(["ip", "-json", "link", "show"], capture_output=True, text=True, check=True).stdout)
+    listed = subprocess.run(["ip", "-json", "link", "show"], capture_output=True, text=True, check=True)
+    links = json.loads(listed.stdout)
     names = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
     return {
         "interfaces": sorted(link["ifname"] for link in links),

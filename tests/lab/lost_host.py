@@ -8,7 +8,8 @@ import signal
 import sys
 import time
 
-from lab_command import LAB, NAME, check_nothing_left, lab_or_fail, lab_processes, machine, skip_unless_possible, take_down
+from lab_command import (
+    LAB, NAME, check_nothing_left, lab_or_fail, lab_processes, machine, skip_unless_possible, take_down)
 from weir_run import Background, Failed, check, check_status, main
 
 PML, HOW, HOST = sys.argv[1:]
@@ -22,7 +23,8 @@ def cut():
 
 
 def stop_and_cut():
-    """In this order, because a rank without its link ends by itself after SILENCE_S, and finding and stopping it can take longer than that."""
+    """In this order, because a rank without its link ends by itself after SILENCE_S, and finding and stopping it can
+    take longer than that."""
     pid = pid_on_host()
     os.kill(pid, signal.SIGSTOP)
     cut()
@@ -51,7 +53,8 @@ def watch_what_is_written(run):
     deadline = time.monotonic() + ENDS_WITHIN_S
     while run.process.poll() is None and time.monotonic() < deadline:
         failure = json.loads((run.directory / "run.json").read_text())["failure"]
-        check(failure["host"] == HOST or not right, f"the host was {HOST}, and then run.json was overwritten: {failure}")
+        check(failure["host"] == HOST or not right,
+              f"the host was {HOST}, and then run.json was overwritten: {failure}")
         right = failure["host"] == HOST
         time.sleep(0.02)
 
@@ -60,19 +63,22 @@ def run_ends_and_names_the_host():
     before = machine()
     try:
         lab_or_fail("up", "--producers", "2", "--consumers", "3", "--link", "100Mb/s")
-        run = Background(0, command=[LAB, "run", "--name", NAME, "--pml", PML, "--", "weir", "run", "--out", "run", "--rate",
-                                     "20Mb/s", "--event-size", "256KiB", "--interval", "500ms", "--duration", "120s", "--warmup",
-                                     "0s", "--silence-timeout", f"{SILENCE_S}s"])
+        run = Background(0,
+                         command=[LAB, "run", "--name", NAME, "--pml", PML, "--", "weir", "run", "--out", "run",
+                                  "--rate", "20Mb/s", "--event-size", "256KiB", "--interval", "500ms",
+                                  "--duration", "120s", "--warmup", "0s", "--silence-timeout", f"{SILENCE_S}s"])
         run.wait_for_seconds(1, limit_s=30)
         {"cut": cut, "kill": kill, "late": stop_and_cut}[HOW]()
         watch_what_is_written(run)
         ended = run.end(ENDS_WITHIN_S)
 
-        check(ended.json is not None and ended.json["status"] == "failed", f"run.json: {ended.json and ended.json['failure']}")
+        check(ended.json is not None and ended.json["status"] == "failed",
+              f"run.json: {ended.json and ended.json['failure']}")
         failure = ended.json["failure"]
         check(failure["host"] == HOST, f"the host is {HOST}, but blamed is: {failure}")
         check(f" on {HOST})" in failure["what"], f"{HOST} is not named: {failure['what']}")
-        check(f"weir run: {failure['what']}" in ended.stderr, f"stderr does not say '{failure['what']}': {ended.stderr}")
+        check(f"weir run: {failure['what']}" in ended.stderr,
+              f"stderr does not say '{failure['what']}': {ended.stderr}")
         # mpirun reports a killed rank itself, unless MPI_Abort of a rank that misses it comes first.
         check_status(ended, *((137, 1) if HOW == "kill" else (1,)))
         for name, rows in ended.rows().items():

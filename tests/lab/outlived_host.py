@@ -1,5 +1,6 @@
-"""A run goes on without a consumer whose host is cut off, and takes it in when it is back: one case of bench/study recovery, which starts
-a process on each host without MPI. Skipped where this weir cannot use UCX. Argument: what happens to the consumer."""
+"""A run goes on without a consumer whose host is cut off, and takes it in when it is back: one case of bench/study
+recovery, which starts a process on each host without MPI. Skipped where this weir cannot use UCX. Argument: what
+happens to the consumer."""
 
 import csv
 import subprocess
@@ -13,8 +14,9 @@ WHAT = sys.argv[1]
 
 def goes_on_and_takes_it_in():
     before = machine()
-    done = subprocess.run([TOP / "bench/study", "recovery", "kills", "--only", f"{WHAT} consumer measurement yes", "--weir", WEIR, "--out", ".",
-                           "--allow-unpublished"], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([TOP / "bench/study", "recovery", "kills", "--only", f"{WHAT} consumer measurement yes",
+                           "--weir", WEIR, "--out", ".", "--allow-unpublished"],
+                          capture_output=True, text=True, timeout=100, check=False)
     check(done.returncode == 0, f"exit status {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
     with open("runs.csv", encoding="utf-8") as file:
         [line] = csv.DictReader(file)

@@ -1,9 +1,11 @@
-"""The run that a first user makes to see whether weir can be trusted: full verification, a requirement; at a rate that a shared
-machine sustains, too."""
+"""The run that a first user makes to see whether weir can be trusted: full verification, a requirement; at a rate that
+a shared machine sustains, too."""
+
+import json
 
 from weir_run import check, check_complete, check_status, main, weir
 
-COMMAND = ["--producers", "3", "--consumers", "4", "--rate", "200Mb/s", "--duration", "6s", "--verify", "full"]
+COMMAND = ["--producers", "3", "--consumers", "4", "--rate", "200Mb/s", "--duration", "4s", "--verify", "full"]
 
 
 def sustained():
@@ -12,30 +14,14 @@ def sustained():
     check(run.status == 0, f"exit status {run.status}\n{run.stdout[-4000:]}\n{run.stderr[-2000:]}")
     check_complete(run, 8)
     check(run.json["verdict"]["sustained"] is True, run.json["verdict"])
-    check(run.json["seconds"] == 6, f"{run.json['seconds']} judged seconds")
+    check(run.json["seconds"] == 4, f"{run.json['seconds']} judged seconds")
     check(run.json["totals"]["lost_events"] == 0, run.json["totals"])
-
-
-def one_sided(transport):
-    run = weir(8, "--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--duration", "2s", "--warmup", "500ms",
-               "--verify", "full", "--transport", transport, "--require", "lossless")
-    check(run.status == 0, f"exit status {run.status}\n{run.stdout[-4000:]}\n{run.stderr[-2000:]}")
-    check_complete(run, 8)
-    check(run.json["plan"]["transport"] == transport, run.json["plan"])
-
-
-def put():
-    one_sided("put")
-
-
-def get():
-    one_sided("get")
 
 
 def not_sustained():
     # More work per event than there is time: 4 consumers x 1 s against 12 x 250 ms of work a second.
     run = weir(8, "--producers", "3", "--consumers", "4", "--rate", "40Mb/s", "--event-size", "1250kB", "--busy",
-               "fixed:1500ms", "--slots", "1", "--duration", "6s", "--warmup", "0s", "--drain", "1s", "--require",
+               "fixed:1500ms", "--slots", "1", "--duration", "3s", "--warmup", "0s", "--drain", "1s", "--require",
                "sustained")
     check_status(run, 3)
     check_complete(run, 8)
@@ -48,8 +34,6 @@ def not_sustained():
 
 
 def json_lines():
-    import json
-
     run = weir(4, "--rate", "10Mb/s", "--duration", "2s", "--warmup", "1s", "--output", "json")
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     check([line["type"] for line in lines] == ["second"] * (len(lines) - 1) + ["summary"], run.stdout)
@@ -59,4 +43,4 @@ def json_lines():
     check(all(phase == "drain" for _, phase in seconds[3:]), run.stdout)
 
 
-main(sustained, put, get, not_sustained, json_lines)
+main(sustained, not_sustained, json_lines)

@@ -13,8 +13,8 @@ from weir_run import MPIRUN, WEIR, check, main
 
 
 def weir_check(ranks, *options):
-    return subprocess.run([MPIRUN, "-np", str(ranks), WEIR, "check", *options], capture_output=True, text=True, timeout=90,
-                          check=False)
+    return subprocess.run([MPIRUN, "-np", str(ranks), WEIR, "check", *options], capture_output=True, text=True,
+                          timeout=90, check=False)
 
 
 def result_of(done):
@@ -23,7 +23,8 @@ def result_of(done):
 
 
 def all_pairs_are_probed():
-    result = result_of(weir_check(6, "--producers", "2", "--consumers", "3", "--rate", "10Mb/s", "--probe", "300ms", "--json"))
+    result = result_of(weir_check(
+                           6, "--producers", "2", "--consumers", "3", "--rate", "10Mb/s", "--probe", "300ms", "--json"))
     check(result["schema"] == "weir-check/1", result["schema"])
     pairs = {(pair["producer"], pair["consumer"]) for pair in result["probe"]["pairs"] if pair["reached"]}
     check(pairs == {(producer, consumer) for producer in range(2) for consumer in range(3)}, pairs)
@@ -40,7 +41,8 @@ def the_message_layer_is_named():
 
 def ranks_that_share_cores_are_told():
     done = weir_check(8, "--probe", "0s")
-    check("8 hosts" not in done.stdout and "1 host with 3 producers, 4 consumers, 1 scheduler" in done.stdout, done.stdout)
+    check("8 hosts" not in done.stdout and "1 host with 3 producers, 4 consumers, 1 scheduler" in done.stdout,
+          done.stdout)
     check("Probe:" not in done.stdout, done.stdout)
 
 
@@ -55,7 +57,7 @@ def settings_without_which_mpi_cannot_start():
     """UCX would hang, or end the process with another message: the check ends before."""
     for variable, locked_memory, said in (("UCX_IB_GID_INDEX=9", "unlimited", "GID index 9"),
                                           ("UCX_NET_DEVICES=mlx5_7:1", "unlimited", "mlx5_7"),
-                                          ("UCX_TLS=rc", "65536", "a process may lock 65.54 kB")):
+                                          ("UCX_TLS=rc", "65536", "a process may lock 64 KiB")):
         with tempfile.TemporaryDirectory() as directory:
             name, _, value = variable.partition("=")
             root = Host(directory, locked_memory).root
@@ -70,8 +72,9 @@ def settings_without_which_mpi_cannot_start():
 
 
 def a_run_keeps_the_settings():
-    done = subprocess.run([MPIRUN, "-np", "3", WEIR, "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB", "--duration",
-                           "1s", "--warmup", "0s", "--output", "quiet"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([MPIRUN, "-np", "3", WEIR, "run", "--out", "run", "--rate", "10Mb/s", "--event-size", "64KiB",
+                           "--duration", "1s", "--warmup", "0s", "--output", "quiet"],
+                          capture_output=True, text=True, timeout=60, check=False)
     check(done.returncode == 0, done.stderr)
     with open("run/run.json", encoding="utf-8") as file:
         hosts = json.load(file)["hosts"]
@@ -81,4 +84,4 @@ def a_run_keeps_the_settings():
 
 
 main(all_pairs_are_probed, the_message_layer_is_named, ranks_that_share_cores_are_told, refusals,
-     settings_without_which_mpi_cannot_start, a_run_keeps_the_settings)
+     settings_without_which_mpi_cannot_start, a_run_keeps_the_settings, at_once=3)

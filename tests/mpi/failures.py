@@ -1,5 +1,5 @@
-"""What must happen when a run cannot go on: it ends within 10 s, reports what happened and where, leaves whole rows and a
-run.json with the right status, and no processes (the test launcher looks for those)."""
+"""What must happen when a run cannot go on: it ends within 10 s, reports what happened and where, leaves whole rows and
+a run.json with the right status, and no processes (the test launcher looks for those)."""
 
 import contextlib
 import os
@@ -11,16 +11,16 @@ import subprocess
 import time
 from pathlib import Path
 
-from weir_run import Background, Run, check, check_status, main, mpi_command
+from weir_run import Background, Run, check, check_status, main, mpi_command, named
 
 LAYOUT = ["--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s"]
 OPTIONS = [*LAYOUT, "--rate", "50Mb/s", "--warmup", "1s"]
 ENDS_WITHIN_S = 10
 
 
-def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIONS, after_s=2):
+def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIONS):
     run = Background(8, *options)
-    run.wait_for_seconds(after_s)
+    run.wait_for_seconds(1)
     disturb(run)
     ended = run.end(ENDS_WITHIN_S)
     check(ended.json is not None, "no run.json")
@@ -29,11 +29,13 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
     for word in expect_words:
         check(word in what, f"'{word}' is not in run.json's failure: {what}")
     if expect_status == "failed":
-        # On a busy machine the deputy may report the same as the leader. On a killed rank the launcher prints its own message, and
-        # Open MPI 5 may then pass on nothing more.
+        # On a busy machine the deputy may report the same as the leader. On a killed rank the launcher prints its own
+        # message, and Open MPI 5 may then pass on nothing more.
         said = {line.strip("\0") for line in ended.stderr.splitlines() if "weir run:" in line}
-        by_launcher = ended.status == 128 + signal.SIGKILL and re.search(rf"\brank {ended.json['failure']['rank']} .*signal 9", ended.stderr.replace("\n", " "))
-        check(said == {f"weir run: {what}"} or (by_launcher and not said), f"stderr does not say '{what}' alone: {ended.stderr}")
+        by_launcher = ended.status == 128 + signal.SIGKILL and re.search(
+                rf"\brank {ended.json['failure']['rank']} .*signal 9", ended.stderr.replace("\n", " "))
+        check(said == {f"weir run: {what}"} or (by_launcher and not said),
+              f"stderr does not say '{what}' alone: {ended.stderr}")
     check(ended.status != 0, "exit status 0")
     check(not (ended.directory / "traffic.csv").exists(), "traffic without the accounts of all ranks")
     if statuses:
@@ -43,17 +45,9 @@ def disturbed(disturb, expect_status, expect_words, statuses=None, options=OPTIO
     return ended
 
 
-def killed_consumer():
-    # mpirun reports the death of a rank itself: 128 + SIGKILL.
-    disturbed(lambda run: run.send(5, signal.SIGKILL), "failed", ["rank 5 (consumer 1 on ", "gone"])
-
-
-def killed_producer():
-    disturbed(lambda run: run.send(2, signal.SIGKILL), "failed", ["rank 2 (producer 1 on ", "gone"])
-
-
 def killed_scheduler():
-    left = Path(f"run/traffic.csv.{socket.gethostname()}-{2**22 + 1}.tmp")  # as of a process that was killed while it wrote
+    # as of a process that was killed while it wrote
+    left = Path(f"run/traffic.csv.{socket.gethostname()}-{2**22 + 1}.tmp")
 
     def kill(run):
         left.touch()
@@ -66,39 +60,34 @@ def killed_scheduler():
     check(not left.exists(), f"{left} is still there")
 
 
-def stopped_consumer():
-    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 5.0 s"])
+def signalled(rank, number, words, *options):
+    disturbed(lambda run: run.send(rank, number), "failed", words, options=options or OPTIONS)
 
 
-def stopped_scheduler():
-    disturbed(lambda run: run.send(0, signal.SIGSTOP), "failed", ["rank 0 (scheduler on ", "not responded for 5.0 s"])
+def one_sided(transport):
+    """Others reach into a rank's memory or socket when it is killed or stopped."""
+    return [*LAYOUT, "--transport", transport, "--rate", "400Mb/s", "--generation", "steady", "--warmup", "0s",
+            "--silence-timeout", "2s"]
 
 
-def one_sided(transport, rank, number, expect_words):
-    """A rank into whose memory or socket others reach, killed or stopped in the middle of it."""
-    disturbed(lambda run: run.send(rank, number), "failed", expect_words, after_s=1,
-              options=[*LAYOUT, "--transport", transport, "--rate", "400Mb/s", "--generation", "steady", "--warmup",
-                       "0s", "--silence-timeout", "2s"])
-
-
-def put_to_a_killed_consumer():
-    one_sided("put", 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"])
-
-
-def put_to_a_stopped_consumer():
-    one_sided("put", 7, signal.SIGSTOP, ["rank 7 (consumer 3 on ", "not responded for 2.0 s"])
-
-
-def get_from_a_killed_producer():
-    one_sided("get", 2, signal.SIGKILL, ["rank 2 (producer 1 on ", "gone"])
-
-
-def get_from_a_stopped_producer():
-    one_sided("get", 3, signal.SIGSTOP, ["rank 3 (producer 2 on ", "not responded for 2.0 s"])
-
-
-def datagrams_to_a_killed_consumer():
-    one_sided("datagram", 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"])
+# mpirun reports the death of a rank itself: 128 + SIGKILL.
+SIGNALLED = (
+    named("killed_consumer", signalled, 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"]),
+    named("killed_producer", signalled, 2, signal.SIGKILL, ["rank 2 (producer 1 on ", "gone"]),
+    named("stopped_consumer", signalled, 7, signal.SIGSTOP, ["rank 7 (consumer 3 on ", "not responded for 5 s"]),
+    named("stopped_scheduler", signalled, 0, signal.SIGSTOP, ["rank 0 (scheduler on ", "not responded for 5 s"]),
+    named("put_to_a_killed_consumer", signalled, 5, signal.SIGKILL, ["rank 5 (consumer 1 on ", "gone"],
+          *one_sided("put")),
+    named("put_to_a_stopped_consumer", signalled, 7, signal.SIGSTOP,
+          ["rank 7 (consumer 3 on ", "not responded for 2 s"], *one_sided("put")),
+    named("get_from_a_killed_producer", signalled, 2, signal.SIGKILL, ["rank 2 (producer 1 on ", "gone"],
+          *one_sided("get")),
+    named("get_from_a_stopped_producer", signalled, 3, signal.SIGSTOP,
+          ["rank 3 (producer 2 on ", "not responded for 2 s"], *one_sided("get")),
+    # On a busy machine its socket may refuse datagrams before somebody looks for dead processes.
+    named("datagrams_to_a_killed_consumer", signalled, 5, signal.SIGKILL, ["rank 5 (consumer 1 on "],
+          *one_sided("datagram")),
+)
 
 
 def terminated_rank():
@@ -120,7 +109,8 @@ def interrupted_mpirun():
 def with_its_end(directory):
     """The run, when its record has an end: that may be written a second after mpirun has ended."""
     deadline = time.monotonic() + ENDS_WITHIN_S
-    while (ended := Run(directory, 0, "", "", 0)).json["failure"]["what"] == "the run has not ended" and time.monotonic() < deadline:
+    while (ended := Run(directory, 0, "", "",
+                        0)).json["failure"]["what"] == "the run has not ended" and time.monotonic() < deadline:
         time.sleep(0.05)
     return ended
 
@@ -160,8 +150,8 @@ def all_killed_at_once():
             os.kill(pid, signal.SIGKILL)
     run.end(ENDS_WITHIN_S)
     ended = with_its_end(run.directory)
-    # Launchers end as soon as their ranks have: a keeper that does not get a processor in between cannot tell who was first, and names
-    # the launcher then.
+    # Launchers end as soon as their ranks have: a keeper that does not get a processor in between cannot tell who was
+    # first, and names the launcher then.
     check("gone" in ended.json["failure"]["what"], f"{ended.json['failure']}")
     check(ended.json["status"] in ("failed", "interrupted"), ended.json["status"])
 
@@ -187,7 +177,8 @@ def log_cannot_grow():
 def no_window():
     # Open MPI keeps the windows of ranks on one host in a file. One rank makes it, and the others wait for that.
     ended = Background(8, *OPTIONS, "--transport", "put",
-                       environment={"OMPI_MCA_osc_sm_backing_directory": "/nonexistent"}).end(3 * ENDS_WITHIN_S)  # its start is in it
+                       # its start is in it
+                       environment={"OMPI_MCA_osc_sm_backing_directory": "/nonexistent"}).end(3 * ENDS_WITHIN_S)
     check_status(ended, 1)
     lines = [line for line in ended.stderr.splitlines() if line.startswith("weir")]
     check(len(lines) == 1 and "--transport put: MPI made no window" in lines[0], f"message: {lines}")
@@ -207,7 +198,5 @@ def unwritable_directory():
     check(len(lines) == 1 and "--out" in lines[0] and target in lines[0], f"message: {lines}")
 
 
-main(killed_consumer, killed_producer, killed_scheduler, stopped_consumer, stopped_scheduler, put_to_a_killed_consumer,
-     put_to_a_stopped_consumer, get_from_a_killed_producer, get_from_a_stopped_producer,
-     datagrams_to_a_killed_consumer, terminated_rank,
-     terminated_mpirun, interrupted_mpirun, interrupted_twice, killed_mpirun, all_killed_at_once, log_cannot_grow, no_window, unwritable_directory)
+main(*SIGNALLED, killed_scheduler, terminated_rank, terminated_mpirun, interrupted_mpirun, interrupted_twice,
+     killed_mpirun, all_killed_at_once, log_cannot_grow, no_window, unwritable_directory, at_once=3)

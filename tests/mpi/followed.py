@@ -10,8 +10,8 @@ from pathlib import Path
 
 from weir_run import SKIPPED, Background, check, main
 
-OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "20Mb/s", "--event-size", "256KiB", "--warmup", "0s", "--drain", "1s",
-           "--idle", "nap", "--quiet"]
+OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "20Mb/s", "--event-size", "256KiB", "--warmup", "0s",
+           "--drain", "1s", "--idle", "nap", "--quiet"]
 REPORT = str(Path(os.environ["WEIR"]).with_name("weir-report"))
 
 
@@ -37,7 +37,8 @@ def to_its_end():
             text = target.read_text() if target.exists() else ""
             if text and (not seen or seen[-1] != status_in(text)):
                 seen.append(status_in(text))
-                check(("weir_run_sustained" in text) == (seen[-1] == "complete"), f"a verdict, or none, of a run that is {seen[-1]}")
+                check(("weir_run_sustained" in text) == (seen[-1] == "complete"),
+                      f"a verdict, or none, of a run that is {seen[-1]}")
             time.sleep(0.05)
         check(follow.wait(timeout=1) == 0, f"weir-report ended with {follow.returncode}")
     finally:
@@ -51,7 +52,9 @@ def on_the_page():
     run = Background(4, *OPTIONS, "--duration", "60s")
     run.wait_for_seconds(1)
     said = report("run")
-    check("run: Still running\n  This run is still running: what it has written so far is shown." in said and "failed" not in said, said)
+    check("run: Still running\n  This run is still running: what it has written so far is shown." in said
+          and "failed" not in said,
+          said)
     check("Still running" in Path("run/report.html").read_text(), "the page does not say that the run goes on")
     kill_all(run)
     for file in Path("run").rglob("*"):  # a minute ago
@@ -63,7 +66,8 @@ def on_the_page():
 
 def kill_all(run):
     """Ranks, launcher and what would write the end: as when the host loses its power."""
-    keepers = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and is_keeper(entry, run.pids().values())]
+    keepers = [int(entry.name)
+               for entry in Path("/proc").iterdir() if entry.name.isdigit() and is_keeper(entry, run.pids().values())]
     check(len(keepers) == 1, f"processes that keep the record: {keepers}")
     for pid in (*keepers, run.process.pid, *run.pids().values()):
         os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,5 @@
-"""What each host counted: hosts/NAME.csv has the seconds of the ranks, run.json its sums and the word on the network."""
+"""What each host counted: hosts/NAME.csv has the seconds of the ranks, run.json its sums and the word on the
+network."""
 
 import csv
 import json
@@ -41,14 +42,17 @@ def recorded():
         total = sum(int(row[name] or 0) for row in rows if row["phase"] == "measure")
         check(host["totals"].get(name, 0) == total, f"{name}: {host['totals'].get(name)}, rows sum to {total}")
     sources = host["families_by_source"]
-    check(host["families"]["tcp_retransmissions"] == sources["tcp"]["tcp_retransmissions"] >= host["totals"].get("tcp.retransmitted_segments", 0),
+    check(host["families"]["tcp_retransmissions"] == sources[
+              "tcp"]["tcp_retransmissions"] >= host["totals"].get("tcp.retransmitted_segments", 0),
           sources)
-    check(host["families"]["dropped_by_hosts"] == sum(families.get("dropped_by_hosts", 0) for families in sources.values()), sources)
+    check(host["families"][
+                  "dropped_by_hosts"] == sum(families.get("dropped_by_hosts", 0) for families in sources.values()),
+          sources)
     network = run.json["network"]
     check("busiest_use" in network, network)
     check(network["mechanism"] == network["mechanisms"][0] and network["evidence"], network)
-    # All ranks are on one host, so what they send each other comes through no interface. What others on this machine receive by IP
-    # meanwhile is counted too, and may be enough to be judged.
+    # All ranks are on one host, so what they send each other comes through no interface. What others on this machine
+    # receive by IP meanwhile is counted too, and may be enough to be judged.
     if host["totals"].get("ip.received_bytes", 0) < run.json["totals"]["received_bytes"] // 200:
         check(network["mechanism"] == "unknown" and "memory" in network["evidence"], network)
     else:
@@ -77,4 +81,4 @@ def interrupted():
     check(ended.json["hosts"][0]["totals"] is None, ended.json["hosts"])
 
 
-main(recorded, switched_off, interrupted)
+main(recorded, switched_off, interrupted, at_once=3)

@@ -1,9 +1,9 @@
-"""Chunks that the network damages, doubles or loses are found and named; the run fails, but ends in order. With datagrams it does
-not fail: they are counted."""
+"""Chunks that the network damages, doubles or loses are found and named; the run fails, but ends in order. With
+datagrams it does not fail: they are counted."""
 
 import csv
 
-from weir_run import check, check_status, main, weir
+from weir_run import check, check_status, main, named, weir
 
 OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB", "--chunk-size",
            "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s"]
@@ -24,32 +24,32 @@ def injected(kind, expect_fault, *options):
     return run
 
 
-def corrupt_payload(*options):
-    run = injected("corrupt-payload", "corrupt_payload", "--verify", "full", *options)
-    check(run.json["totals"]["corrupt_events"] == 1, f"{run.json['totals']}")
+def counted(kind, expect_fault, verify, total, *options):
+    run = injected(kind, expect_fault, "--verify", verify, *options)
+    if total:
+        check(run.json["totals"][total] == 1, f"{run.json['totals']}")
+    elif kind == "lose":
+        check(not run.json["ledger"]["agrees"], "the ledgers agree although an event did not arrive")
 
 
-def corrupt_header():
-    injected("corrupt-header", "corrupt_header", "--verify", "header")
-
-
-def duplicate(*options):
-    run = injected("duplicate", "duplicate_chunk", "--verify", "header", *options)
-    check(run.json["totals"]["duplicate_events"] == 1, f"{run.json['totals']}")
-
-
-def lose(*options):
-    run = injected("lose", "incomplete_event", "--verify", "none", *options)
-    check(not run.json["ledger"]["agrees"], "the ledgers agree although an event did not arrive")
+# What is injected, the fault that is found, the level of --verify, the total that counts it, transports.
+INJECTED = (
+    ("corrupt-payload", "corrupt_payload", "full", "corrupt_events", ("send", "put")),
+    ("corrupt-header", "corrupt_header", "header", None, ("send",)),
+    ("duplicate", "duplicate_chunk", "header", "duplicate_events", ("send", "get")),
+    ("lose", "incomplete_event", "none", None, ("send", "put", "get")),
+)
 
 
 def sampled():
-    """By default one chunk in 128 is looked at, by a hash of event and offset: of event 2 and chunks of 4 KiB that one which is number 36."""
+    """By default one chunk in 128 is looked at, by a hash of event and offset: of event 2 and chunks of 4 KiB that one
+    which is number 36."""
     options = ["4KiB" if word == "64KiB" else word for word in OPTIONS]
     run = weir(4, *options, "--inject", "corrupt-payload:producer=0,event=2,chunk=36", directory="checked")
     check_status(run, 1)
     check("corrupt_payload" in run.json["failure"]["what"], f"{run.json['failure']}")
-    check("ledgers agree (headers, counts and hashes of ids; payload of " in run.stdout and "passed" not in run.stdout, run.stdout)
+    check("ledgers agree (headers, counts and hashes of ids; payload of " in run.stdout and "passed" not in run.stdout,
+          run.stdout)
     run = weir(4, *options, "--inject", "corrupt-payload:producer=0,event=2,chunk=35", directory="not-checked")
     check(run.status == 0, f"exit status {run.status}: {run.stderr}")
     share = run.json["ledger"]["verified_payload_share"]
@@ -63,29 +63,14 @@ def unverified_corruption_passes():
     check(run.status == 0, f"exit status {run.status}: {run.stderr}")
 
 
-def corrupt_payload_put():
-    corrupt_payload("--transport", "put")
-
-
-def duplicate_get():
-    duplicate("--transport", "get")
-
-
-def lose_put():
-    lose("--transport", "put")
-
-
-def lose_get():
-    lose("--transport", "get")
-
-
-def datagram(kind, verify, place="event=3,chunk=2", **expected):
+def datagrams(verify, places, expected):
     """Damaged, doubled and lost datagrams are counted, by pair, and are no faults: that is what datagrams are."""
     options = ["8KiB" if word == "64KiB" else word for word in OPTIONS]
-    run = weir(4, *options, "--transport", "datagram", "--socket-buffer", "4MiB", "--verify", verify,
-               "--inject", f"{kind}:producer=0,{place}", directory=f"datagrams-{place}")
+    faults = [word for place in places for word in ("--inject", place)]
+    run = weir(4, *options, "--transport", "datagram", "--socket-buffer", "4MiB", "--verify", verify, *faults)
     check(run.status == 0, f"exit status {run.status}\n{run.stdout}\n{run.stderr}")
-    check(run.json["status"] == "complete" and run.json["ledger"]["agrees"], f"{run.json['failure']}, {run.json['ledger']}")
+    check(run.json["status"] == "complete" and run.json["ledger"]["agrees"],
+          f"{run.json['failure']}, {run.json['ledger']}")
     account = run.json["datagrams"]
     # On a busy machine a socket may be full: what it dropped is known exactly.
     dropped = account["explained"]["socket"]
@@ -101,28 +86,19 @@ def datagram(kind, verify, place="event=3,chunk=2", **expected):
     check((lost > 0) == (account["missing"] + account["corrupt"] > 0), f"{lost} events lost with {account}")
 
 
-def lose_datagram():
-    datagram("lose", "none", lost=1)
+# (level of --verify, what is injected, what is counted). Of event 1 and chunks of 8 KiB the one that is looked at by
+# default is number 18.
+DATAGRAMS = tuple(named(f"datagrams_{verify}", datagrams, verify, places, counts) for verify, places, counts in (
+    ("none", ("lose:producer=0,event=3,chunk=2", "corrupt-header:producer=0,event=4,chunk=2"),
+     {"lost": 1, "corrupt": 1}),
+    ("full", ("duplicate:producer=0,event=3,chunk=2", "corrupt-payload:producer=0,event=4,chunk=2"),
+     {"duplicate": 1, "corrupt": 1}),
+    ("sample", ("corrupt-payload:producer=0,event=1,chunk=18", "corrupt-payload:producer=0,event=3,chunk=2"),
+     {"corrupt": 1}),
+))
 
-
-def duplicate_datagram():
-    datagram("duplicate", "header", duplicate=1)
-
-
-def corrupt_header_of_datagram():
-    datagram("corrupt-header", "none", corrupt=1)
-
-
-def corrupt_payload_of_datagram():
-    datagram("corrupt-payload", "full", corrupt=1)
-
-
-def sampled_datagrams():
-    """Of event 1 and chunks of 8 KiB that one which is number 18."""
-    datagram("corrupt-payload", "sample", place="event=1,chunk=18", corrupt=1)
-    datagram("corrupt-payload", "sample")
-
-
-main(corrupt_payload, corrupt_header, duplicate, lose, sampled, unverified_corruption_passes, corrupt_payload_put, duplicate_get,
-     lose_put, lose_get, lose_datagram, duplicate_datagram, corrupt_header_of_datagram, corrupt_payload_of_datagram,
-     sampled_datagrams)
+main(*(named(f"{kind}_{transport}", counted, kind, fault, verify, total,
+             *(() if transport == "send" else ("--transport", transport)))
+       for kind, fault, verify, total, transports in INJECTED
+       for transport in transports),
+     sampled, unverified_corruption_passes, *DATAGRAMS, at_once=3)

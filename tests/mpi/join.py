@@ -1,5 +1,5 @@
-"""Runs that start without MPI (--join): to the planned end by hand and under a launcher; strangers and wrong tokens are refused;
-ranks that are killed end the run. Skipped where this weir cannot use UCX."""
+"""Runs that start without MPI (--join): to the planned end by hand and under a launcher; strangers and wrong tokens are
+refused; ranks that are killed end the run. Skipped where this weir cannot use UCX."""
 
 import atexit
 import os
@@ -21,13 +21,15 @@ def by_hand():
     run = Joined(6, *LOAD, "--producers", "2", "--duration", "1s", "--verify", "full").end(30)
     check(run.status == 0, f"exit status {run.status}\n{run.stderr}")
     check_complete(run, 6)
-    check(run.json["plan"]["engine"] == "ucx" and run.json["environment"]["job_ranks"] == 6, f"{run.json['environment']}")
+    check(run.json["plan"]["engine"] == "ucx" and run.json["environment"]["job_ranks"] == 6,
+          f"{run.json['environment']}")
     check(run.stderr == "", run.stderr)
 
 
 def under_a_launcher():
     """All processes have the same command line; numbers and count of ranks are the launcher's."""
-    command = [MPIRUN, "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}", "--out", "run", *LOAD, "--duration", "1s"]
+    command = [MPIRUN, "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}", "--out", "run", *LOAD,
+               "--duration", "1s"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=ENVIRONMENT, check=False)
     run = Run("run", done.returncode, done.stdout, done.stderr, 0)
     check(run.status == 0, f"exit status {run.status}\n{run.stderr}")
@@ -45,8 +47,8 @@ def token_in_a_file():
 
 
 def too_many():
-    done = subprocess.run([WEIR, "run", "--join", f"localhost:{free_port()}", "--ranks", "1001"], capture_output=True, text=True,
-                          timeout=20, env=ENVIRONMENT, check=False)
+    done = subprocess.run([WEIR, "run", "--join", f"localhost:{free_port()}", "--ranks", "1001"], capture_output=True,
+                          text=True, timeout=20, env=ENVIRONMENT, check=False)
     check(done.returncode == 2 and "--join: 1001 ranks, and at most 1000 can join" in done.stderr, done.stderr)
 
 
@@ -72,8 +74,10 @@ def strangers():
 
 def wrong_tokens():
     run = Joined(4, *LOAD, "--duration", "1s", missing=1)
-    refused(run, "the token is not that of rank 0", environment={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another token for tests"})
-    refused(run, "there is a rank 9 already, or none is expected", environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "9"})
+    refused(run, "the token is not that of rank 0",
+            environment={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another token for tests"})
+    refused(run, "there is a rank 9 already, or none is expected",
+            environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "9"})
     refused(run, "its launcher has started 5 ranks, and rank 0 waits for 4",
             environment={**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "5"})
     run.processes.append(run.start())
@@ -108,7 +112,7 @@ def aborted_consumer():
 
 
 def stopped_consumer():
-    disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2.0 s"])
+    disturbed(5, signal.SIGSTOP, ["rank 5 (consumer 2 on ", "not responded for 2 s"])
 
 
 def scheduler_that_comes_back():
@@ -122,7 +126,7 @@ def scheduler_that_comes_back():
     before = run.record()["failure"]
     scheduler.send_signal(signal.SIGCONT)
     check(scheduler.wait(ENDS_WITHIN_S) == 1, run.said())
-    check(before["rank"] == 0 and "has not responded for 2.0 s" in before["what"], f"{before}")
+    check(before["rank"] == 0 and "has not responded for 2 s" in before["what"], f"{before}")
     check(run.record()["failure"] == before, f"{run.record()['failure']} instead of {before}")
     check("this rank stood still" in run.said() and "is gone" not in run.said(), run.said())
 
@@ -136,7 +140,9 @@ def stopped_before_the_introduction():
     run.processes.append(run.start())
     ended = run.end(ENDS_WITHIN_S, stopped=[stopped.pid])
     check(ended.status == 1, f"exit status {ended.status}")
-    check(re.search(r"rank 0 has had no sign of life of rank (\d) for 1.0 s: .*; no answer from rank \1 ", ended.stderr), ended.stderr)
+    check(re.search(r"rank 0 has had no sign of life of rank (\d) for 1 s: .*; no answer from rank \1 ",
+                    ended.stderr),
+          ended.stderr)
 
 
 def late_to_join():
@@ -150,7 +156,8 @@ def late_to_join():
 def stopped_outside_the_loop():
     """Where no heartbeats are: before the warm-up, or as the record is made."""
     for rank in (0, 3):
-        run = Joined(6, *LOAD, "--producers", "2", "--duration", "2s", "--silence-timeout", "2s", directory=f"run{rank}")
+        run = Joined(6, *LOAD, "--producers", "2", "--duration", "2s", "--silence-timeout", "2s",
+                     directory=f"run{rank}")
         deadline = time.monotonic() + 20
         while run.record() is None:
             check(time.monotonic() < deadline, run.said)
@@ -174,7 +181,8 @@ def keeper_of(pid):
 
 
 def all_killed_at_once():
-    """As MPICH's launcher does when one rank ends: the first is named, whatever its number, and whenever somebody can look."""
+    """As MPICH's launcher does when one rank ends: the first is named, whatever its number, and whenever somebody can
+    look."""
     run = Joined(5, *LOAD, "--producers", "2", "--duration", "60s")
     run.wait_for_seconds(1)
     pids = [run.pid(rank) for rank in range(5)]
@@ -204,5 +212,6 @@ def interrupted():
 
 atexit.register(kill_all)
 skip_without_ucx()
-main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer, killed_scheduler, aborted_consumer, stopped_consumer,
-     scheduler_that_comes_back, stopped_before_the_introduction, late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted)
+main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer,
+     killed_scheduler, aborted_consumer, stopped_consumer, scheduler_that_comes_back, stopped_before_the_introduction,
+     late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted, at_once=2)

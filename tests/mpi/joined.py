@@ -21,7 +21,8 @@ def free_port():
 
 
 class Joined:
-    """A run of `ranks` processes: rank 0 has the options, the others only the address. The last `missing` are not started."""
+    """A run of `ranks` processes: rank 0 has the options, the others only the address. The last `missing` are not
+    started."""
 
     everyone = []
 
@@ -78,8 +79,9 @@ class Joined:
         except subprocess.TimeoutExpired:
             for process in self.processes:
                 process.kill()
-            check(False, f"still there after {limit_s} s: {[process.pid for process in waiting if process.returncode is None]}\n"
-                         f"{self.said()}")
+            check(False,
+                  f"still there after {limit_s} s: "
+                  f"{[process.pid for process in waiting if process.returncode is None]}\n{self.said()}")
         for process in self.processes:
             if process.pid in stopped:
                 process.kill()

@@ -1,5 +1,5 @@
-"""weir built against MPICH, in a build directory of its own: a short run over each transport and engine with every byte checked, a job
-of groups, and runs of which a rank is killed.
+"""weir built against MPICH, in a build directory of its own: a short run over each transport and engine with every byte
+checked, a job of groups, and runs of which a rank is killed.
 
 Building weir once more takes minutes, so only where MPICH is installed (Debian: mpich) and WEIR_MPICH=1 is set."""
 
@@ -89,20 +89,23 @@ def ucx():
 
 def groups():
     ended = weir(2 * RANKS, command=command(2 * RANKS, "--duration", "2s", "--groups", "2"), limit_s=90)
-    check(ended.status == 0 and ended.json["status"] == "complete", f"exit status {ended.status}: {ended.stdout[-2000:]} {ended.stderr[-2000:]}")
+    check(ended.status == 0 and ended.json["status"] == "complete",
+          f"exit status {ended.status}: {ended.stdout[-2000:]} {ended.stderr[-2000:]}")
     for group in range(2):
         check_complete(Run(f"run/group-{group:02}", 0, "", "", 0), RANKS)
 
 
 def killed():
-    """Hydra ends all other processes at once, and may find an end before the kernel shows it: nobody else is named without a doubt."""
+    """Hydra ends all other processes at once, and may find an end before the kernel shows it: nobody else is named
+    without a doubt."""
     for rank, role in enumerate(("scheduler", "producer 0", "consumer 0", "consumer 1")):
         going = Background(RANKS, command=command(RANKS, "--duration", "60s"))
         going.wait_for_seconds(1)
         os.kill(Run("run", None, "", "", 0).json["ranks"][rank]["pid"], signal.SIGKILL)
         ended = going.end(10)
         failure = ended.json["failure"]
-        check(ended.json["status"] == "failed" and (failure["rank"] == rank and failure["role"] == role or " more ended within " in failure["what"]),
+        check(ended.json["status"] == "failed"
+              and (failure["rank"] == rank and failure["role"] == role or " more ended within " in failure["what"]),
               f"of rank {rank}: {failure}")
         shutil.rmtree("run")
 

@@ -1,6 +1,6 @@
-"""Measured runs that outlive consumers (--join, --on-failure continue): consumers that are killed and started again, that stand still,
-that do not come back; every event done once or named. The death of any other rank still ends the run. Skipped where this weir
-cannot use UCX."""
+"""Measured runs that outlive consumers (--join, --on-failure continue): consumers that are killed and started again,
+that stand still, that do not come back; every event done once or named. The death of any other rank still ends the run.
+Skipped where this weir cannot use UCX."""
 
 import atexit
 import csv
@@ -21,7 +21,8 @@ FIRST_CONSUMER = 1 + PRODUCERS
 
 
 def start(*options, duration="5s", **more):
-    run = Joined(1 + PRODUCERS + CONSUMERS, *LOAD, "--producers", str(PRODUCERS), "--duration", duration, *options, **more)
+    run = Joined(
+        1 + PRODUCERS + CONSUMERS, *LOAD, "--producers", str(PRODUCERS), "--duration", duration, *options, **more)
     run.wait_for_seconds(1)
     return run
 
@@ -41,9 +42,12 @@ def outlived(run, losses, limit_s=40):
     check(record["seconds"] >= 4, f"{record['seconds']} seconds of producers and scheduler")
     # Who is killed while it writes into a queue in shared memory leaves a receiver that reads nothing more.
     paths = record["environment"]["ucx_paths"]
-    check(set(paths) == {"control", "data"} and not any(name in str(paths) for name in ("posix", "sysv", "xpmem")), f"{paths}")
-    check(recovery["redelivered_events"] >= recovery["doubtful_events"] and
-          (len(recovery["broken_deliveries"]) == recovery["redelivered_events"] or recovery["redelivered_events"] > 100), f"{recovery}")
+    check(set(paths) == {"control", "data"} and not any(name in str(paths) for name in ("posix", "sysv", "xpmem")),
+          f"{paths}")
+    check(recovery["redelivered_events"] >= recovery["doubtful_events"]
+          and (len(recovery["broken_deliveries"]) == recovery["redelivered_events"]
+               or recovery["redelivered_events"] > 100),
+          f"{recovery}")
     return record
 
 
@@ -100,7 +104,8 @@ def all_of_them():
     """One after the other, at full load, over TCP."""
     ENVIRONMENT["UCX_TLS"] = "tcp,self"
     try:
-        run = start("--generation", "saturate", "--buffer", "4MB", "--streams", "4", "--queue-pairs", "3", duration="8s")
+        run = start(
+            "--generation", "saturate", "--buffer", "4MB", "--streams", "4", "--queue-pairs", "3", duration="8s")
         for consumer in range(CONSUMERS):
             run.send(FIRST_CONSUMER + consumer, signal.SIGKILL)
             time.sleep(0.7)
@@ -109,7 +114,8 @@ def all_of_them():
         record = outlived(run, CONSUMERS)
     finally:
         del ENVIRONMENT["UCX_TLS"]
-    check(all(loss["back_at_s"] is not None for loss in record["recovery"]["losses"]), f"{record['recovery']['losses']}")
+    check(all(loss["back_at_s"] is not None for loss in record["recovery"]["losses"]),
+          f"{record['recovery']['losses']}")
 
 
 def none_left():
@@ -120,14 +126,16 @@ def none_left():
     time.sleep(1.5)
     restart(run)
     record = outlived(run, CONSUMERS)
-    check(record["totals"]["lost_events"] == 0 and len(record["recovery"]["without_ledger"]) == CONSUMERS - 1, f"{record['recovery']}")
+    check(record["totals"]["lost_events"] == 0 and len(record["recovery"]["without_ledger"]) == CONSUMERS - 1,
+          f"{record['recovery']}")
 
 
 def under_a_launcher():
     """Open MPI's mpirun leaves the other ranks alone with the right option; weir calls no MPI."""
-    command = [MPIRUN, "--enable-recovery", "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}", "--out", "run", *LOAD,
-               "--producers", "2", "--duration", "5s"]
-    with open("out.txt", "w+", encoding="utf-8") as out, subprocess.Popen(command, stdout=out, stderr=out, env=ENVIRONMENT) as process:
+    command = [MPIRUN, "--enable-recovery", "-np", "5", WEIR, "run", "--join", f"localhost:{free_port()}",
+               "--out", "run", *LOAD, "--producers", "2", "--duration", "5s"]
+    with open("out.txt", "w+",
+              encoding="utf-8") as out, subprocess.Popen(command, stdout=out, stderr=out, env=ENVIRONMENT) as process:
         deadline = time.monotonic() + 30
         while not list(Path("run/ranks").glob("rank-*4-consumer.csv")) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -136,7 +144,8 @@ def under_a_launcher():
         os.kill(run.json["ranks"][4]["pid"], signal.SIGKILL)
         process.wait(40)
     run = Run("run", process.returncode, Path("out.txt").read_text(), "", 0)
-    check(run.json["status"] == "complete" and run.json["ledger"]["agrees"], f"{run.json['failure']}\n{run.stdout[-3000:]}")
+    check(run.json["status"] == "complete" and run.json["ledger"]["agrees"],
+          f"{run.json['failure']}\n{run.stdout[-3000:]}")
     check(run.json["recovery"]["loss_count"] == 1, f"{run.json['recovery']}")
 
 
@@ -157,14 +166,17 @@ def killed_scheduler():
 
 
 def needs_a_start_without_mpi():
-    done = subprocess.run([WEIR, "run", "--on-failure", "continue"], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(
+        [WEIR, "run", "--on-failure", "continue"], capture_output=True, text=True, timeout=20, check=False)
     check(done.returncode == 2 and "--on-failure: continue needs --join HOST:PORT" in done.stderr, done.stderr)
-    done = subprocess.run([WEIR, "run", "--join", "localhost:1", "--transport", "put", "--on-failure", "continue"], capture_output=True,
-                          text=True, timeout=20, check=False)
-    check(done.returncode == 2 and "--on-failure: continue does not work with --transport put and get yet" in done.stderr, done.stderr)
+    done = subprocess.run([WEIR, "run", "--join", "localhost:1", "--transport", "put", "--on-failure", "continue"],
+                          capture_output=True, text=True, timeout=20, check=False)
+    check(done.returncode == 2
+          and "--on-failure: continue does not work with --transport put and get yet" in done.stderr,
+          done.stderr)
 
 
 atexit.register(kill_all)
 skip_without_ucx()
 main(killed_and_started_again, stopped_for_a_while, not_back, all_of_them, none_left, under_a_launcher, killed_producer,
-     killed_scheduler, needs_a_start_without_mpi)
+     killed_scheduler, needs_a_start_without_mpi, at_once=3)

@@ -1,6 +1,6 @@
 """Both layouts of the LHCb 2021 paper with all their ranks, scaled down to one machine: they run to their end and leave
-complete run directories. Whether they are sustained is not asked here: that depends on the machine. The other rows differ from
-these two in rates and busy times."""
+complete run directories. Whether they are sustained is not asked here: that depends on the machine. The other rows
+differ from these two in rates and busy times."""
 
 from weir_run import check, check_complete, main, weir
 

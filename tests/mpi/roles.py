@@ -69,4 +69,4 @@ def bad_input_under_mpirun():
             words=("--buffer", "available"))
 
 
-main(by_rank_order, scheduler_last, by_host_list, mpmd, impossible_assignments, bad_input_under_mpirun)
+main(by_rank_order, scheduler_last, by_host_list, mpmd, impossible_assignments, bad_input_under_mpirun, at_once=3)

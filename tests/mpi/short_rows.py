@@ -1,5 +1,5 @@
-"""--row-interval: each rank's short rows sum up to its rows of seconds, the live lines have the burst, and a rank that is killed leaves
-whole lines."""
+"""--row-interval: each rank's short rows sum up to its rows of seconds, the live lines have the burst, and a rank that
+is killed leaves whole lines."""
 
 import csv
 import json
@@ -7,7 +7,8 @@ import signal
 
 from weir_run import Background, check, check_complete, main, weir
 
-LAYOUT = ["--producers", "2", "--consumers", "3", "--rate", "50Mb/s", "--event-size", "1MiB", "--busy", "exponential:20ms"]
+LAYOUT = ["--producers", "2", "--consumers", "3", "--rate", "50Mb/s", "--event-size", "1MiB",
+          "--busy", "exponential:20ms"]
 
 
 def short_rows(run):
@@ -48,8 +49,10 @@ def recorded():
         check_sums(name, rows[name], lines)
         begins = [float(line["begin_s"]) for line in lines]
         check(begins[0] == -1.25 and abs(begins[1] + 1.24) < 1e-9, f"{name}: begins {begins[:3]}")
-        check(all(0.01 < after - before < 0.03 for before, after in zip(begins[1:], begins[2:])), f"{name}: begins {begins}")
-    check(run.json["plan"]["row-interval"] == "20ms" and run.json["plan"]["resolved"]["row_interval_s"] == 0.02, run.json["plan"])
+        check(all(0.01 < after - before < 0.03 for before, after in zip(begins[1:], begins[2:])),
+              f"{name}: begins {begins}")
+    check(run.json["plan"]["row-interval"] == "20ms" and run.json["plan"]["resolved"]["row_interval_s"] == 0.02,
+          run.json["plan"])
     live = [line for line in map(json.loads, run.stdout.splitlines()) if line["type"] == "second"]
     for second in range(3):
         best = max(int(line["received_bytes"]) for name, lines in short.items() if "consumer" in name for line in lines
@@ -78,4 +81,4 @@ def without():
     check(run.json["plan"]["row-interval"] == "1s" and "burst" not in run.stdout, run.stdout)
 
 
-main(recorded, killed, without)
+main(recorded, killed, without, at_once=3)

@@ -108,4 +108,5 @@ def killed_consumer_on_a_slow_disk():
     slow_disk(3, signal.SIGKILL, "failed", ["rank 3 (consumer 1 on ", "gone"])
 
 
-main(traffic_stalls, record_stalls, stopped_at_the_end, signal_on_a_slow_disk, killed_consumer_on_a_slow_disk)
+main(traffic_stalls, record_stalls, stopped_at_the_end, signal_on_a_slow_disk, killed_consumer_on_a_slow_disk,
+     at_once=3)

@@ -1,7 +1,8 @@
-"""Strangers at the address of a run with --join, from before its start to its end: idle connections beyond the limit of open files, frames
-without a hello, signs of life without end, greetings without the token. Meanwhile a consumer is killed and started again, and the run
-goes on (--on-failure continue). The run ends well, its memory does not grow, its figures are those of the same run without strangers,
-and nobody gets in. The figures of more pairs of runs, for their noise: strangers.py PAIRS (WEIR and WEIR_MPIRUN set)."""
+"""Strangers at the address of a run with --join, from before its start to its end: idle connections beyond the limit of
+open files, frames without a hello, signs of life without end, greetings without the token. Meanwhile a consumer is
+killed and started again, and the run goes on (--on-failure continue). The run ends well, its memory does not grow, its
+figures are those of the same run without strangers, and nobody gets in. The figures of more pairs of runs, for their
+noise: strangers.py PAIRS (WEIR and WEIR_MPIRUN set)."""
 
 import atexit
 import os
@@ -21,8 +22,9 @@ from weir_run import WEIR, check, main, skip_without_ucx
 PAIRS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 RANKS, PRODUCERS, LOST = 5, 2, 3  # LOST: a rank, the first consumer
 SECONDS, INTERVAL_MS = 4, 250
-LOAD = ("--producers", str(PRODUCERS), "--rate", "40Mb/s", "--event-size", "256kB", "--interval", f"{INTERVAL_MS}ms", "--warmup", "500ms",
-        "--duration", f"{SECONDS}s", "--verify", "full", "--on-failure", "continue", "--silence-timeout", "2s")
+LOAD = ("--producers", str(PRODUCERS), "--rate", "40Mb/s", "--event-size", "256kB", "--interval", f"{INTERVAL_MS}ms",
+        "--warmup", "500ms", "--duration", f"{SECONDS}s", "--verify", "full", "--on-failure", "continue",
+        "--silence-timeout", "2s")
 OPEN_FILES = 1024
 IDLE = 1100
 HELLO, CHALLENGE, PROOF, REFUSAL, TEXTS, PULSE = 1, 2, 3, 6, 7, 21  # FrameKind of join_connection.hpp
@@ -127,7 +129,8 @@ def without_the_token(run):
     """While a place is free: refused with the reason, by weir's own words."""
     done = subprocess.run([WEIR, "run", "--join", run.address], capture_output=True, text=True, timeout=20, check=False,
                           env={**ENVIRONMENT, "WEIR_JOIN_TOKEN": "another token for tests"})
-    check(done.returncode != 0 and f"refused by {run.address}: {NO_TOKEN}" in done.stderr, f"{done.returncode}: {done.stderr}")
+    check(done.returncode != 0 and f"refused by {run.address}: {NO_TOKEN}" in done.stderr,
+          f"{done.returncode}: {done.stderr}")
 
 
 def carried_out(directory, with_strangers):
@@ -162,7 +165,8 @@ def figures_of(ended):
     """Of a run that went well."""
     report = f"\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
     record = ended.json
-    check(ended.status == 0 and record["status"] == "complete", f"exit status {ended.status}, {record['failure']}" + report)
+    check(ended.status == 0 and record["status"] == "complete",
+          f"exit status {ended.status}, {record['failure']}" + report)
     check(record["ledger"]["agrees"], f"{record['ledger']}" + report)
     check(record["fault_count"] == 0, f"{record['faults']}" + report)
     losses = record["recovery"]["losses"]
@@ -171,21 +175,23 @@ def figures_of(ended):
     check(totals["lost_events"] == totals["corrupt_events"] == totals["duplicate_events"] == 0, f"{totals}" + report)
     latency = record["latency"]
     return {"sustained": record["verdict"]["sustained"], "generated, bytes": totals["generated_bytes"],
-            "sent, bytes": totals["sent_bytes"], "sets": record["verdict"]["sets"], "late sets": record["verdict"]["late_sets"],
-            "occupancy": totals["max_occupancy"], "lost for, s": losses[0]["back_at_s"] - losses[0]["lost_at_s"],
-            "scheduling, p50 ms": latency["offer_to_grant"]["p50_us"] / 1000, "delivery, p50 ms": latency["delivery"]["p50_us"] / 1000,
+            "sent, bytes": totals["sent_bytes"], "sets": record["verdict"]["sets"],
+            "late sets": record["verdict"]["late_sets"], "occupancy": totals["max_occupancy"],
+            "lost for, s": losses[0]["back_at_s"] - losses[0]["lost_at_s"],
+            "scheduling, p50 ms": latency["offer_to_grant"]["p50_us"] / 1000,
+            "delivery, p50 ms": latency["delivery"]["p50_us"] / 1000,
             "delivery, p90 ms": latency["delivery"]["p90_us"] / 1000}
 
 
 def same_but_for_noise(alone, among):
-    """The limits are wide, for a machine that does other things, too, and narrower by far than what strangers could do before they
-    were bounded: 1.4 GB on rank 0, and half of each second away from the run."""
+    """The limits are wide, for a machine that does other things, too, and narrower by far than what strangers could do
+    before they were bounded: 1.4 GB on rank 0, and half of each second away from the run."""
     # Not the verdict: the machine alone may make one set late, and late sets have their limit below.
     for exact in ("generated, bytes", "sent, bytes", "sets"):
         check(alone[exact] == among[exact], f"{exact}: {alone[exact]} alone, {among[exact]} among strangers")
     # A set is late by a hold-up of its interval.
-    limits = {"rank 0 memory, kB": 30_000, "late sets": alone["sets"] // 4, "occupancy": 1, "scheduling, p50 ms": INTERVAL_MS / 2,
-              "delivery, p50 ms": INTERVAL_MS / 2}
+    limits = {"rank 0 memory, kB": 30_000, "late sets": alone["sets"] // 4, "occupancy": 1,
+              "scheduling, p50 ms": INTERVAL_MS / 2, "delivery, p50 ms": INTERVAL_MS / 2}
     for name, limit in limits.items():
         check(among[name] - alone[name] <= limit, f"{name}: {alone[name]} alone, {among[name]} among strangers")
 
@@ -197,8 +203,10 @@ def from_start_to_end():
         same_but_for_noise(*pairs[-1])
     print(f"{'of each, alone and among strangers:':36} median (least to most) of {PAIRS}")
     for name in pairs[0][0]:
-        each = ((min(values), statistics.median(values), max(values)) for values in zip(*([run[name] for run in pair] for pair in pairs)))
-        print(f"{name:36}" + "".join(f"{f'{middle:.4g} ({least:.4g} to {most:.4g})':36}" for least, middle, most in each))
+        each = ((min(values), statistics.median(values), max(values))
+                for values in zip(*([run[name] for run in pair] for pair in pairs)))
+        print(f"{name:36}"
+              + "".join(f"{f'{middle:.4g} ({least:.4g} to {most:.4g})':36}" for least, middle, most in each))
 
 
 atexit.register(kill_all)

@@ -55,7 +55,8 @@ class Launch(unittest.TestCase):
         self.assert_nothing_runs(f"time.sleep({LONG})")
 
     def test_hang(self):
-        result = self.launch("bash", "-c", f"trap '' TERM; sleep {LONG} & wait; sleep {LONG}", options=["--timeout", "0.5"])
+        result = self.launch("bash", "-c", f"trap '' TERM; sleep {LONG} & wait; sleep {LONG}",
+                             options=["--timeout", "0.5"])
         self.assertEqual(result.returncode, 1)
         self.assertIn("not finished after 0.5 s", result.stdout)
         self.assertIn(f"sleep {LONG}", result.stdout)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Each kind of traffic that weir-traffic writes runs fluid, packet by packet and under MPI, with ledgers that agree and the same bytes for
-every pair; transfers of a permutation notice nobody, and those of an incast wait for each other, measured as in closed form."""
+"""Each kind of traffic that weir-traffic writes runs fluid, packet by packet and under MPI, with ledgers that agree and
+the same bytes for every pair; transfers of a permutation notice nobody, and those of an incast wait for each other,
+measured as in closed form."""
 
 import csv
 import json
 import subprocess
 from pathlib import Path
 
-from weir_run import WEIR, check, check_complete, main, weir
+from weir_run import WEIR, check, check_complete, main, named, weir
 
 # Small, and slow: all ranks share two cores.
 KINDS = {
@@ -17,7 +18,8 @@ KINDS = {
     "outcast": ("--consumers", "4", "--bytes-per-producer", "400kB", "--interval", "250ms"),
     "checkpoint": ("--workers", "4", "--targets", "2", "--shard", "200kB", "--stripe-size", "50kB", "--every", "250ms"),
     "mixture-of-experts": ("--workers", "4", "--tokens", "8", "--skew", "1.5", "--layers", "1"),
-    "prefill-to-decode": ("--prefill-workers", "2", "--decode-workers", "2", "--requests", "20", "--prompt", "100", "--layers", "2", "--interval", "500ms"),
+    "prefill-to-decode": ("--prefill-workers", "2", "--decode-workers", "2", "--requests", "20", "--prompt", "100",
+                          "--layers", "2", "--interval", "500ms"),
 }
 TIMES = ("--warmup", "500ms", "--duration", "1500ms")  # of kinds whose interval is given
 
@@ -32,7 +34,8 @@ def weir_traffic(*words):
 def options_of(line, names=("pattern", "interval", "warmup", "duration")):
     """Options of a command that weir-traffic suggests."""
     words = line.split()
-    return tuple(word for name in names if f"--{name}" in words for word in (f"--{name}", words[words.index(f"--{name}") + 1]))
+    return tuple(word for name in names if f"--{name}" in words
+                 for word in (f"--{name}", words[words.index(f"--{name}") + 1]))
 
 
 def pairs_of(directory):
@@ -47,41 +50,42 @@ def simulate(network, options, directory):
     check(run["status"] == "complete" and run["ledger"]["agrees"], f"{directory}: {run['failure']} {run['ledger']}")
 
 
-def every_kind_in_three_worlds():
-    for kind, words in KINDS.items():
-        written = json.loads(weir_traffic(kind, *words, "--link", "1Gb/s", "--out", kind, "--json"))
-        suggested = next(line for line in written["next"] if "--pattern" in line)
-        # A sequence has an interval of its own, and a duration that goes with it.
-        options = options_of(suggested) if kind == "mixture-of-experts" else (*options_of(suggested, ("pattern", "interval")), *TIMES)
-        run = weir(written["producers"] + written["consumers"] + 1, *options, directory=f"{kind}-run")
-        check_complete(run, written["producers"] + written["consumers"] + 1)
-        check(all(phase["incomplete_transfers"] == 0 for phase in run.json["phases"]), f"{kind}: {run.json['phases']}")
-        for network in ("fluid", "packet"):
-            simulate(network, options, f"{kind}-{network}")
-            check(pairs_of(f"{kind}-{network}") == pairs_of(run.directory), f"{kind}: other pairs {network} than measured")
+def in_three_worlds(kind):
+    written = json.loads(weir_traffic(kind, *KINDS[kind], "--link", "1Gb/s", "--out", kind, "--json"))
+    suggested = next(line for line in written["next"] if "--pattern" in line)
+    # A sequence has an interval of its own, and a duration that goes with it.
+    options = options_of(
+        suggested) if kind == "mixture-of-experts" else (*options_of(suggested, ("pattern", "interval")), *TIMES)
+    run = weir(written["producers"] + written["consumers"] + 1, *options, directory="run")
+    check_complete(run, written["producers"] + written["consumers"] + 1)
+    check(all(phase["incomplete_transfers"] == 0 for phase in run.json["phases"]), f"{run.json['phases']}")
+    for network in ("fluid", "packet"):
+        simulate(network, options, network)
+        check(pairs_of(network) == pairs_of(run.directory), f"other pairs {network} than measured")
 
 
-def alone_and_loaded():
-    """Under MPI there are no links to share: the ideal is not known, but permutation and incast differ as they must in the simulations."""
-    expected = {"permutation": (1.0, 1.0), "incast": (1.0, 4.0)}  # slowdown of the least and of the most delayed transfer
-    for kind, (least, most) in expected.items():
-        weir_traffic(kind, *KINDS[kind], "--out", f"{kind}.csv")
-        told = weir_traffic("isolate", f"{kind}.csv", "--link", "1Gb/s", "--out", f"{kind}-alone")
-        loaded = ("--pattern", f"matrix:{kind}.csv", "--interval", "250ms", *TIMES)
-        alone = options_of(next(line for line in told.splitlines() if "sequence:" in line))
-        for network in ("fluid", "packet"):
-            simulate(network, loaded, f"{kind}-loaded-{network}")
-            simulate(network, alone, f"{kind}-alone-{network}")
-            weir_traffic("slowdown", f"{kind}-loaded-{network}", f"{kind}-alone-{network}", "--csv", f"{kind}-{network}.csv")
-            with open(f"{kind}-{network}.csv", encoding="utf-8") as file:
-                slowdowns = sorted(float(row["slowdown"]) for row in csv.DictReader(file))
-            check(abs(slowdowns[-1] - most) < 0.1 * most and slowdowns[0] > 0.95 * least, f"{kind}, {network}: {slowdowns}")
-        runs = [weir(9 if kind == "permutation" else 6, *options, directory=f"{kind}-measured-{name}") for name, options in (("loaded", loaded), ("alone", alone))]
-        for run in runs:
-            check_complete(run, 9 if kind == "permutation" else 6)
-        weir_traffic("slowdown", str(runs[0].directory), str(runs[1].directory), "--csv", f"{kind}-measured.csv")
-        check(len(Path(f"{kind}-measured.csv").read_text(encoding="utf-8").splitlines()) == 5, kind)
+def alone_and_loaded(kind, ranks, least, most):
+    """Under MPI there are no links to share: the ideal is not known, but permutation and incast differ as they must in
+    the simulations. Slowdown of the least and of the most delayed transfer."""
+    weir_traffic(kind, *KINDS[kind], "--out", f"{kind}.csv")
+    told = weir_traffic("isolate", f"{kind}.csv", "--link", "1Gb/s", "--out", f"{kind}-alone")
+    loaded = ("--pattern", f"matrix:{kind}.csv", "--interval", "250ms", *TIMES)
+    alone = options_of(next(line for line in told.splitlines() if "sequence:" in line))
+    for network in ("fluid", "packet"):
+        simulate(network, loaded, f"loaded-{network}")
+        simulate(network, alone, f"alone-{network}")
+        weir_traffic("slowdown", f"loaded-{network}", f"alone-{network}", "--csv", f"{network}.csv")
+        with open(f"{network}.csv", encoding="utf-8") as file:
+            slowdowns = sorted(float(row["slowdown"]) for row in csv.DictReader(file))
+        check(abs(slowdowns[-1] - most) < 0.1 * most and slowdowns[0] > 0.95 * least, f"{network}: {slowdowns}")
+    runs = [weir(ranks, *options, directory=f"measured-{name}")
+            for name, options in (("loaded", loaded), ("alone", alone))]
+    for run in runs:
+        check_complete(run, ranks)
+    weir_traffic("slowdown", str(runs[0].directory), str(runs[1].directory), "--csv", "measured.csv")
+    check(len(Path("measured.csv").read_text(encoding="utf-8").splitlines()) == 5, kind)
 
 
-if __name__ == "__main__":
-    main(every_kind_in_three_worlds, alone_and_loaded)
+main(*(named(kind, in_three_worlds, kind) for kind in KINDS),
+     named("alone_and_loaded_permutation", alone_and_loaded, "permutation", 9, 1.0, 1.0),
+     named("alone_and_loaded_incast", alone_and_loaded, "incast", 6, 1.0, 4.0), at_once=3)

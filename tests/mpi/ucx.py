@@ -1,19 +1,20 @@
-"""Runs over the engine `ucx`: to the planned end with every pattern of control packets and several queue pairs, with damaged and
-doubled chunks, and with ranks that are killed, stopped or signalled. Skipped where this weir cannot use UCX."""
+"""Runs over the engine `ucx`: to the planned end with every pattern of control packets and several queue pairs, with
+damaged and doubled chunks, and with ranks that are killed, stopped or signalled. Skipped where this weir cannot use
+UCX."""
 
 import contextlib
 import os
 import signal
 from pathlib import Path
 
-from weir_run import Background, check, check_complete, check_status, main, skip_without_ucx, weir
+from weir_run import Background, check, check_complete, check_status, main, named, skip_without_ucx, weir
 
 ENDS_WITHIN_S = 10
 
 
 def complete(ranks, *options, directory="run"):
-    run = weir(ranks, "--engine", "ucx", "--rate", "20Mb/s", "--interval", "250ms", "--duration", "1s", "--warmup", "250ms",
-               "--verify", "full", *options, directory=directory)
+    run = weir(ranks, "--engine", "ucx", "--rate", "20Mb/s", "--interval", "250ms", "--duration", "1s",
+               "--warmup", "250ms", "--verify", "full", *options, directory=directory)
     check(run.status == 0, f"{options}: exit {run.status}\n{run.stdout}\n{run.stderr}")
     check_complete(run, ranks)
     plan = run.json["plan"]
@@ -21,25 +22,25 @@ def complete(ranks, *options, directory="run"):
     check((plan["engine"], plan["transport"]) == ("ucx", transport), f"{plan}")
     environment = run.json["environment"]
     check(environment["ucx_version"], "run.json does not name the UCX")
-    check(set(environment["ucx_paths"]) == {"control", "data"} and all(environment["ucx_paths"].values()), f"{environment}")
+    check(set(environment["ucx_paths"]) == {"control", "data"} and all(environment["ucx_paths"].values()),
+          f"{environment}")
     return run
 
 
-def every_pattern():
-    complete(3, "--event-size", "64KiB")
-    complete(4, "--event-size", "lognormal:48KiB,deviation=32KiB", "--policy", "none", directory="none")
-    complete(7, "--event-size", "64KiB", "--pattern", "build", "--initiation", "pull", "--requests", "3", directory="pull")
-    complete(7, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "7", "--busy", "fixed:1ms",
-             "--result-size", "lognormal:5kB,deviation=5kB,max=20kB", directory="small")
-
-
-def one_sided():
-    for transport in ("put", "get"):
-        complete(7, "--event-size", "lognormal:48KiB,deviation=32KiB", "--transport", transport, directory=transport)
-        complete(4, "--generation", "saturate", "--event-size", "1MiB", "--buffer", "16MiB", "--transport", transport,
-                 directory=f"{transport}-full")
-        complete(5, "--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams", "4", "--transport", transport,
-                 directory=f"{transport}-small")
+VARIED = ("--event-size", "lognormal:48KiB,deviation=32KiB")
+SMALL = ("--event-size", "10kB", "--chunk-size", "1000B", "--window", "3", "--streams")
+FULL = ("--generation", "saturate", "--event-size", "1MiB", "--buffer", "16MiB")
+COMPLETE = (
+    named("push", complete, 3, "--event-size", "64KiB"),
+    named("no_scheduler", complete, 4, *VARIED, "--policy", "none"),
+    named("pull", complete, 7, "--event-size", "64KiB", "--pattern", "build", "--initiation", "pull", "--requests",
+          "3"),
+    named("small_chunks", complete, 7, *SMALL, "7", "--busy", "fixed:1ms",
+          "--result-size", "lognormal:5kB,deviation=5kB,max=20kB"),
+    *(named(f"{transport}{name}", complete, ranks, *options, "--transport", transport)
+      for transport in ("put", "get")
+      for name, ranks, options in (("", 7, VARIED), ("_saturated", 4, FULL), ("_small_chunks", 5, (*SMALL, "4")))),
+)
 
 
 @contextlib.contextmanager
@@ -51,18 +52,18 @@ def tcp_only():
         del os.environ["UCX_TLS"]
 
 
-def queue_pairs():
+def queue_pairs(transport, ranks, each):
     """Over TCP, where each is a socket: UCX has made as many connections as were asked for."""
     with tcp_only():
-        for transport, ranks, each in (("send", 3, 1), ("send", 4, 8), ("put", 7, 2), ("get", 7, 2)):
-            run = complete(ranks, "--event-size", "256KiB", "--chunk-size", "64KiB", "--transport", transport, "--queue-pairs", str(each),
-                           directory=f"{transport}-{each}")
-            check(run.json["plan"]["queue-pairs"] == ("pair" if each == 1 else str(each)), f"{run.json['plan']}")
-            producers, consumers = (len([rank for rank in run.json["ranks"] if rank["role"] == role]) for role in ("producer", "consumer"))
-            # With get, producers announce data to consumers, which read them.
-            pairs = producers * consumers * (each + (1 if transport == "get" else 0))
-            made = run.json["environment"]["ucx_connections"]["data"]
-            check(sum(made.values()) == pairs, f"{transport}, {each} for each of {producers} x {consumers}: {made}")
+        run = complete(ranks, "--event-size", "256KiB", "--chunk-size", "64KiB", "--transport", transport,
+                       "--queue-pairs", str(each))
+    check(run.json["plan"]["queue-pairs"] == ("pair" if each == 1 else str(each)), f"{run.json['plan']}")
+    roles = [rank["role"] for rank in run.json["ranks"]]
+    producers, consumers = roles.count("producer"), roles.count("consumer")
+    # With get, producers announce data to consumers, which read them.
+    pairs = producers * consumers * (each + (1 if transport == "get" else 0))
+    made = run.json["environment"]["ucx_connections"]["data"]
+    check(sum(made.values()) == pairs, f"{transport}, {each} for each of {producers} x {consumers}: {made}")
 
 
 def devices():
@@ -80,33 +81,32 @@ def saturated():
 
 
 def traffic_classes():
-    plan = complete(3, "--event-size", "64KiB", "--control-traffic-class", "192", "--data-traffic-class", "0").json["plan"]
+    plan = complete(3, "--event-size", "64KiB", "--control-traffic-class", "192", "--data-traffic-class",
+                    "0").json["plan"]
     check((plan["control-traffic-class"], plan["data-traffic-class"]) == ("192", "0"), f"{plan}")
 
 
 def injected(kind, fault, verify, transport="send"):
-    run = weir(4, "--engine", "ucx", "--transport", transport, "--producers", "1", "--consumers", "2", "--rate", "40Mb/s", "--event-size", "256KiB",
-               "--chunk-size", "64KiB", "--interval", "250ms", "--duration", "1s", "--warmup", "0s", "--drain", "1s", "--verify",
-               verify, "--inject", f"{kind}:producer=0,event=3,chunk=2", directory=transport)
+    run = weir(4, "--engine", "ucx", "--transport", transport, "--producers", "1", "--consumers", "2",
+               "--rate", "40Mb/s", "--event-size", "256KiB", "--chunk-size", "64KiB", "--interval", "250ms",
+               "--duration", "1s", "--warmup", "0s", "--drain", "1s", "--verify", verify,
+               "--inject", f"{kind}:producer=0,event=3,chunk=2", directory=transport)
     check_status(run, 1)
     check(run.json["status"] == "failed", f"{run.json['status']}")
     first = run.json["faults"][0]
     check(first["kind"] == fault and first["source"] == "producer 0", f"{first}")
 
 
-def corrupt_payload():
-    for transport in ("send", "put", "get"):
-        injected("corrupt-payload", "corrupt_payload", "full", transport)
-
-
-def duplicate():
-    for transport in ("send", "put", "get"):
-        injected("duplicate", "duplicate_chunk", "header", transport)
+INJECTED = tuple(named(f"{fault}_{transport}", injected, kind, fault, verify, transport)
+                 for kind, fault, verify in (("corrupt-payload", "corrupt_payload", "full"),
+                                             ("duplicate", "duplicate_chunk", "header"))
+                 for transport in ("send", "put", "get"))
 
 
 def disturbed(disturb, expect_status, words, *options, environment=None):
-    run = Background(8, "--engine", "ucx", "--producers", "3", "--consumers", "4", "--event-size", "1MiB", "--duration", "60s",
-                     "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "4s", *options, environment=environment)
+    run = Background(8, "--engine", "ucx", "--producers", "3", "--consumers", "4", "--event-size", "1MiB",
+                     "--duration", "60s", "--rate", "50Mb/s", "--warmup", "0s", "--silence-timeout", "4s", *options,
+                     environment=environment)
     run.wait_for_seconds(1)
     disturb(run)
     ended = run.end(ENDS_WITHIN_S)
@@ -129,10 +129,12 @@ def killed_producer_over_tcp():
         for file in Path(f"/proc/{run.pids()[2]}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                 sockets.append(os.readlink(file))
-        check(sum(name.startswith("socket:") for name in sockets) >= 4 * 8, f"4 consumers with 8 queue pairs each: {sockets}")
+        check(sum(name.startswith("socket:") for name in sockets) >= 4 * 8,
+              f"4 consumers with 8 queue pairs each: {sockets}")
         run.send(2, signal.SIGKILL)
 
-    disturbed(kill, "failed", ["rank 2 (producer 1 on ", "gone"], "--queue-pairs", "8", environment={"UCX_TLS": "tcp,self"})
+    disturbed(kill, "failed", ["rank 2 (producer 1 on ", "gone"], "--queue-pairs", "8",
+              environment={"UCX_TLS": "tcp,self"})
 
 
 def killed_scheduler():
@@ -140,7 +142,7 @@ def killed_scheduler():
 
 
 def stopped_consumer():
-    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 4.0 s"])
+    disturbed(lambda run: run.send(7, signal.SIGSTOP), "failed", ["rank 7 (consumer 3 on ", "not responded for 4 s"])
 
 
 def interrupted_mpirun():
@@ -149,5 +151,7 @@ def interrupted_mpirun():
 
 skip_without_ucx()
 os.environ.pop("UCX_TLS", None)
-main(every_pattern, one_sided, queue_pairs, devices, saturated, traffic_classes, corrupt_payload, duplicate, killed_consumer, killed_producer_over_tcp, killed_scheduler,
-     stopped_consumer, interrupted_mpirun)
+main(*COMPLETE, *(named(f"queue_pairs_{transport}_{each}", queue_pairs, transport, ranks, each)
+                  for transport, ranks, each in (("send", 3, 1), ("send", 4, 8), ("put", 7, 2), ("get", 7, 2))),
+     devices, saturated, traffic_classes, *INJECTED, killed_consumer, killed_producer_over_tcp, killed_scheduler,
+     stopped_consumer, interrupted_mpirun, at_once=3)

@@ -1,11 +1,13 @@
 """Runs `weir run` under mpirun and checks what every run must leave behind, whatever it measured."""
 
+import atexit
 import csv
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,8 +18,9 @@ import refutation  # noqa: E402
 WEIR = os.environ["WEIR"]
 MPIRUN = os.environ["WEIR_MPIRUN"]
 # Times of rows that overlap others: only the others of a rank make up its time.
-NOT_PARTS = {"covered_s", "processing_s", "backlogged_s", "sending_s", "all_streams_s", "free_slot_s", "receiving_slot_s", "queued_slot_s",
-             "withheld_slot_s", "handling_s", "outstanding_event_s", "poll_gap_end_s"}
+NOT_PARTS = {"covered_s", "processing_s", "backlogged_s", "sending_s", "all_streams_s", "free_slot_s",
+             "receiving_slot_s", "queued_slot_s", "withheld_slot_s", "handling_s", "outstanding_event_s",
+             "poll_gap_end_s"}
 SKIPPED = 77  # the exit status that CTest reports as skipped
 
 
@@ -81,20 +84,24 @@ def weir(ranks, *options, directory="run", limit_s=60, command=None):
 
 
 def check_status(run, *expected):
-    """The exit status of mpirun. Open MPI 4.1's mpirun may crash after all ranks of a job that was ended have gone (PMIx 4.2.2
-    uses a null pointer in PMIx_server_finalize): its status then says nothing, and what weir left behind has to."""
-    if run.status in (-signal.SIGSEGV, 128 + signal.SIGSEGV) and "PMIx_server_finalize" in run.stderr and 0 not in expected:
+    """The exit status of mpirun. Open MPI 4.1's mpirun may crash after all ranks of a job that was ended have gone
+    (PMIx 4.2.2 uses a null pointer in PMIx_server_finalize): its status then says nothing, and what weir left behind
+    has to."""
+    if run.status in (-signal.SIGSEGV,
+                      128 + signal.SIGSEGV) and "PMIx_server_finalize" in run.stderr and 0 not in expected:
         print(f"mpirun crashed at its end, and {' or '.join(map(str, expected))} was lost", flush=True)
         return
     check(run.status in expected,
-          lambda: f"exit status {run.status}, expected {' or '.join(map(str, expected))}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
+          lambda: f"exit status {run.status}, expected "
+                  f"{' or '.join(map(str, expected))}\n{run.stdout[-3000:]}\n{run.stderr[-3000:]}")
 
 
 def check_traffic(run):
     """traffic.csv: every pair once, in order, and its sums are the totals and the ledger of each consumer."""
     lines = (run.directory / "traffic.csv").read_text().splitlines()
-    check(lines[0] == "producer,consumer,received_events,received_bytes", lines[0])
-    pairs = [tuple(map(int, line.split(","))) for line in lines[1:]]
+    check(lines[0] == "producer,consumer,received_events,received_bytes,under_way_s", lines[0])
+    pairs = [tuple(map(int, line.split(",")[:4])) for line in lines[1:]]
+    check(sum(float(line.split(",")[4]) for line in lines[1:]) > 0, f"traffic.csv: transfers took no time: {lines}")
     check(pairs == sorted(pairs) and len({pair[:2] for pair in pairs}) == len(pairs), f"traffic.csv: order of {pairs}")
     check(all(events > 0 and received_bytes > 0 for _, _, events, received_bytes in pairs), f"traffic.csv: {pairs}")
     totals = run.json["totals"]
@@ -142,7 +149,8 @@ def check_complete(run, ranks):
         for row in lines:
             use = sum(float(value) for key, value in row.items()
                       if key.endswith("_s") and key not in NOT_PARTS)
-            check(abs(use - float(row["covered_s"])) < 1e-4, f"{name}: the times of second {row['second']} sum to {use}")
+            check(abs(use - float(row["covered_s"])) < 1e-4,
+                  f"{name}: the times of second {row['second']} sum to {use}")
     if run.json["verdict"]["on_time"] is not None:
         against = refutation.refuted(run.json, run.directory)
         check(not against, f"{against}: {run.json['verdict']['text']}")
@@ -181,7 +189,8 @@ class Background:
             if not entry.name.isdigit():
                 continue
             try:
-                variables = dict(part.split("=", 1) for part in (entry / "environ").read_text().split("\0") if "=" in part)
+                variables = dict(part.split("=", 1)
+                                 for part in (entry / "environ").read_text().split("\0") if "=" in part)
                 arguments = (entry / "cmdline").read_text().split("\0")
             except (OSError, UnicodeDecodeError):
                 continue
@@ -209,24 +218,68 @@ class Background:
         return Path("stdout.txt").read_text()[-2000:] + Path("stderr.txt").read_text()[-2000:]
 
 
-def main(*tests):
-    """Runs the tests, each in a directory of its own; all are tried, any failure fails."""
-    failed = 0
+def run_test(test, place):
+    """Whether it passed, in this directory."""
+    place.mkdir()
+    os.chdir(place)
+    begin = time.monotonic()
+    try:
+        test()
+        print(f"passed {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+        passed = True
+    except Exception as error:  # whatever it is: the other tests are still worth running
+        print(f"FAILED {test.__name__}: {type(error).__name__}: {error}", flush=True)
+        passed = False
+    for run in Background.started:
+        if run.process.poll() is None:
+            run.process.terminate()
+            run.process.wait(timeout=20)
+    return passed
+
+
+def named(name, function, *arguments):
+    """A test of a table: the function with these arguments."""
+    def test():
+        function(*arguments)
+
+    test.__name__ = name
+    return test
+
+
+def run_beside(test, place):
+    """In a process of its own, with its own place for MPI's files; returns the process's id."""
+    sys.stdout.flush()
+    if pid := os.fork():
+        return pid
+    status = 1
+    os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="")
+    try:
+        status = 0 if run_test(test, place) else 1
+        atexit._run_exitfuncs()
+    finally:
+        os._exit(status)
+
+
+def passed_one_of(begun):
+    """Waits for one of these processes, and takes it from them."""
+    pid, status = os.wait()
+    begun.discard(pid)
+    return status == 0
+
+
+def main(*tests, at_once=1):
+    """Runs the tests, each in a directory of its own; all are tried, any failure fails. at_once: so many beside each
+    other, where they mostly wait for mpirun, for silence or for the end of a run."""
     top = Path.cwd()
+    failed, begun = 0, set()
     for test in tests:
-        place = top / test.__name__
-        place.mkdir()
-        os.chdir(place)
-        begin = time.monotonic()
-        try:
-            test()
-            print(f"passed {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-        except Exception as error:  # whatever it is: the other tests are still worth running
-            failed += 1
-            print(f"FAILED {test.__name__}: {type(error).__name__}: {error}", flush=True)
-        for run in Background.started:
-            if run.process.poll() is None:
-                run.process.terminate()
-                run.process.wait(timeout=20)
-        os.chdir(top)
+        if at_once == 1:
+            failed += not run_test(test, top / test.__name__)
+            os.chdir(top)
+            continue
+        if len(begun) == at_once:
+            failed += not passed_one_of(begun)
+        begun.add(run_beside(test, top / test.__name__))
+    while begun:
+        failed += not passed_one_of(begun)
     sys.exit(1 if failed else 0)

@@ -203,3 +203,30 @@ TEST_CASE("What held a run up is found from its rows, where it is known by hand"
         CHECK(where_of(first) == example.where);
     }
 }
+
+TEST_CASE("Cables between leaves are told from how long the transfers of each pair took") {
+    const auto verdict_with = [](const char* uplink_rate, const char* consumer_link) {
+        config::RunRequest request =
+            config::resolve(and_common({{"rate", "3Gb/s"},
+                                        {"interval", "200ms"},
+                                        {"event-size", "1MB"},
+                                        {"slots", "6"},
+                                        {"producer-link", "10Gb/s"},
+                                        {"consumer-link", consumer_link},
+                                        {"policy", "round-robin"},
+                                        {"network", "fluid"},
+                                        {"switch-set", "topology.kind=leaf-spine"},
+                                        {"switch-set", "placement.kind=explicit"},
+                                        {"switch-set", "placement.hosts=[0,1,4,5,2,3,6,7]"},
+                                        {"switch-set", std::string("topology.uplink-rate=") + uplink_rate}}),
+                            true);
+        return simulation::simulate(cli::simulated_run(request)).record.verdict;
+    };
+    const judge::Verdict slow = verdict_with("1Gb/s", "10Gb/s");
+    REQUIRE_FALSE(slow.causes.empty());
+    CHECK(judge::name_of(slow.causes.front().what) == "uplinks");
+    CHECK(slow.causes.front().text.find("from leaf-") != std::string::npos);
+    const judge::Verdict fast = verdict_with("100Gb/s", "10Gb/s,2=1Gb/s");
+    REQUIRE_FALSE(fast.causes.empty());
+    CHECK(judge::name_of(fast.causes.front().what) == "consumer-links");
+}

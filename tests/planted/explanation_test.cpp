@@ -138,7 +138,7 @@ TEST_CASE("What was planted is named first") {
         INFO(one.options << "\nnamed: " << judge::name_of(first.what) << ": " << first.text);
         CHECK(std::find(one.truths.begin(), one.truths.end(), first.what) != one.truths.end());
         CHECK(first.where == one.where);
-        CHECK(first.evidence == judge::CauseEvidence::counterfactual);
+        CHECK(first.evidence == judge::CauseEvidence::proof);
         CHECK(first.share >= simulation::most_share);
         CHECK_FALSE(first.remedy.empty());
     }
@@ -171,7 +171,7 @@ TEST_CASE("Of cables between switches the slow one is named, with its key") {
         "nic.reorder=1MiB");
     const NamedCause& first = explained.causes.front();
     CHECK(first.what == CauseKind::uplinks);
-    CHECK_THAT(first.text, containing("on the cable leaf-0:spine-1 instead of 5.000 Gb/s"));
+    CHECK_THAT(first.text, containing("on the cable leaf-0:spine-1 instead of 5 Gb/s"));
     CHECK_THAT(first.remedy, containing("[topology] own-rates"));
     for (const NamedCause& cause : explained.causes) {
         CHECK(cause.remedy.find("uplink-rate") == std::string::npos);
@@ -212,8 +212,8 @@ TEST_CASE("A remedy is as small as a few more simulations can show") {
         explain(four + "--rate 4Gb/s --event-size 4MB --consumer-link 3.5Gb/s --producer-link 10Gb/s");
     const NamedCause& first = explained.causes.front();
     CHECK(first.text ==
-          "with consumers' links of 4.200 Gb/s instead of 3.500 Gb/s, every set would have been on time.");
-    CHECK(first.remedy == "consumers' links of 4.200 Gb/s (--consumer-link)");
+          "with consumers' links of 4.2 Gb/s instead of 3.5 Gb/s, every set would have been on time.");
+    CHECK(first.remedy == "consumers' links of 4.2 Gb/s (--consumer-link)");
 }
 
 TEST_CASE("What loses more is no remedy for what is late") {
@@ -268,7 +268,7 @@ TEST_CASE("Of two limits neither is relaxed more than it must be") {
     const Explained explained = explain(
         four + "--rate 2Gb/s --event-size 1MB --producer-link 1Gb/s --busy fixed:4.27ms --buffer 2GB");
     CHECK(explained.causes.front().remedy ==
-          "producers' links of 2.500 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
+          "producers' links of 2.5 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
           "(--busy)");
 }
 

@@ -1,17 +1,75 @@
 """What the tests of the report share: the stored runs of runs/, and copies of them that may be damaged."""
 
+import contextlib
 import errno
+import functools
+import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(os.environ.get("WEIR_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 RUNS = Path(__file__).parent / "runs"
+COMMANDS = {"weir-report": "weir_runs.report_command", "weir-compare": "weir_compare.compare_command",
+            "weir-sweep": "weir_suites.sweep_command"}
 sys.path.insert(0, str(ROOT / "src" / "report"))
+
+
+def start(command, *words, cwd="/", **variables):
+    """The process of a command, as outside of any job of SLURM. What it prints comes together."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+    return subprocess.Popen([sys.executable, "-m", COMMANDS[command], *map(str, words)], cwd=cwd, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env={**clean, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1",
+                                 **variables})
+
+
+def call(command, *words, expect=0, **more):
+    """What a command prints that ends with this status; `more`: see start()."""
+    process = start(command, *words, **more)
+    try:
+        said = process.communicate(timeout=200)[0]
+    finally:
+        process.kill()
+    assert process.returncode == expect, f"{words}: {process.returncode}\n{said}"
+    return said
+
+
+def until(holds, process=None, limit_s=60):
+    """Waits, and fails if `process` ends before."""
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < deadline
+        assert process is None or process.poll() is None, process.communicate()[0]
+        time.sleep(0.02)
+
+
+def script(path, body):
+    """A program of the shell."""
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@contextlib.contextmanager
+def editing(path):
+    """A record in JSON, or the run.json of a directory, which is written again after the block."""
+    path = Path(path, "run.json") if Path(path).is_dir() else Path(path)
+    record = json.loads(path.read_text())
+    yield record
+    path.write_text(json.dumps(record))
+
+
+def edited(directory, change):
+    """`change` is called with run.json as a dictionary."""
+    with editing(directory) as record:
+        change(record)
+    return directory
 
 
 @pytest.fixture
@@ -25,8 +83,20 @@ def stored(tmp_path):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Figure files take longer than all else, and only tests of them need what is in them."""
-    from weir_report.figures import matplotlib_figures
-    monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
+    from weir_runs.figures import matplotlib_figures
+    monkeypatch.setattr(matplotlib_figures, "rendered",
+                        lambda chart, formats, title=None: dict.fromkeys(formats, b"picture"))
+
+
+@pytest.fixture
+def page_of(no_pictures):
+    """page_of(directory, options...): the text of the page, with empty pictures."""
+    from weir_runs import report_command
+
+    def of(directory, *options):
+        assert report_command.main([str(directory), "--quiet", "--figures", "none", *options]) == 0
+        return (directory / "report.html").read_text()
+    return of
 
 
 @pytest.fixture(scope="session")
@@ -53,12 +123,19 @@ def simulate(weir, tmp_path_factory):
 
 
 @pytest.fixture
-def file_of(tmp_path):
-    """file_of(text): the path of a file with this content."""
-    def write(content):
-        (tmp_path / "plan.toml").write_text(content)
-        return tmp_path / "plan.toml"
-    return write
+def write(tmp_path):
+    """write(name, text): the path of a file with this content."""
+    def put(name, text):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+    return put
+
+
+@pytest.fixture
+def file_of(write):
+    """file_of(text): the path of a plan with this content."""
+    return functools.partial(write, "plan.toml")
 
 
 @pytest.fixture

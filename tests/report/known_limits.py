@@ -1,16 +1,15 @@
 """Made-up campaigns with `find` whose truth is known: what limit_calibration.py and tests measure the search with.
 
-A case says how the limit of each run differs from that of its setting. campaign() makes all runs of a campaign, asking Searches for
-each value as weir-sweep does, and gives what weir-sweep would write: a Capacity."""
+A case says how the limit of each run differs from that of its setting. campaign() makes all runs of a campaign, asking
+Searches for each value as weir-sweep does, and gives what weir-sweep would write: a Capacity."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 
-from weir_report.runs.capacity import Capacity, Search, Setting, Trial
-from weir_report.sweep.limit_search import Space
-from weir_report.sweep.search_order import Searches
+from weir_compare.sweep.limit_search import Searches, Space
+from weir_runs.reading.capacity import Capacity, Search, Setting, Trial
 
 LIMIT = 60.0  # of the first setting
 START = 50.0
@@ -21,9 +20,10 @@ COUNTED_LIMIT, COUNTED_SPACE = 12.4, Space(10.0, 1.0, 200.0, larger_is_harder=Fa
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`noise`: standard deviation of the limits of single runs. `gains`: by how much the limit of setting i is above that of the first
-    one. `mode_share`: so many runs have MODE_FACTOR times the limit, by chance. `drift`: of all limits, from the first run to the
-    last. `fails`: so many runs do not hold whatever is asked of them. `counted`: the fewest whole number is looked for."""
+    """`noise`: standard deviation of the limits of single runs. `gains`: by how much the limit of setting i is above
+    that of the first one. `mode_share`: so many runs have MODE_FACTOR times the limit, by chance. `drift`: of all
+    limits, from the first run to the last. `fails`: so many runs do not hold whatever is asked of them. `counted`: the
+    fewest whole number is looked for."""
 
     title: str
     noise: float = 0.0
@@ -46,7 +46,8 @@ class Case:
                                         ((1.0 - self.mode_share, 1.0), (self.mode_share, MODE_FACTOR)))
 
     def half(self, setting):
-        """(lowest, highest) value that half of the runs hold without a drift: one, or a stretch where there are two modes."""
+        """(lowest, highest) value that half of the runs hold without a drift: one, or a stretch where there are two
+        modes."""
         if self.counted:
             fewest = float(next(number for number in range(1, 200) if self.holds(setting, number) > 0.5))
             return fewest, fewest
@@ -99,10 +100,12 @@ def campaign(case, rounds, generator, start=START, space=None):
         trials.setdefault((setting, round_), []).append(Trial(value, held, "complete", None))
         number += 1
     settings = tuple(Setting(f"setting-{index}", {}, tuple(
-        Search(round_, *search.bracket, tuple(trials[index, round_]), search.complete) for round_, search in searches.begun(index)))
-        for index in range(count))
+        Search(round_, *search.bracket, tuple(trials[index, round_]), search.complete)
+        for round_, search in searches.begun(index)))
+                     for index in range(count))
     return Made(Capacity("slots" if case.counted else "rate", "sustained", "local", settings,
-                         resolution=None if case.counted else space.resolution, rounds=rounds, least=space.least, most=space.most), number, planned, drifts / number)
+                         resolution=None if case.counted else space.resolution, rounds=rounds, least=space.least,
+                         most=space.most), number, planned, drifts / number)
 
 
 def _limit_of_run(case, setting, generator):
@@ -120,11 +123,13 @@ EQUAL = (
     Case("a third in another mode, noise 5 %", 0.05, mode_share=1.0 / 3.0),
     Case("drift of 10 % in a line, noise 1 %", 0.01, drift=0.1),
     Case("a random walk of 5 %, noise 1 %", 0.01, drift=0.05, walk=True),
-    *(Case(f"{100.0 * fails:g} % of runs fail for no reason, noise 1 %", 0.01, fails=fails) for fails in (0.05, 0.1, 0.2, 0.3)),
+    *(Case(f"{100.0 * fails:g} % of runs fail for no reason, noise 1 %", 0.01, fails=fails)
+      for fails in (0.05, 0.1, 0.2, 0.3)),
 )
 # The fewest of what is counted: 13.
 COUNTED = tuple(Case(f"counted, {title}", noise, fails=fails, counted=True) for title, noise, fails in (
-    ("noise 0 %", 0.0, 0.0), ("noise 5 %", 0.05, 0.0), ("noise 20 %", 0.2, 0.0), ("10 % of runs fail for no reason, noise 5 %", 0.05, 0.1)))
+    ("noise 0 %", 0.0, 0.0), ("noise 5 %", 0.05, 0.0), ("noise 20 %", 0.2, 0.0),
+    ("10 % of runs fail for no reason, noise 5 %", 0.05, 0.1)))
 # The second setting is better.
 UNEQUAL = (
     Case("3 % better, noise 0", 0.0, (0.0, 0.03)),

@@ -13,9 +13,9 @@ import types
 
 import numpy as np
 
-from weir_report.compare import ranking, run_order
-from weir_report.compare.doubts import Doubt
-from weir_report.compare.run_pairs import PairsOfGroups
+from weir_compare.comparison import ranking, run_order
+from weir_compare.comparison.doubts import Doubt
+from weir_compare.comparison.run_pairs import PairsOfGroups
 
 # The chain of a fixed rate, without what is the same in all runs more often than not. For each, whether more is better.
 FIGURES = {"late_share": False, "longest_stay": False, "worst_occupancy": False, "goodput": True, "delivery_p99": False,
@@ -28,8 +28,9 @@ OUTLIER_SHARE, OUTLIER_FACTOR = 0.1, 5.0
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`gains`: by how many points setting i is better than the first one. `order`: of the runs, see begins(). `mode_share`:
-    so many runs of every setting are `mode_points` worse, by chance. `fails`: chance that a run of setting i fails."""
+    """`gains`: by how many points setting i is better than the first one. `order`: of the runs, see begins().
+    `mode_share`: so many runs of every setting are `mode_points` worse, by chance. `fails`: chance that a run of
+    setting i fails."""
 
     title: str
     noise: str = "normal"  # normal, lognormal or outliers
@@ -130,8 +131,9 @@ def _drift(case, runs, generator):
 def as_runs(drawn):
     """ranking.Runs, with doubts and pairs as of measured runs."""
     beginning = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
-    groups = [types.SimpleNamespace(runs=[types.SimpleNamespace(world="measurement", started_at=beginning + datetime.timedelta(seconds=begun))
-                                          for begun in of_setting]) for of_setting in drawn.begins]
+    groups = [types.SimpleNamespace(runs=[
+        types.SimpleNamespace(world="measurement", started_at=beginning + datetime.timedelta(seconds=begun))
+        for begun in of_setting]) for of_setting in drawn.begins]
     doubts = {(i, j): Doubt("no turns") for i, j in itertools.combinations(range(len(groups)), 2)
               if run_order.separating_stretch(drawn.begins[i], drawn.begins[j]) is not None}
     pairs = PairsOfGroups(groups)

@@ -1,5 +1,5 @@
-"""How often weir-compare recommends a setting that lost data, was not sustained or was late, over one that never was: made-up runs of
-known truth, the whole way from run.json to the answer.
+"""How often weir-compare recommends a setting that lost data, was not sustained or was late, over one that never was:
+made-up runs of known truth, the whole way from run.json to the answer.
 
     PYTHONPATH=src/report python3 tests/report/lossy_calibration.py
 
@@ -15,9 +15,9 @@ import re
 import numpy as np
 
 from conftest import RUNS
-from weir_report.compare.comparison import compare
-from weir_report.compare.run_groups import Group
-from weir_report.runs.run import read_run
+from weir_compare.comparison.comparison import compare
+from weir_compare.comparison.run_groups import Group
+from weir_runs.reading.run import read_run
 
 SEED = 1
 DRAWS = 100
@@ -29,7 +29,8 @@ LOST, NOT_SUSTAINED, LOST_BUT_SUSTAINED, LATE = "lost", "not sustained", "lost, 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`gains`: by which share setting i is faster. `chances`: that something bad, `what`, happens in a run of setting i."""
+    """`gains`: by which share setting i is faster. `chances`: that something bad, `what`, happens in a run of setting
+    i."""
 
     title: str
     gains: tuple
@@ -43,7 +44,8 @@ ONE_IS_BAD = (
     Case("the faster one loses data in 1 of 5 runs", (0.0, 0.2), (0.0, 0.2)),
     Case("the faster one always loses data", (0.0, 0.2), (0.0, 1.0)),
     Case("the faster one is not sustained in 2 of 5 runs", (0.0, 0.2), (0.0, 0.4), NOT_SUSTAINED),
-    Case("the faster one loses data in 2 of 5 runs, and is called sustained", (0.0, 0.2), (0.0, 0.4), LOST_BUT_SUSTAINED),
+    Case("the faster one loses data in 2 of 5 runs, and is called sustained", (0.0, 0.2), (0.0, 0.4),
+         LOST_BUT_SUSTAINED),
     Case("the faster one is late in 2 of 5 runs", (0.0, 0.2), (0.0, 0.4), LATE),
     Case("two of three lose data in 2 of 5 runs", (0.0, 0.1, 0.2), (0.0, 0.4, 0.4)),
     Case("the slower one loses data in 2 of 5 runs", (0.0, 0.1), (0.4, 0.0)),
@@ -70,9 +72,10 @@ def run_of(template, name, faster, minute, bad, generator):
     record["started_at"] = (BEGINNING + datetime.timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
     speed = (1.0 + faster) * (1.0 + NOISE * generator.standard_normal())
     interval = record["plan"]["resolved"]["interval_s"]
-    record["verdict"].update(sustained=bad not in (LOST, NOT_SUSTAINED), sets=600, late_sets=30 if bad == LATE else 0, on_time=bad != LATE,
-                             least_slack_s=interval * (1.0 - 0.5 / speed))
-    record["totals"].update(lost_events=int(generator.poisson(30)) + 1 if bad in (LOST, LOST_BUT_SUSTAINED) else 0, max_occupancy=0.5 / speed)
+    record["verdict"].update(sustained=bad not in (LOST, NOT_SUSTAINED), sets=600, late_sets=30 if bad == LATE else 0,
+                             on_time=bad != LATE, least_slack_s=interval * (1.0 - 0.5 / speed))
+    record["totals"].update(lost_events=int(generator.poisson(30)) + 1 if bad in (LOST, LOST_BUT_SUSTAINED) else 0,
+                            max_occupancy=0.5 / speed)
     for quantile in ("p99_us", "p99_9_us", "max_us"):
         record["latency"]["delivery"][quantile] /= speed
     made = copy.copy(template)
@@ -88,8 +91,8 @@ def draw(case, size, generator, template):
         for place, index in enumerate(reversed(order) if number % 2 else order):
             is_bad = generator.random() < case.chances[index]
             bad[index] += is_bad
-            groups[index].runs.append(run_of(template, f"{groups[index].name}-{number}", case.gains[index], number * len(groups) + place,
-                                             case.what if is_bad else None, generator))
+            groups[index].runs.append(run_of(template, f"{groups[index].name}-{number}", case.gains[index],
+                                             number * len(groups) + place, case.what if is_bad else None, generator))
     return groups, bad
 
 
@@ -100,9 +103,10 @@ def recommended(answer, names):
 
 
 def rates(case, size, draws=DRAWS, seed=SEED):
-    """Shares: `wrong`, of draws in which one is told to use a setting of which runs were bad, of those in which none of another were
-    (where all have bad runs: of all these); `silent`, of those in which any were bad, whose headline does not say so; `good`, of all
-    draws, in which one is told to use a setting without a bad run; `fastest`, the fastest; `any`, any setting."""
+    """Shares: `wrong`, of draws in which one is told to use a setting of which runs were bad, of those in which none of
+    another were (where all have bad runs: of all these); `silent`, of those in which any were bad, whose headline does
+    not say so; `good`, of all draws, in which one is told to use a setting without a bad run; `fastest`, the fastest;
+    `any`, any setting."""
     generator, template = np.random.default_rng(seed), read_run(RUNS / "measured")
     wrong = silent = good = fastest = told = mixed = with_bad = 0
     for _ in range(draws):
@@ -117,8 +121,8 @@ def rates(case, size, draws=DRAWS, seed=SEED):
         told += used is not None
         good += used is not None and bad[used] == 0
         fastest += used == int(np.argmax(case.gains)) and bad[used] == 0
-    return {"wrong": wrong / mixed if mixed else None, "silent": silent / with_bad if with_bad else None, "good": good / draws,
-            "fastest": fastest / draws, "any": told / draws}
+    return {"wrong": wrong / mixed if mixed else None, "silent": silent / with_bad if with_bad else None,
+            "good": good / draws, "fastest": fastest / draws, "any": told / draws}
 
 
 def percent(share):

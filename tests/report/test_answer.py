@@ -1,23 +1,24 @@
-"""The answer of a comparison: what is planted wins, equal settings have no winner, and what was not counted is missing."""
+"""The answer of a comparison: what is planted wins, equal settings have no winner, and what was not counted is
+missing."""
 
 import dataclasses
 import json
-import pathlib
 import re
 import shutil
 
 import numpy as np
 import pytest
 from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
-from conftest import ROOT, RUNS
+from conftest import ROOT, RUNS, editing
 
-from weir_report.basics import units
-from weir_report.compare import answer_lines, answer_text, outliers, victims
-from weir_report.compare.answer import make_answer
-from weir_report.compare.figure_results import Settings
-from weir_report.compare.run_groups import Group
-from weir_report.runs.capacity import Capacity, Search, Setting, Trial
-from weir_report.runs.run import read_run
+from weir_compare.comparison import answer_lines, capacity_ranking, run_kinds, victims
+from weir_compare.comparison.answer import make_answer
+from weir_compare.comparison.figure_results import Settings
+from weir_compare.comparison.run_groups import Group
+from weir_runs.basics import units
+from weir_runs.reading.capacity import Capacity, Search, Setting, Trial
+from weir_runs.reading.key_figures import SCORED_FIGURES
+from weir_runs.reading.run import read_run
 
 EXAMPLE = RUNS.parent / "capacity" / "capacity.json"
 
@@ -25,17 +26,19 @@ EXAMPLE = RUNS.parent / "capacity" / "capacity.json"
 def groups(make, noise=0.005, runs=5, **goodput_of):
     """A group for each name, its consumers' rates multiplied by the value, with noise."""
     generator = np.random.default_rng(11)
-    return [Group(f"switch={name}", [read_run(make(f"{name}-{index}", goodput=level + noise * generator.standard_normal()))
-                                     for index in range(runs)]) for name, level in goodput_of.items()]
+    return [
+        Group(f"switch={name}", [read_run(make(f"{name}-{index}", goodput=level + noise * generator.standard_normal()))
+                                 for index in range(runs)]) for name, level in goodput_of.items()]
 
 
 def test_the_chosen_figure_ranks_all_settings(make):
     answer = make_answer(groups(make, ecn=0.8, pfc=1.0, none=0.6), Settings(decide_by="goodput"))
-    assert [(row.rank, row.setting, row.certain) for row in answer.ranking] == [(1, "pfc", True), (2, "ecn", True), (3, "none", None)]
+    assert [(row.rank, row.setting, row.certain) for row in answer.ranking] == [
+        (1, "pfc", True), (2, "ecn", True), (3, "none", None)]
     assert answer.winner == "pfc" and answer.decided_by.name == "goodput" and answer.chosen
     assert answer.headline.startswith("pfc carries ") and ", ecn " in answer.headline and "certain)" in answer.headline
     best = answer.ranking[0]
-    assert best.low < best.value < best.high
+    assert best.first.low < best.first.value < best.first.high
     assert best.difference_low < best.difference < best.difference_high and best.difference > 0.0
 
 
@@ -46,8 +49,8 @@ def test_equal_settings_have_no_winner(make):
 
 
 def test_shares_are_in_per_cent_however_small():
-    shown = [units.percentage(value) for value in (0.0, 0.41, 0.05, 0.0042, 6.6e-4, 2.84e-5, 1e-7, 3e-9)]
-    assert shown == ["0 %", "41 %", "5 %", "0.42 %", "0.066 %", "0.0028 %", "0.00001 %", "3.0e-9"]
+    shown = [units.percentage(value) for value in (0.0, 0.41, 0.05, 0.0042, 6.6e-4, 2.84e-5, 1e-7)]
+    assert shown == ["0 %", "41 %", "5 %", "0.42 %", "0.066 %", "0.0028 %", "1e-5 %"]
 
 
 def test_ports_that_stand_out_are_in_the_headline(make, monkeypatch):
@@ -61,13 +64,15 @@ def test_ports_that_stand_out_are_in_the_headline(make, monkeypatch):
 def test_leaders_are_named_with_the_next_and_the_last_setting(make):
     answer = make_answer(groups(make, noise=0.004, a=1.0, b=1.004, c=0.9, d=0.5), Settings(decide_by="goodput"))
     assert {row.setting for row in answer.ranking if row.rank == 1} == {"a", "b"}
-    assert re.search(r"share the lead: \S+ carries .*, \S+ \S+ \S+ \(not told apart\); behind is c \S+ \S+ \(\S+ \S+ less, certain\); "
+    assert re.search(r"share the lead: \S+ carries .*, \S+ \S+ \S+ \(not told apart\); behind is c \S+ \S+ \(\S+ \S+ "
+                     r"less, certain\); "
                      r"last is d .*certain\)\. No", answer.headline)
     assert "No winner between b and a: the goodput differs by " in answer.headline
     # The estimate of the test, which the ranking and the table show, too.
     pair = answer.measured.of_figure(answer.decided_by, 0, 1).result
     seen = float(re.search(r"differs by (\S+) Mb/s", answer.headline).group(1))
-    assert seen == pytest.approx(abs(pair.difference) / 1e6, rel=0.05) and abs(answer.ranking[0].difference) == abs(pair.difference)
+    assert seen == pytest.approx(abs(pair.difference) / 1e6, rel=0.05)
+    assert abs(answer.ranking[0].difference) == abs(pair.difference)
 
 
 def test_what_a_few_more_runs_would_tell_is_the_next_step(make):
@@ -82,13 +87,16 @@ def test_how_many_more_runs_is_by_pairs_where_these_would_be_compared_in_pairs(c
     directories, generator = [], np.random.default_rng(5)
     for minute in range(2 * runs):
         name = "abba"[minute % 4]
-        level = (1.05 if name == "b" else 1.0) * (1.0 + 0.3 * minute / (2 * runs)) * (1.0 + 0.003 * generator.standard_normal())
+        level = (1.05 if name == "b" else 1.0) * (1.0 + 0.3 * minute / (2 * runs)) * (
+            1.0 + 0.003 * generator.standard_normal())
         directories.append(make(f"{name}-{minute}", goodput=level, minute=minute, tags={"switch": name}))
     status, out, _ = run(capsys, "--by", "switch", *directories, "--decide-by", "goodput", "--json", "-")
     answer = json.loads(out)["answer"]
     assert status == 0 and answer["winner"] is None
-    assert f"about 5 runs each ({5 - runs} more) would tell, for from 5 on they are compared in pairs" in answer["not_told"][0]
-    assert answer["next"].startswith(f"Make {5 - runs} more run{'s' if runs == 3 else ''} of each setting, which would tell")
+    assert (f"about 5 runs each ({5 - runs} more) would tell, for from 5 on they are compared in pairs"
+            in answer["not_told"][0])
+    assert answer["next"].startswith(
+        f"Make {5 - runs} more run{'s' if runs == 3 else ''} of each setting, which would tell")
 
 
 def test_how_many_more_rounds_is_by_pairs():
@@ -109,15 +117,17 @@ def test_one_run_that_makes_the_spread_is_named(make):
     found = groups(make, noise=0.004, a=1.0, b=1.05)
     found[1].runs[2] = read_run(make("b-odd", goodput=0.5))
     answer = make_answer(found, Settings(decide_by="goodput"))
-    assert answer.winner is None and answer.next.startswith("Find out what b-odd had, which makes most of the spread of b (")
+    assert answer.winner is None
+    assert answer.next.startswith("Find out what b-odd had, which makes most of the spread of b (")
     generator = np.random.default_rng(4)
-    assert sum(outliers.find_outlier(generator.standard_normal(5) + 100.0, 0.0) is not None for _ in range(1000)) < 25
-    assert outliers.find_outlier([1.0, 1.0, 1.0, 1.0, 1.01], 0.02) is None and outliers.find_outlier([1.0, 1.0, 1.0, 9.0], 0.02) is None
+    assert sum(run_kinds.find_outlier(generator.standard_normal(5) + 100.0, 0.0) is not None for _ in range(1000)) < 25
+    assert run_kinds.find_outlier([1.0, 1.0, 1.0, 1.0, 1.01], 0.02) is None
+    assert run_kinds.find_outlier([1.0, 1.0, 1.0, 9.0], 0.02) is None
 
 
 def test_settings_that_differ_by_less_than_matters_share_a_rank(make):
     answer = make_answer(groups(make, noise=0.0001, a=1.0, b=0.995), Settings(decide_by="goodput"))
-    assert answer.winner is None and "certain but less than the 2.0 % that count" in answer.headline
+    assert answer.winner is None and "certain but less than the 2 % that count" in answer.headline
 
 
 def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
@@ -132,12 +142,14 @@ def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
 
 def test_the_words_of_a_ranking_are_explained_and_in_the_glossary(make):
     answer = make_answer(groups(make, noise=0.02, a=1.0, b=1.0, c=1.0), Settings(decide_by="goodput"))
-    assert answer_text.meanings(answer) == ["rank 1-3: not told apart, so the place may be 1 to 3", "goodput: payload that arrived, per second"]
+    assert answer.meanings == ["rank 1-3: not told apart, so the place may be 1 to 3",
+                               "goodput: payload that arrived, per second"]
     assert any(line.startswith("words     rank 1-3: ") for line in answer_lines.lines(answer))
     glossary = (ROOT / "docs/glossary.md").read_text().lower()
     titles = re.findall(r"(?m)^\| (.+?) \|", glossary)
     words = {word.rstrip("s") for title in titles for word in title.split(", ")}
-    for meaning in answer_text.MEANINGS.values():
+    rounds = capacity_ranking.figure_of(capacity_of({"a": (1.0,)}))
+    for meaning in filter(None, (figure.meaning for figure in (*SCORED_FIGURES, rounds))):
         assert meaning.split(":")[0].split(" (")[0].rstrip("s") in words, meaning
 
 
@@ -150,7 +162,8 @@ def test_too_few_runs_are_not_judged(make):
 def test_a_measured_capacity_decides(capsys, tmp_path):
     status, out, _ = run(capsys, EXAMPLE, "--json", tmp_path / "answer.json")
     assert status == 0
-    assert re.match(r"pfc sustains \S+ Gb/s per producer in every run, ecn \S+ Gb/s; half of the runs hold \S+ Gb/s and \S+ Gb/s\s+\(difference", out)
+    assert re.match(r"pfc sustains \S+ Gb/s per producer in every run, ecn \S+ Gb/s; half of the runs hold \S+ Gb/s "
+                    r"and \S+ Gb/s\s+\(difference", out)
     answer = json.loads((tmp_path / "answer.json").read_text())["answer"]
     assert answer["decided_by"]["name"] == "capacity" and answer["decided_by"]["unit"] == "b/s"
     assert [(row["rank"], row["setting"], row["certain"]) for row in answer["ranking"]] == [
@@ -164,53 +177,66 @@ def test_a_measured_capacity_decides(capsys, tmp_path):
 
 def answer_of(limits, **more):
     capacity = capacity_of(limits)
-    capacity = dataclasses.replace(capacity, settings=tuple(dataclasses.replace(setting, run_s=20.0) for setting in capacity.settings), **more)
+    capacity = dataclasses.replace(
+        capacity, settings=tuple(dataclasses.replace(setting, run_s=20.0) for setting in capacity.settings), **more)
     return make_answer([], Settings(), capacity)
 
 
 def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
     capacity = capacity_of({"pfc": [5e9, 5.05e9, 4.95e9], "ecn": [4e9, 4.05e9, 3.95e9], "both": [8e9] * 3})
-    beyond = tuple(dataclasses.replace(search, low=8e9, high=None, runs=search.runs[:1]) for search in capacity.settings[2].searches)
-    capacity = dataclasses.replace(capacity, settings=(*capacity.settings[:2], dataclasses.replace(capacity.settings[2], searches=beyond)))
+    beyond = tuple(dataclasses.replace(search, low=8e9, high=None, runs=search.runs[:1])
+                   for search in capacity.settings[2].searches)
+    capacity = dataclasses.replace(capacity, settings=(*capacity.settings[:2],
+                                                       dataclasses.replace(capacity.settings[2], searches=beyond)))
     answer = make_answer([], Settings(), capacity)
     assert "The limit of both is above 8 Gb/s, the end of the range: it is ranked against nothing." in answer.headline
     assert answer.winner is None and "ecn is behind" in answer.headline and "most in [find]" in answer.next
     assert [(row.setting, row.judged) for row in answer.ranking] == [("pfc", True), ("ecn", True), ("both", False)]
-    last = dataclasses.replace(capacity.settings[2], searches=(*capacity_of({"both": [7e9] * 2}).settings[0].searches, beyond[2]))
+    last = dataclasses.replace(capacity.settings[2],
+                               searches=(*capacity_of({"both": [7e9] * 2}).settings[0].searches, beyond[2]))
     answer = make_answer([], Settings(), dataclasses.replace(capacity, settings=(*capacity.settings[:2], last)))
-    assert "With both, 1 of 3 rounds held to the end of the range, 8 Gb/s: its limit may be higher, and it is ranked" in answer.headline
+    assert ("With both, 1 of 3 rounds held to the end of the range, 8 Gb/s: its limit may be higher, and it is ranked"
+            in answer.headline)
     assert answer.winner is None and "the limit of both may lie outside of it" in answer.next
 
 
 @pytest.mark.parametrize("sizes, said", [
     ([("50MB",), ("normal:500kB,deviation=150kB",)], "Events keep their size at every rate."),
     ([("50MB", "50.4MB"), ("50MB",)], "Events keep their size at every rate."),
-    ([("33.1MB", "50MB"), ("34MB", "52MB")], "Events have 33.1 MB to 52 MB, so that sets have whole events at each rate.")])
+    ([("33.1MB", "50MB"), ("34MB", "52MB")],
+     "Events have 33.1 MB to 52 MB, so that sets have whole events at each rate.")])
 def test_the_sizes_that_events_had_are_said(sizes, said):
     capacity = capacity_of({"pfc": [5e9, 5.05e9, 4.95e9], "ecn": [4e9, 4.05e9, 3.95e9]})
     settings = tuple(dataclasses.replace(setting, event_sizes=one) for setting, one in zip(capacity.settings, sizes))
-    assert make_answer([], Settings(), dataclasses.replace(capacity, settings=settings, events="hold")).headline.endswith(said)
+    assert make_answer([], Settings(),
+                       dataclasses.replace(capacity, settings=settings, events="hold")).headline.endswith(said)
 
 
 def test_slots_that_never_hold_or_only_a_few_of_them_are_said_so():
     def setting(name, low, high, until, *outcomes):
         trials = tuple(Trial(value, held, "complete", None) for value, held in outcomes)
-        return Setting(f"switch={name}", {"switch": name}, tuple(Search(number, low, high, trials, True, until) for number in (1, 2, 3)))
+        return Setting(f"switch={name}", {"switch": name},
+                       tuple(Search(number, low, high, trials, True, until) for number in (1, 2, 3)))
 
     found = make_answer([], Settings(), Capacity("slots", "sustained", "local", (
-        setting("never", 256.0, None, None, (1.0, False), (256.0, False)), setting("few", None, 1.0, 2.0, (8.0, False), (2.0, True), (1.0, True)))))
-    assert "With never, none of the values that were tried holds, from 1 to 256 slots: it is ranked against nothing." in found.headline
+        setting("never", 256.0, None, None, (1.0, False), (256.0, False)),
+        setting("few", None, 1.0, 2.0, (8.0, False), (2.0, True), (1.0, True)))))
+    assert ("With never, none of the values that were tried holds, from 1 to 256 slots: it is ranked against nothing."
+            in found.headline)
     assert "With few, more is not better: it holds from 1 to 2 slots and not above." in found.headline
     assert "above 256" not in found.headline and "wider range" not in found.next
 
 
 def test_equal_needs_small_intervals_and_the_rest_is_not_told():
     equal = answer_of({"pfc": [5e9, 5.005e9, 4.995e9] * 3, "ecn": [5.001e9, 4.996e9, 5.004e9] * 3}, events="hold")
-    assert "pfc and ecn are equal: their difference is below 2 %, with 95 % confidence." in equal.headline.replace("ecn and pfc", "pfc and ecn")
-    assert "(runs of 20 s)" in equal.headline and equal.headline.endswith("or have the nearest one with which sets have whole events.")
+    assert ("pfc and ecn are equal: their difference is below 2 %, with 95 % confidence."
+            in equal.headline.replace("ecn and pfc", "pfc and ecn"))
+    assert "(runs of 20 s)" in equal.headline
+    assert equal.headline.endswith("or have the nearest one with which sets have whole events.")
     assert not equal.not_told and "for equal in capacity" in equal.next
     noisy = answer_of({"pfc": [5e9, 5.4e9, 4.6e9], "ecn": [5.2e9, 4.7e9, 5e9]})
-    assert "No winner between" in noisy.headline and "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next
+    assert "No winner between" in noisy.headline
+    assert "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next
     assert noisy.not_told
 
 
@@ -218,21 +244,26 @@ def test_no_margin_is_kept_to_what_no_run_held():
     capacity = capacity_of({"a": [5e9] * 3, "b": [5.5e9] * 3})
     searches = capacity.settings[1].searches
     odd = dataclasses.replace(searches[2], runs=(*searches[2].runs, Trial(1e9, False, "complete", "local/runs/odd")))
-    capacity = dataclasses.replace(capacity, settings=(capacity.settings[0], dataclasses.replace(capacity.settings[1], searches=(*searches[:2], odd))))
+    capacity = dataclasses.replace(capacity, settings=(
+        capacity.settings[0], dataclasses.replace(capacity.settings[1], searches=(*searches[:2], odd))))
     answer = make_answer([], Settings(), capacity)
-    assert answer.winner == "b" and answer.recommended is None and "b has no value that every run held" in answer.headline
-    assert answer.next.startswith("Find out why b did not hold what is easy in every run") and "margin" not in answer.next
+    assert answer.winner == "b"
+    assert answer.recommended is None and "b has no value that every run held" in answer.headline
+    assert answer.next.startswith("Find out why b did not hold what is easy in every run")
+    assert "margin" not in answer.next
 
 
 def test_a_capacity_without_its_runs_has_a_page(capsys, tmp_path):
     shutil.copy(EXAMPLE, tmp_path / "capacity.json")
     assert run(capsys, tmp_path / "capacity.json", "--page", tmp_path / "page.html")[0] == 0
-    assert "<title>switch=ecn and" in (tmp_path / "page.html").read_text() or "against" in (tmp_path / "page.html").read_text()
+    assert ("<title>switch=ecn and" in (tmp_path / "page.html").read_text()
+            or "against" in (tmp_path / "page.html").read_text())
 
 
 def test_runs_that_scatter_are_no_answer():
     answer = answer_of({"pfc": [5e9, 2e9, 9e9], "ecn": [4e9, 4.05e9, 3.95e9]})
-    assert "No answer for pfc: runs scatter by " in answer.headline and "of 9 outcomes contradict the others)" in answer.headline
+    assert "No answer for pfc: runs scatter by " in answer.headline
+    assert "of 9 outcomes contradict the others)" in answer.headline
     assert answer.winner is None and "Find out why runs of pfc differ from each other" in answer.next
     assert answer.headline.startswith("ecn sustains ")
 
@@ -240,9 +271,11 @@ def test_runs_that_scatter_are_no_answer():
 def test_a_figure_is_chosen_and_refused(capsys, make):
     sides = groups(make, a=1.0, b=0.9)
     directories = [each.directory for group in sides for each in group.runs]
-    status, out, _ = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "goodput", "--fail-on", "worse")
+    status, out, _ = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "goodput",
+                         "--fail-on", "worse")
     assert status == 3 and out.startswith("baseline carries ")
-    assert run(capsys, *directories[:5], "--against", *directories[5:], "--decide-by", "goodput", "--fail-on", "worse")[0] == 0
+    assert run(capsys, *directories[:5], "--against", *directories[5:], "--decide-by", "goodput",
+               "--fail-on", "worse")[0] == 0
     status, _, err = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "speed")
     assert status == 2 and "--decide-by: 'speed' is not one of sustained, lost_events" in err
 
@@ -272,14 +305,17 @@ NOISE = (1.0, 1.01, 0.99, 1.012, 0.991)
 
 
 def test_no_runs_are_asked_for_where_the_difference_would_not_count(capsys, make):
-    answer = answered(capsys, in_turns(make, lambda number: {"delivery": NOISE[number]}, lambda number: {"delivery": NOISE[-1 - number] * 1.006}))
+    answer = answered(capsys, in_turns(make, lambda number: {"delivery": NOISE[number]},
+                                       lambda number: {"delivery": NOISE[-1 - number] * 1.006}))
     assert answer["recommended"] is None and " would tell" not in answer["next"]
-    assert not any(" would tell" in sentence for sentence in answer["not_told"]) and "was seen, and " in answer["not_told"][0]
+    assert not any(" would tell" in sentence for sentence in answer["not_told"])
+    assert "was seen, and " in answer["not_told"][0]
 
 
 def test_what_is_worse_with_the_winner_is_said(capsys, make):
-    answer = answered(capsys, in_turns(make, lambda number: {"delivery": NOISE[number]},
-                                       lambda number: {"delivery": 0.8 * NOISE[number], "goodput": 0.9 + 0.001 * NOISE[number]}))
+    answer = answered(
+        capsys, in_turns(make, lambda number: {"delivery": NOISE[number]},
+                         lambda number: {"delivery": 0.8 * NOISE[number], "goodput": 0.9 + 0.001 * NOISE[number]}))
     assert answer["recommended"] == "a" and "It is worse than b in delivery latency p99 (" in answer["headline"]
 
 
@@ -287,16 +323,15 @@ def test_settings_that_were_measured_on_different_hosts_are_named(capsys, make):
     runs = in_turns(make, lambda number: {"delivery": NOISE[number]}, lambda number: {"delivery": 0.8 * NOISE[number]})
     assert not any("different hosts" in sentence for sentence in answered(capsys, runs)["not_told"])
     for directory in runs[1::2]:
-        path = pathlib.Path(directory) / "run.json"
-        record = json.loads(path.read_text())
-        for rank in record["ranks"]:
-            rank["host"] = "eb99"
-        path.write_text(json.dumps(record))
-    assert any("a and b were measured on different hosts (" in sentence for sentence in answered(capsys, runs)["not_told"])
+        with editing(directory) as record:
+            for rank in record["ranks"]:
+                rank["host"] = "eb99"
+    assert any("a and b were measured on different hosts (" in sentence
+               for sentence in answered(capsys, runs)["not_told"])
 
 
 def test_beyond_what_both_carry_the_rate_is_to_be_lowered(capsys, make):
-    answer = answered(capsys, in_turns(make, lambda number: {"goodput": NOISE[number]}, lambda number: {"goodput": 1.2 * NOISE[number]},
-                                       sustained=False))
+    answer = answered(capsys, in_turns(make, lambda number: {"goodput": NOISE[number]},
+                                       lambda number: {"goodput": 1.2 * NOISE[number]}, sustained=False))
     assert answer["headline"].startswith("No setting sustained the load in any run. b carries ")
     assert answer["next"].startswith("Lower the rate: these runs say only that b is the better one")

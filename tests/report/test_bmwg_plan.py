@@ -6,14 +6,15 @@ import re
 
 import pytest
 
-from weir_report import sweep_command
-from weir_report.basics.errors import ReportError
-from weir_report.bmwg import arithmetic, catalogue, check, command, compare, page, plan_file, record, suite, text
-from weir_report.bmwg.arithmetic import ROCE
-from weir_report.bmwg.results import HOST, POINTS, SETTING, Column, Outcome, Primary, Table, variation
-from weir_report.bmwg.setup import Setup
-from weir_report.bmwg.steps import Step, sweep_text
-from weir_report.sweep.file import read_sweep_file
+from weir_suites import sweep_command
+from weir_compare.sweep.sweep_file import read_sweep_file
+from weir_runs.basics.errors import ReportError
+from weir_suites.bmwg import (arithmetic, bmwg_command, catalogue, draft_suite, plan_file, submission_check,
+                              submission_comparison, submission_page, submission_record)
+from weir_suites.bmwg.arithmetic import ROCE
+from weir_suites.bmwg.campaign_steps import Step, sweep_text
+from weir_suites.bmwg.draft_setup import Setup
+from weir_suites.bmwg.result_tables import Column, HOST, Outcome, POINTS, Primary, SETTING, Table, variation
 
 PLAN = """production-network = false
 [fabric]
@@ -22,12 +23,9 @@ hosts = 8
 
 
 @pytest.fixture
-def plan_of(tmp_path):
+def plan_of(file_of):
     """plan_of(text): the plan with this content."""
-    def read(content):
-        (tmp_path / "plan.toml").write_text(content)
-        return plan_file.read(tmp_path / "plan.toml")
-    return read
+    return lambda content: plan_file.read(file_of(content))
 
 
 def test_a_production_network_is_refused(plan_of):
@@ -39,7 +37,7 @@ def test_a_production_network_is_refused(plan_of):
 
 
 def test_the_template_is_a_plan_once_its_question_is_answered(plan_of):
-    assert plan_file.TEMPLATE.splitlines()[0].endswith("Write false if it is not.")
+    assert plan_file.TEMPLATE.splitlines()[1].endswith("Write false if it is not.")
     with pytest.raises(ReportError, match="production-network"):
         plan_of(plan_file.TEMPLATE)
     plan = plan_of(plan_file.TEMPLATE.replace('"?"', "false"))
@@ -74,26 +72,34 @@ def test_a_wrong_plan_names_the_key(plan_of, content, message):
 def test_every_section_is_there_and_can_be_run_or_says_why_not(plan_of):
     numbers = [section.number for section in catalogue.SECTIONS if not section.document]
     assert numbers == sorted(set(numbers), key=lambda number: tuple(map(int, number.split("."))))
-    assert [len(list(group)) for _, group in itertools.groupby(numbers, lambda number: number.split(".")[0])] == [3, 7, 4, 4, 4, 3, 3, 2]
-    assert {section.number for section in catalogue.SECTIONS if not (section.measured and section.simulated)} == set(suite.TESTS)
+    assert ([len(list(group)) for _, group in itertools.groupby(numbers, lambda number: number.split(".")[0])]
+            == [3, 7, 4, 4, 4, 3, 3, 2])
+    assert ({section.number for section in catalogue.SECTIONS if not (section.measured and section.simulated)}
+            == set(draft_suite.TESTS))
     plan = plan_of(PLAN)
-    assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == ["5.1", "7.2", "9.1", "9.2", "9.3", "9.4", "10.1", "12.1"]
-    with pytest.raises(ReportError, match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
+    assert [section.number for section in plan_file.chosen(plan, (), "measurement")] == [
+        "5.1", "7.2", "9.1", "9.2", "9.3", "9.4", "10.1", "12.1"]
+    with pytest.raises(ReportError,
+                       match="6.1 UET throughput by transport service cannot be run here: needs NICs of UEC 1.0"):
         plan_file.chosen(plan, ("6.1",), "simulation")
-    with pytest.raises(ReportError, match=r"plan.toml: tests.only: 8.1 ECMP entropy and polarization cannot be run here"):
+    with pytest.raises(ReportError,
+                       match=r"plan.toml: tests.only: 8.1 ECMP entropy and polarization cannot be run here"):
         plan_file.chosen(plan_of(PLAN + '[tests]\nonly = ["8.1"]\n'), (), "measurement")
-    lines = text.list_lines({"5.3": "a while"})
-    assert "      takes a while" in lines and sum(line.startswith("      measured: ") for line in lines) == len(catalogue.SECTIONS)
+    lines = draft_suite.list_lines({"5.3": "a while"})
+    assert "      takes a while" in lines
+    assert sum(line.startswith("      measured: ") for line in lines) == len(catalogue.SECTIONS)
 
 
 def test_arithmetic_agrees_with_counting():
     for balls, bins in ((3, 3), (4, 2), (5, 3)):
-        ways = [[thrown.count(place) for place in range(bins)] for thrown in itertools.product(range(bins), repeat=balls)]
+        ways = [[thrown.count(place) for place in range(bins)]
+                for thrown in itertools.product(range(bins), repeat=balls)]
         assert arithmetic.expected_most(balls, bins) == pytest.approx(sum(map(max, ways)) / len(ways))
         jain = [balls**2 / (bins * sum(count * count for count in way)) for way in ways]
         assert arithmetic.expected_jain(balls, bins) == pytest.approx(sum(jain) / len(jain))
     most = arithmetic.EXACT_BALLS
-    assert arithmetic.expected_jain(most, 4) == pytest.approx(most / (most + 3), rel=0.01)  # the bound beside the exact value
+    # the bound beside the exact value
+    assert arithmetic.expected_jain(most, 4) == pytest.approx(most / (most + 3), rel=0.01)
     assert arithmetic.burst_bytes(8e6, 8, ROCE) == pytest.approx(1.12e6, rel=0.001)
     assert arithmetic.payload_rate(100e9, 256, ROCE) == pytest.approx(75.74e9, rel=0.001)
 
@@ -104,20 +110,25 @@ def test_dcqcn_bound_is_the_published_one(flows, published_s):
 
 
 def test_a_step_is_a_sweep_file(plan_of, tmp_path):
-    setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'), catalogue.BY_NUMBER["5.3"], "simulation",
-                  True, None)
-    step = Step("s", {"policy": "none", "duration": "1ms"}, {}, {"case": [{"name": "2:1", "slots": 2, "simulate": setup.simulation("pfc.on=true")}]}, 2)
+    setup = Setup(plan_of(PLAN + '[environment]\nUCX_TLS = "rc"\n[local]\nlauncher = "mpirun \\"x\\""\n'),
+                  catalogue.BY_NUMBER["5.3"], "simulation", True, None)
+    step = Step("s", {"policy": "none", "duration": "1ms"},
+                {"case": [{"name": "2:1", "slots": 2, "simulate": setup.simulation("pfc.on=true")}]}, 2)
     (tmp_path / "s.toml").write_text(sweep_text(step, setup))
     sweep = read_sweep_file(tmp_path / "s.toml")
     value = sweep.axes[0].values[0]
     assert value.name == "2:1" and ("slots", "2") in value.options
     assert [text for key, text in value.simulate if key == "switch-set"] == ["topology.hosts=8", "pfc.on=true"]
     with pytest.raises(ReportError, match="run.duration: 5.3 sets it itself; leave it out"):
-        sweep_text(step, Setup(plan_of(PLAN + '[run]\nduration = "1s"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
-    assert 'idle' in sweep_text(step, Setup(plan_of(PLAN + '[run]\nidle = "nap"\n'), catalogue.BY_NUMBER["5.3"], "simulation", True, None))
-    simulation = Setup(plan_of(PLAN + "[classes]\ndata = 4\n"), catalogue.BY_NUMBER["5.3"], "simulation", True, None).simulation("pfc.on=true")
+        sweep_text(step, Setup(plan_of(PLAN + '[run]\nduration = "1s"\n'), catalogue.BY_NUMBER["5.3"], "simulation",
+                               True, None))
+    assert 'idle' in sweep_text(step, Setup(plan_of(PLAN + '[run]\nidle = "nap"\n'), catalogue.BY_NUMBER["5.3"],
+                                            "simulation", True, None))
+    simulation = Setup(plan_of(PLAN + "[classes]\ndata = 4\n"), catalogue.BY_NUMBER["5.3"], "simulation", True,
+                       None).simulation("pfc.on=true")
     assert simulation["switch-set"] == ["topology.hosts=8", "classes.data=4", "pfc.on=true"]
-    assert dict(sweep.environment) == {"UCX_TLS": "rc"} and dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
+    assert dict(sweep.environment) == {"UCX_TLS": "rc"}
+    assert dict(sweep.tags) == {"bmwg": "5.3"} and sweep.repetitions == 2
 
 
 def test_variation():
@@ -130,20 +141,23 @@ def submission(plan_of):
     """The record of a suite in which 7.2 was run, with a column that nobody observed."""
     plan = plan_of(PLAN + '[device]\nvendor = "<b>me</b>"\n')
     section = catalogue.BY_NUMBER["7.2"]
-    table = Table("Pauses", (Column("incast", "", SETTING), Column("pauses", "/s", "nic"), Column("throughput", "b/s", HOST)),
-                  (("2:1", None, 9e9), ("4:1", None, 9e9)))
-    outcome = Outcome((table,), (Primary("throughput", "b/s", HOST, {"2:1": [9e9, 9e9], "4:1": [5e9, 9e9]}),), anomalies=("A port is dark.",))
-    accounting = suite.Accounting(tried=5, counted=4, left_out=[("incast, run 3", "a cable was pulled")], steps=1, verdicts={"sustained": 4})
-    done = suite.Finished(section, Setup(plan, section, "slurm", True, None), "done", "", outcome, accounting)
-    return record.make(plan, "slurm", True, None, [done])
+    table = Table("Pauses", (Column("incast", "", SETTING), Column("pauses", "/s", "nic"),
+                             Column("throughput", "b/s", HOST)), (("2:1", None, 9e9), ("4:1", None, 9e9)))
+    outcome = Outcome((table,), (Primary("throughput", "b/s", HOST, {"2:1": [9e9, 9e9], "4:1": [5e9, 9e9]}),),
+                      anomalies=("A port is dark.",))
+    accounting = draft_suite.Accounting(tried=5, counted=4, left_out=[("incast, run 3", "a cable was pulled")], steps=1,
+                                        verdicts={"sustained": 4})
+    done = draft_suite.Finished(section, Setup(plan, section, "slurm", True, None), "done", "", outcome, accounting)
+    return submission_record.make(plan, "slurm", True, None, [done])
 
 
 def test_a_report_has_ten_sections_and_says_what_is_missing(submission):
-    assert set(record.SECTIONS) <= set(submission) and len(record.SECTIONS) == 10
+    assert set(submission_record.SECTIONS) <= set(submission) and len(submission_record.SECTIONS) == 10
     assert set(submission["observation_points"]["points"]) == set(POINTS)
-    shown = page.page_text(submission, "footer")
-    for number, title in enumerate(("Device under test", "Topology", "Configuration", "Observation points", "Hosts", "Results",
-                                    "Deviations and anomalies", "Trial accounting", "Repeatability", "Comparability"), 1):
+    shown = submission_page.page_text(submission, "footer")
+    for number, title in enumerate(("Device under test", "Topology", "Configuration", "Observation points", "Hosts",
+                                    "Results", "Deviations and anomalies", "Trial accounting", "Repeatability",
+                                    "Comparability"), 1):
         assert f"<h2>{number}. {title}</h2>" in shown
     assert "&lt;b&gt;me&lt;/b&gt;" in shown and "<b>me</b>" not in shown
     assert "a cable was pulled" in shown and "A port is dark." in shown and "not the draft's: sustained 4." in shown
@@ -152,62 +166,68 @@ def test_a_report_has_ten_sections_and_says_what_is_missing(submission):
 
 
 def test_check_names_what_a_report_lacks(submission):
-    found = "\n".join(check.lacks(submission))
-    for lacking in ("device: model is not given", "hosts: nic is not given", "topology: neither drawn", "configuration: settings of the switches",
+    found = "\n".join(submission_check.lacks(submission))
+    for lacking in ("device: model is not given", "hosts: nic is not given", "topology: neither drawn",
+                    "configuration: settings of the switches",
                     "5.1 Baseline throughput: not run", "6.1 UET throughput by transport service: cannot, needs NICs",
-                    "7.2 PFC behavior under incast: senders: not 16, 32, 64", "7.2 PFC behavior under incast: Pauses: pauses was not observed",
-                    "7.2: throughput, 4:1: the coefficient of variation is 40.4 %"):
+                    "7.2 PFC behavior under incast: senders: not 16, 32, 64",
+                    "7.2 PFC behavior under incast: Pauses: pauses was not observed",
+                    "7.2: throughput, 4:1: the coefficient of variation is 40 %"):
         assert lacking in found
     assert "device: vendor" not in found and "repetitions" not in found and "throughput, 2:1" not in found
     del submission["trials"]
-    assert "section trials: missing" in check.lacks(submission)
+    assert "section trials: missing" in submission_check.lacks(submission)
     del submission["results"][0]["state"]
     with pytest.raises(ReportError, match="damaged"):
-        check.lacks(submission)
+        submission_check.lacks(submission)
 
 
 def test_check_refuses_what_is_no_submission(tmp_path):
     with pytest.raises(ReportError, match="no such file"):
-        check.read(tmp_path)
+        submission_check.read(tmp_path)
     for content in ("{", '{"schema": "weir-run/1"}', "[]"):
         (tmp_path / "submission.json").write_text(content)
         with pytest.raises(ReportError, match="expected"):
-            check.read(tmp_path)
+            submission_check.read(tmp_path)
 
 
 def test_a_ratio_is_formed_only_where_all_is_equal(submission):
     other = copy.deepcopy(submission)
     for row in other["repeatability"]:
         row["mean"] /= 2.0
-    printed = "\n".join(compare.lines(("one", "two"), submission, other))
-    assert "not equal" not in printed and re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.500 Gb/s +2 +0\.5000", printed)
+    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
+    assert "not equal" not in printed and re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.5 Gb/s +2 +0\.5", printed)
     other["comparability"]["hosts"] = 16
-    printed = "\n".join(compare.lines(("one", "two"), submission, other))
+    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
     assert "not equal: hosts: A 8, B 16" in printed and "no single figure" in printed
-    assert re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.500 Gb/s +2 +-$", printed, re.MULTILINE)
+    assert re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.5 Gb/s +2 +-$", printed, re.MULTILINE)
 
 
 def test_figures_of_other_observation_points_or_parameters_are_not_set_against_each_other(submission):
     other = copy.deepcopy(submission)
     other["repeatability"][0]["point"] = "nic"
-    printed = "\n".join(compare.lines(("one", "two"), submission, other))
+    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
     assert "2:1" not in printed and "only in A: settings of 7.2" in printed
     other = copy.deepcopy(submission)
     done = next(result for result in other["results"] if result["section"] == "7.2")
     done["parameters"]["seconds"]["used"] = [9.0]
-    assert re.search(r"4:1 .* -$", "\n".join(compare.lines(("one", "two"), submission, other)), re.MULTILINE)
+    assert re.search(r"4:1 .* -$", "\n".join(submission_comparison.lines(("one", "two"), submission, other)),
+                     re.MULTILINE)
     del other["document"]
     with pytest.raises(ReportError, match="one, two: damaged"):
-        compare.lines(("one", "two"), submission, other)
+        submission_comparison.lines(("one", "two"), submission, other)
 
 
 def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):
     def cases(content):
-        setup = Setup(plan_of(PLAN + '[parameters."5.1"]\nsizes = "1MiB"\n' + content), catalogue.BY_NUMBER["5.1"], "slurm", True, None)
-        return next(suite.TESTS["5.1"](setup)).axes["case"]
+        setup = Setup(plan_of(PLAN + '[parameters."5.1"]\nsizes = "1MiB"\n' + content), catalogue.BY_NUMBER["5.1"],
+                      "slurm", True, None)
+        return next(draft_suite.TESTS["5.1"](setup)).axes["case"]
 
-    assert [(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")] == [("1MiB Q=1 one", None, 4)]
-    assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
+    assert ([(case["name"], case.get("queue-pairs"), case["producers"]) for case in cases("")]
+            == [("1MiB Q=1 one", None, 4)])
+    assert [(case["name"], case["queue-pairs"]) for case in cases('[run]\nengine = "ucx"\n')] == [
+        ("1MiB Q=1 one", "1"), ("1MiB Q=4 one", "4")]
     assert all("simulate" not in case for case in cases(""))
 
 
@@ -215,7 +235,8 @@ def test_a_list_has_what_is_chosen_and_what_it_needs(plan_of, monkeypatch, capsy
     monkeypatch.setenv("WEIR", "/nowhere")  # nothing is run; no time is known then
 
     def listed(content, *words):
-        assert command.run(sweep_command.parser().parse_args(["bmwg", "--list", "--quick", str(plan_of(content).path), *words])) == 0
+        assert bmwg_command.run(
+            sweep_command.parser().parse_args(["bmwg", "--list", "--quick", str(plan_of(content).path), *words])) == 0
         return re.findall(r"^(\S+) +[A-Z0-9]", capsys.readouterr().out, re.MULTILINE)
     assert listed(PLAN, "--only", "9.4") == listed(PLAN + '[tests]\nonly = ["9.4"]\n') == ["9.1", "9.2", "9.3", "9.4"]
     assert listed(PLAN) == [section.number for section in catalogue.SECTIONS]
@@ -226,8 +247,8 @@ def test_a_damaged_suite_and_words_without_effect_are_refused(plan_of, tmp_path)
     for content in ("{bad", "[]"):
         (tmp_path / "suite.json").write_text(content)
         with pytest.raises(ReportError, match="suite.json: damaged"):
-            suite.Suite(plan, "local", False, tmp_path, print).begin()
+            draft_suite.Suite(plan, "local", False, tmp_path, print).begin()
     for words, message in ((["--only", ""], "names no section"), (["--list", "--only", "7.2"], "goes with a plan")):
         given = words if "--list" in words else [str(plan.path), *words]
         with pytest.raises(ReportError, match=message):
-            command.run(sweep_command.parser().parse_args(["bmwg", *given]))
+            bmwg_command.run(sweep_command.parser().parse_args(["bmwg", *given]))

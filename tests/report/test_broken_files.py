@@ -1,5 +1,5 @@
-"""Broken files: whatever happened to a run directory, its readers print a sentence that names the file, or read it. Never
-another exception. Seeded, so that a failure comes again: the seed is in the test's name."""
+"""Broken files: whatever happened to a run directory, its readers print a sentence that names the file, or read it.
+Never another exception. Seeded, so that a failure comes again: the seed is in the test's name."""
 
 import json
 import random
@@ -7,18 +7,18 @@ import time
 
 import pytest
 
-from weir_report.basics.errors import ReportError
-from weir_report.figures import counter_charts, heat_maps, latency_charts, time_charts
-from weir_report.pages.report_page import section
-from weir_report.runs.key_figures import key_figures
-from weir_report.runs.run import read_run
+from weir_runs.basics.errors import ReportError
+from weir_runs.figures import counter_charts, heat_maps, latency_charts, time_charts
+from weir_runs.pages.report_page import section
+from weir_runs.reading.key_figures import key_figures
+from weir_runs.reading.run import read_run
 
 SECONDS_EACH = 3
 CHARTS = (time_charts.slowest_sets, time_charts.buffers, time_charts.throughput, time_charts.by_events,
           time_charts.where_the_time_went, heat_maps.ranks_by_second, heat_maps.traffic, latency_charts.latencies,
           latency_charts.gaps, counter_charts.counters)
-ODD_TEXTS = [b"", b",", b"\n", b"\r\n", b'"', b"nan", b"inf", b"-1", b"1e308", b"1e999", b"9223372036854775808", b"\x00",
-             b"\xff\xfe", b"measure", b"0x10", b"{", b"]", b"null", b"0.5", b"99999999999999999999"]
+ODD_TEXTS = [b"", b",", b"\n", b"\r\n", b'"', b"nan", b"inf", b"-1", b"1e308", b"1e999", b"9223372036854775808",
+             b"\x00", b"\xff\xfe", b"measure", b"0x10", b"{", b"]", b"null", b"0.5", b"99999999999999999999"]
 ODD_VALUES = [None, True, -1, 0, 0.5, 1e308, 2**63, 10**30, "", "text", "NaN", [], {}, [1], {"a": 1}]
 
 
@@ -94,7 +94,8 @@ def test_broken_files_are_named(stored, name, seed):
     directory = stored(name)
     (directory / "traffic.csv").write_text("producer,consumer,received_events,received_bytes\n0,0,3,300\n0,1,1,9\n")
     (directory / "hosts").mkdir(exist_ok=True)
-    (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_bytes\n0,measure,x,3\n1,measure,x,4\n")
+    (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_bytes\n0,measure,x,3\n"
+                                                  "1,measure,x,4\n")
     chance = random.Random(seed)
     end = time.monotonic() + SECONDS_EACH
     tried = 0

@@ -1,20 +1,21 @@
-"""The page of a run with --row-interval: which seconds it shows at that interval, and what of files that are missing or broken."""
+"""The page of a run with --row-interval: which seconds it shows at that interval, and what of files that are missing or
+broken."""
 
 import shutil
 
 import numpy as np
 import pytest
 
-from weir_report.basics.errors import ReportError
-from weir_report.figures import burst_charts
-from weir_report.pages.report_page import write_report
-from weir_report.runs import burst_rows, steps
-from weir_report.runs.run import read_run
+from weir_runs.basics.errors import ReportError
+from weir_runs.figures import burst_charts
+from weir_runs.pages.report_page import write_report
+from weir_runs.reading import burst_rows, short_run_rows
+from weir_runs.reading.run import read_run
 
 # Sets of 1 MB at the beginning of each second; consumers that are busy for longer than they may be.
-SMALL = ("--producers", "3", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB", "--duration", "5s", "--warmup", "1s",
-         "--drain", "2s", "--buffer", "1200kB", "--producer-link", "40Mb/s", "--consumer-link", "40Mb/s", "--busy", "fixed:80ms",
-         "--slots", "2", "--row-interval", "100ms")
+SMALL = ("--producers", "3", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB", "--duration", "5s",
+         "--warmup", "1s", "--drain", "2s", "--buffer", "1200kB", "--producer-link", "40Mb/s",
+         "--consumer-link", "40Mb/s", "--busy", "fixed:80ms", "--slots", "2", "--row-interval", "100ms")
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +44,16 @@ def test_steps_are_those_of_the_files(overflowing):
     unit = {"kb/s": 1e3, "Mb/s": 1e6}[chart.panels[0].unit]
     assert together.y[list(together.x).index(300)] * unit == pytest.approx(80 * received)
     assert [panel.title for panel in chart.panels] == [
-        "Throughput of all consumers together", "Buffer occupancy, peak of each step of 100 ms", "Throughput of consumers",
-        "Blocked consumers", "Events and slots at the scheduler"]
+        "Throughput of all consumers together", "Buffer occupancy, peak of each step of 100 ms",
+        "Throughput of consumers", "Blocked consumers", "Events and slots at the scheduler"]
     view = next(view for view in heat.views if view.title == "Consumers: throughput")
     assert list(view.columns) == list(range(0, 1000, 100)) and np.shape(view.values) == (2, 10)
 
 
 def test_long_chunks_are_said(simulate, overflowing):
     said = "takes 200 ms at the line rate"
-    slow = simulate(*SMALL[:8], "--duration", "1s", "--warmup", "0s", "--drain", "2s", "--chunk-size", "100kB", "--consumer-link", "4Mb/s",
-                    "--row-interval", "100ms")
+    slow = simulate(*SMALL[:8], "--duration", "1s", "--warmup", "0s", "--drain", "2s", "--chunk-size", "100kB",
+                    "--consumer-link", "4Mb/s", "--row-interval", "100ms")
     assert said in burst_charts.bursts(read_run(slow))[0].caption
     assert said not in burst_charts.bursts(read_run(overflowing))[0].caption
 
@@ -71,9 +72,9 @@ def test_they_sum_up_to_the_rows_of_seconds(overflowing):
 
 def test_steps_of_a_second_are_not_those_of_a_short_run(simulate):
     """Both begin at 0 here, and have a second around them."""
-    run = read_run(simulate("--producers", "2", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB", "--duration", "2s", "--warmup", "1s",
-                            "--row-interval", "100ms"))
-    seconds = steps.drawn(run).rows("consumer").seconds
+    run = read_run(simulate("--producers", "2", "--consumers", "2", "--rate", "8Mb/s", "--event-size", "100kB",
+                            "--duration", "2s", "--warmup", "1s", "--row-interval", "100ms"))
+    seconds = short_run_rows.drawn(run).rows("consumer").seconds
     chart = next(chart for chart in burst_charts.bursts(run) if chart.name == "burst-second-0")
     assert (seconds[0], seconds[-1]) == (-1.0, 1.9) and chart.panels[0].lines[0].x[[0, -1]].tolist() == [-1000, 1900]
     assert chart.measured == (0, 900)

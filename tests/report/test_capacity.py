@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import known_limits
-from weir_report.basics.errors import ReportError
-from weir_report.compare import capacity_estimates, capacity_ranking
-from weir_report.compare.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, WORSE, Settings
-from weir_report.runs.capacity import Capacity, Search, Setting, Trial, as_record, from_record, read_capacity, write_capacity
-from weir_report.sweep import find_text
-from weir_report.sweep.limit_search import Space
+from weir_compare.comparison import capacity_estimates, capacity_ranking
+from weir_compare.comparison.figure_results import BETTER, INCONCLUSIVE, NO_DIFFERENCE, Settings, WORSE
+from weir_compare.sweep import find_text
+from weir_compare.sweep.limit_search import Space
+from weir_runs.basics.errors import ReportError
+from weir_runs.reading.capacity import (Capacity, Search, Setting, Trial, as_record, from_record, read_capacity,
+                                        write_capacity)
 
 EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 
@@ -21,7 +22,8 @@ EXAMPLE = Path(__file__).parent / "capacity" / "capacity.json"
 def settings_of(brackets, find="rate", resolution=0.02, **more):
     """A Capacity with one setting per name, whose rounds have these (low, high)."""
     return Capacity(find, "sustained", "local", tuple(
-        Setting(name, {"switch": name}, tuple(Search(number, low, high) for number, (low, high) in enumerate(rounds, 1)))
+        Setting(name, {"switch": name},
+                tuple(Search(number, low, high) for number, (low, high) in enumerate(rounds, 1)))
         for name, rounds in brackets.items()), resolution=None if find == "slots" else resolution, **more)
 
 
@@ -58,7 +60,8 @@ def test_the_example_is_read_and_written_alike(tmp_path):
     (("settings", 0, "event_sizes"), [1], r"settings\[0\].event_sizes: a list of two texts at most"),
     (("settings", 0, "searches", 1, "round"), 1, r"settings\[0\].searches: rounds are \[1, 1, 3, 4\]"),
     (("settings", 0, "searches", 0, "low"), 9e10, r"settings\[0\].searches\[0\]: low is 9e\+10 and high"),
-    (("settings", 0, "searches", 0, "high"), "much", r"settings\[0\].searches\[0\].high: 'much' is not a number from 0 on"),
+    (("settings", 0, "searches", 0, "high"), "much",
+     r"settings\[0\].searches\[0\].high: 'much' is not a number from 0 on"),
     (("settings", 0, "searches", 0, "runs", 0, "held"), 1, r"runs\[0\].held: 1 is not true, false or null"),
     (("settings", 0, "searches", 0, "runs", 0), 7, r"runs\[0\]: an object is expected"),
 ])
@@ -109,7 +112,8 @@ def test_limits_of_the_example():
     assert best.low <= 85.2e9 and best.high >= 86.1e9 and best.value == pytest.approx(85.8e9, rel=0.01)
     # Two settings that are far apart against their spread, by the order of the sides.
     gain = difference(capacity, "switch=ecn", "switch=pfc")
-    assert gain.call == BETTER and gain.difference == pytest.approx(14.8e9, rel=0.1) and gain.low < gain.difference < gain.high
+    assert gain.call == BETTER
+    assert gain.difference == pytest.approx(14.8e9, rel=0.1) and gain.low < gain.difference < gain.high
     loss = difference(capacity, "switch=pfc", "switch=ecn")
     assert loss.call == WORSE and loss.difference == -gain.difference
 
@@ -143,7 +147,8 @@ def test_noise_between_rounds_is_in_the_interval():
 
 def test_equal_is_shown_and_not_taken_for_granted():
     """What was not found is not equal: the whole interval has to be small."""
-    equal = settings_of({"a": [(50, 50.2), (50.1, 50.3), (49.9, 50.1)] * 2, "b": [(50.1, 50.3), (50, 50.2), (49.9, 50.1)] * 2}, resolution=0.004)
+    equal = settings_of({"a": [(50, 50.2), (50.1, 50.3), (49.9, 50.1)] * 2,
+                         "b": [(50.1, 50.3), (50, 50.2), (49.9, 50.1)] * 2}, resolution=0.004)
     assert difference(equal, "a", "b").call == NO_DIFFERENCE
     coarse = settings_of({"a": [(48, 52)] * 6, "b": [(48.5, 52.5)] * 6}, resolution=0.08)
     assert difference(coarse, "a", "b").call == INCONCLUSIVE
@@ -171,7 +176,8 @@ def test_intervals_hold_the_truth():
 
 
 def test_a_limit_outside_of_the_range_is_ranked_against_nothing():
-    capacity = settings_of({"all": [(100, None)] * 3, "some": [(60, 61)] * 3, "less": [(50, 51)] * 3, "nothing": [(None, 10)] * 3})
+    capacity = settings_of({"all": [(100, None)] * 3, "some": [(60, 61)] * 3, "less": [(50, 51)] * 3,
+                            "nothing": [(None, 10)] * 3})
     assert limit(capacity, "all").bound == "above" and limit(capacity, "all").high == float("inf")
     assert limit(capacity, "nothing").bound == "below" and limit(capacity, "nothing").low == 0.0
     for name in ("all", "nothing"):
@@ -184,22 +190,26 @@ def test_a_limit_outside_of_the_range_is_ranked_against_nothing():
 
 
 def test_a_few_rounds_that_came_to_the_end_of_the_range_leave_the_median_known():
-    rounds = {"some": [(60, 61), (60, None), (50, 51), (60, None), (55, 56)], "most": [(60, 61), (60, None), (50, 51), (60, None), (60, None)],
+    rounds = {"some": [(60, 61), (60, None), (50, 51), (60, None), (55, 56)],
+              "most": [(60, 61), (60, None), (50, 51), (60, None), (60, None)],
               "half": [(50, 51), (60, None)], "low": [(None, 12), (12.4, 12.6), (13, 13.2)]}
     some, most, half, low = (limit(settings_of(rounds), name) for name in rounds)
     assert (some.value, some.bound, some.beyond, some.end, some.high) == (60.5, None, 2, 60.0, float("inf"))
     assert some.low <= 50.5 and some.is_answer and not some.is_closed
-    assert (most.value, most.bound, most.beyond) == (60.0, "above", 3) and (half.value, half.bound, half.beyond) == (60.0, "above", 1)
+    assert (most.value, most.bound, most.beyond) == (60.0, "above", 3)
+    assert (half.value, half.bound, half.beyond) == (60.0, "above", 1)
     assert (low.value, low.bound, low.end, low.low) == (12.5, None, 12.0, 0.0) and low.high >= 13.1
     ranked = capacity_ranking.rank(settings_of(rounds | {"closed": [(50, 51)] * 3}), Settings())
     assert ranked.winner is None and difference(settings_of(rounds), "some", "most") is None
     said = "\n".join(find_text.limit_lines(settings_of(rounds)))
-    assert "2 of 5 rounds held to the end of the range, 60 b/s" in said and "above 60 b/s, the end of the range, in 3 of 5 rounds" in said
+    assert "2 of 5 rounds held to the end of the range, 60 b/s" in said
+    assert "above 60 b/s, the end of the range, in 3 of 5 rounds" in said
     assert "1 of 3 rounds did not hold to the end of the range, 12 b/s" in said
 
 
 def test_intervals_of_limits_near_the_end_of_the_range_hold_the_truth():
-    """The end is a little above the limit, so that some rounds come to it; what is said to be above is above the end."""
+    """The end is a little above the limit, so that some rounds come to it; what is said to be above is above the
+    end."""
     inside = answers = 0
     case, space = known_limits.Case("near the end", noise=0.05, gains=(0,)), Space(50.0, 50.0 / 16, 61.0)
     for seed in range(60):
@@ -214,12 +224,15 @@ def test_intervals_of_limits_near_the_end_of_the_range_hold_the_truth():
 
 
 def test_what_every_run_held_is_below_the_first_that_failed():
-    trials = [Trial(value, held, "complete", None) for value, held in ((40.0, True), (50.0, True), (52.0, False), (51.0, True), (50.5, False))]
-    capacity = Capacity("rate", "sustained", "local", (Setting("a", {}, (Search(1, 51.0, 52.0, tuple(trials)),)),), resolution=0.02)
+    trials = [Trial(value, held, "complete", None)
+              for value, held in ((40.0, True), (50.0, True), (52.0, False), (51.0, True), (50.5, False))]
+    capacity = Capacity("rate", "sustained", "local", (Setting("a", {}, (Search(1, 51.0, 52.0, tuple(trials)),)),),
+                        resolution=0.02)
     found = limit(capacity, "a")
     assert found.every_run == 50.0 and found.contradictions == 1 and found.runs == 5
     fewest = Capacity("slots", "sustained", "local", (Setting("a", {}, (Search(1, 3.0, 4.0, tuple(
-        Trial(value, held, "complete", None) for value, held in ((8.0, True), (4.0, True), (3.0, False), (5.0, False)))),)),))
+        Trial(value, held, "complete", None)
+        for value, held in ((8.0, True), (4.0, True), (3.0, False), (5.0, False)))),)),))
     assert limit(fewest, "a").every_run == 8.0
 
 
@@ -253,7 +266,8 @@ def fewest_slots(*rounds):
 
 def test_what_does_not_hold_above_the_values_that_do_is_no_contradiction(tmp_path):
     above = ((8.0, False), (256.0, False), (256.0, False))
-    capacity = fewest_slots((None, 1.0, 2.0, (*above, (2.0, True), (1.0, True))), (None, 1.0, None, ((1.0, True), (1.0, True))))
+    capacity = fewest_slots((None, 1.0, 2.0, (*above, (2.0, True), (1.0, True))),
+                            (None, 1.0, None, ((1.0, True), (1.0, True))))
     found = limit(capacity, "a")
     assert (found.value, found.until, found.every_run, found.contradictions, found.bound) == (1.0, 2.0, 1.0, 0, None)
     write_capacity(tmp_path, capacity)
@@ -264,7 +278,8 @@ def test_what_does_not_hold_above_the_values_that_do_is_no_contradiction(tmp_pat
 def test_none_that_holds_is_no_limit_above_the_range():
     capacity = fewest_slots(*[(256.0, None, None, ((1.0, False), (8.0, False), (256.0, False)))] * 2)
     assert limit(capacity, "a").bound == "none held up to" and limit(capacity, "a").high == float("inf")
-    assert find_text.limit_lines(capacity)[1].startswith("  a  none of the values that were tried holds, from 1 to 256 slots, 2 rounds complete")
+    assert find_text.limit_lines(capacity)[1].startswith(
+        "  a  none of the values that were tried holds, from 1 to 256 slots, 2 rounds complete")
 
 
 def test_a_search_in_progress_is_no_limit():

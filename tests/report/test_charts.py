@@ -1,21 +1,21 @@
 """The charts of a run hold its rows and its record's numbers. Nothing is rendered here."""
 
-import json
 
 import numpy as np
 import pytest
+from conftest import editing
 
-from weir_report.figures import charts, counter_charts, heat_maps, latency_charts, svg_heat_maps, time_charts
-from weir_report.runs import series
-from weir_report.runs.key_figures import key_figures
-from weir_report.runs.run import read_run
+from weir_runs.figures import charts, counter_charts, heat_maps, latency_charts, svg_heat_maps, time_charts
+from weir_runs.reading import series
+from weir_runs.reading.key_figures import key_figures
+from weir_runs.reading.run import read_run
 
 
 def test_the_series_of_events_is_drawn(stored):
     run = read_run(stored("measured"))
     assert time_charts.by_events(run) is None  # of a version that had none
-    run.record["event_series"] = {"events": [1000, 2000, 3000], "at_s": [0.5, 1.0, 2.0], "bytes": [10**6, 2 * 10**6, 3 * 10**6],
-                                  "events_without_credit": [0, 100, 350]}
+    run.record["event_series"] = {"events": [1000, 2000, 3000], "at_s": [0.5, 1.0, 2.0],
+                                  "bytes": [10**6, 2 * 10**6, 3 * 10**6], "events_without_credit": [0, 100, 350]}
     run.resolved["generation"] = "steady"
     chart = time_charts.by_events(run)
     assert chart.x_title == "events done"
@@ -32,8 +32,10 @@ def test_the_series_of_events_is_drawn(stored):
 def test_gaps_of_senders_in_step_are_drawn(stored):
     run = read_run(stored("measured"))
     assert latency_charts.gaps(run) is None  # not shaped
-    run.record["latency"]["send_gap"] = {"count": 100, "p50_us": 25, "buckets": {"upper_us": [10, 25, 2000], "events": [9, 90, 1]}}
-    run.record["latency"]["pacing_error"] = {"count": 100, "p50_us": 0.001, "buckets": {"upper_us": [0.001, 2000], "events": [99, 1]}}
+    run.record["latency"]["send_gap"] = {"count": 100, "p50_us": 25,
+                                         "buckets": {"upper_us": [10, 25, 2000], "events": [9, 90, 1]}}
+    run.record["latency"]["pacing_error"] = {"count": 100, "p50_us": 0.001,
+                                             "buckets": {"upper_us": [0.001, 2000], "events": [99, 1]}}
     run.record["latency"]["receive_gap"] = {"count": 0}
     senders, late = latency_charts.gaps(run).panels
     line = senders.lines[0]  # a rectangle per bucket; the long one is left to the latencies
@@ -43,7 +45,8 @@ def test_gaps_of_senders_in_step_are_drawn(stored):
 
 
 def test_events_built_are_drawn(simulate):
-    run = read_run(simulate("--scenario", "atlas-6x1-push", "--rate", "400Mb/s", "--event-size", "10kB", "--duration", "2s"))
+    run = read_run(simulate("--scenario", "atlas-6x1-push", "--rate", "400Mb/s", "--event-size", "10kB",
+                            "--duration", "2s"))
     built, again = time_charts.throughput(run).panels[-2:]
     assert (built.title, again.title) == ("Events built", "Fragments requested again")
     assert built.lines[0].y.sum() == run.record["totals"]["finished_events"]
@@ -76,9 +79,10 @@ def test_charts_draw_the_rows(stored):
 
 
 def test_ranks_are_compared_over_enough_events(simulate):
-    """Perfect, and in every second half of the consumers get nothing: an event of a second's data takes 0.4 s to come."""
-    run = read_run(simulate("--producers", "2", "--consumers", "4", "--rate", "10Gb/s", "--event-size", "1.25GB", "--chunk-size",
-                            "1GB", "--duration", "40s", "--warmup", "4s"))
+    """Perfect, and in every second half of the consumers get nothing: an event of a second's data takes 0.4 s to
+    come."""
+    run = read_run(simulate("--producers", "2", "--consumers", "4", "--rate", "10Gb/s", "--event-size", "1.25GB",
+                            "--chunk-size", "1GB", "--duration", "40s", "--warmup", "4s"))
     assert run.record["rate_window_s"] == series.rate_window(run) == 16
     alone = series.rates(run, "consumer")
     assert (alone.min(axis=0)[4:-1] == 0).all()
@@ -92,7 +96,8 @@ def test_ranks_are_compared_over_enough_events(simulate):
     assert "Consumers: throughput, mean of 16 s" in views
     for rank in run.ranks("consumer"):
         first = rank["slowest_window_second"] + 4
-        assert rank["slowest_window_bits_per_second"] == pytest.approx(alone[rank["index"], first:first + 16].mean(), rel=1e-6)
+        assert rank["slowest_window_bits_per_second"] == pytest.approx(alone[rank["index"], first:first + 16].mean(),
+                                                                       rel=1e-6)
     figures = key_figures(run)
     assert figures["slowest_consumer_lowest_second"] == min(rank["slowest_window_bits_per_second"]
                                                             for rank in run.ranks("consumer"))
@@ -137,20 +142,21 @@ def test_counters_of_hosts_are_drawn(stored):
                       "mlx5_0.port_rcv_packets (600 in the measured seconds, most on eb01: 300)"]
     assert list(chart.panels[1].lines[0].y) == [1, 5, 7]
     assert "Together" not in chart.caption
-    record = json.loads((directory / "run.json").read_text())
-    record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {}, "families": {"dropped_by_hosts": 90_000, "tcp_timeouts": 0},
-                        "families_by_source": {"eth0": {"dropped_by_hosts": 50_000}, "udp": {"dropped_by_hosts": 40_000}, "tcp": {"tcp_timeouts": 0}}}]
-    (directory / "run.json").write_text(json.dumps(record))
+    with editing(directory) as record:
+        record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {},
+                            "families": {"dropped_by_hosts": 90_000, "tcp_timeouts": 0},
+                            "families_by_source": {"eth0": {"dropped_by_hosts": 50_000},
+                                                   "udp": {"dropped_by_hosts": 40_000}, "tcp": {"tcp_timeouts": 0}}}]
     assert counter_charts.counters(read_run(directory)).caption.endswith(
-        " Together: packets dropped by hosts 90000 (eth0 on eb01 50000, udp on eb01 40000).")
+        " Together: packets dropped by hosts 90000 (eth0 on eb01 50000 and udp on eb01 40000).")
 
 
 def test_latency_curves_end_at_the_slowest_event(stored):
     directory = stored("measured")
-    record = json.loads((directory / "run.json").read_text())
-    record["latency"]["transfer"] = {"count": 1000, "p50_us": 10, "p90_us": 10, "p99_us": 20, "p99_9_us": 20, "max_us": 39.5,
-                                     "buckets": {"upper_us": [10, 19.5, 20, 40], "events": [900, 49, 50, 1]}}
-    (directory / "run.json").write_text(json.dumps(record))
+    with editing(directory) as record:
+        record["latency"]["transfer"] = {"count": 1000, "p50_us": 10, "p90_us": 10, "p99_us": 20, "p99_9_us": 20,
+                                         "max_us": 39.5,
+                                         "buckets": {"upper_us": [10, 19.5, 20, 40], "events": [900, 49, 50, 1]}}
     line = {line.name: line for line in latency_charts.latencies(read_run(directory)).panels[0].lines}["transfer"]
     # In milliseconds, as the latest delivery of this run took more than 10 ms.
     # Level where no event is; the two buckets between 10 and 20 us that have one are side by side.
@@ -166,12 +172,14 @@ def test_what_a_full_buffer_means_depends_on_the_option(stored, overflow, words)
     occupancy = next(panel for panel in time_charts.buffers(run).panels if "occupancy" in panel.title)
     assert [line.name for line in occupancy.lines if line.style == "limit"] == [words]
     overflow, *_ = occupancy.areas
-    assert overflow.name == "overflow" and (overflow.low == 1).all() and overflow.high.max() == pytest.approx(run.record["totals"]["max_occupancy"])
+    assert overflow.name == "overflow"
+    assert (overflow.low == 1).all() and overflow.high.max() == pytest.approx(run.record["totals"]["max_occupancy"])
 
 
 def test_what_a_set_fills_is_explained(stored, simulate):
     """A buffer of one set is full whenever a set has been generated, which is healthy."""
-    assert "A set is generated at once and fills the whole buffer" in time_charts.buffers(read_run(stored("measured"))).caption
+    assert ("A set is generated at once and fills the whole buffer"
+            in time_charts.buffers(read_run(stored("measured"))).caption)
     chart = time_charts.buffers(read_run(simulate("--scenario", "lhcb2021-2", "--duration", "3s")))
     assert "fills 0.5 of the buffer" in chart.caption
     assert [line.name for line in chart.panels[0].lines if line.style == "target"] == ["one new set: 0.5"]
@@ -186,15 +194,18 @@ def test_the_slowest_set_of_each_producer_is_drawn_with_its_deadline(stored, sim
     chart = time_charts.slowest_sets(run)
     slack = [rank["least_slack_s"] for rank in run.ranks("producer")]
     bars, deadline = chart.panels[0].lines
-    assert (bars.name, chart.panels[0].unit) == ("in time", "s") and list(bars.y) == pytest.approx([1 - value for value in slack])
-    assert chart.x_names[3] == "producer 3" and (deadline.name, list(deadline.y)) == ("deadline: the next set, after 1 s", [1])
+    assert (bars.name, chart.panels[0].unit) == ("in time", "s")
+    assert list(bars.y) == pytest.approx([1 - value for value in slack])
+    assert chart.x_names[3] == "producer 3"
+    assert (deadline.name, list(deadline.y)) == ("deadline: the next set, after 1 s", [1])
 
 
 def test_line_rates_are_drawn_where_they_are_near(simulate):
     options = ("--producers", "4", "--consumers", "2", "--rate", "4Gb/s", "--event-size", "10MB", "--duration", "3s",
                "--producer-link", "100Gb/s", "--consumer-link", "10Gb/s")
     chart = time_charts.throughput(read_run(simulate(*options)))
-    rules = [[(line.name, line.y[0]) for line in panel.lines if line.style in ("target", "link")] for panel in chart.panels[:2]]
+    rules = [[(line.name, line.y[0]) for line in panel.lines if line.style in ("target", "link")]
+             for panel in chart.panels[:2]]
     assert rules == [[("target 4 Gb/s", 4)], [("needed in the mean 8 Gb/s", 8), ("line rate 10 Gb/s", 10)]]
     assert "Line rates are far above: producers 100 Gb/s." in chart.caption
 
@@ -217,7 +228,8 @@ def test_the_line_rate_of_a_host_is_that_of_the_path_it_uses(stored):
 
 def test_all_latencies_of_a_run_have_one_unit(stored):
     run = read_run(stored("measured"))
-    run.record["latency"] = {"transfer": {"count": 2, "max_us": 9000.0, "buckets": {"upper_us": [3, 10000], "events": [1, 1]}}}
+    run.record["latency"] = {"transfer": {"count": 2, "max_us": 9000.0,
+                                          "buckets": {"upper_us": [3, 10000], "events": [1, 1]}}}
     assert latency_charts.latency_unit(run)[0] == "us" and latency_charts.latency_number(run, 12.34) == "12.3"
     run.record["latency"]["delivery"] = {"count": 1, "max_us": 45000.0}
     chart = latency_charts.latencies(run)
@@ -231,7 +243,8 @@ def test_axes_do_not_enlarge_noise():
     assert high - low == pytest.approx(10.0) and low < 100 < 100.03 < high
     row.marks, row.value = [charts.Mark(0.0, "x"), charts.Mark(0.1, "y")], 0.05
     assert chart.range[0] == pytest.approx(-0.4) and chart.range[1] >= 0.1
-    assert charts.Panel("", "", lines=[charts.Line("", np.zeros(2), np.array([0.5, np.nan]), "mean")], least_top=1.2).top == 1.2
+    assert charts.Panel("", "", lines=[charts.Line("", np.zeros(2), np.array([0.5, np.nan]),
+                                                   "mean")], least_top=1.2).top == 1.2
 
 
 def test_dark_is_more_in_every_heat_map(stored):
@@ -239,7 +252,8 @@ def test_dark_is_more_in_every_heat_map(stored):
     for view in heat_maps.ranks_by_second(run).views:
         pixels = svg_heat_maps.levels(view.values, view.high)
         known = np.isfinite(view.values)
-        assert (np.diff(pixels[known][np.argsort(view.values[known])].astype(int)) >= 0).all() and (pixels[view.values == 0] == 0).all()
+        assert (np.diff(pixels[known][np.argsort(view.values[known])].astype(int)) >= 0).all()
+        assert (pixels[view.values == 0] == 0).all()
     palette = svg_heat_maps._palette()
     assert [tuple(palette[3 * level:3 * level + 3]) for level in (0, 254)] == [
         tuple(bytes.fromhex(colour[1:])) for colour in (charts.HEAT_COLOURS[0], charts.HEAT_COLOURS[-1])]

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from weir_report.basics.child import Child
-from weir_report.basics.errors import ReportError
-from weir_report.sweep.worker import Worker
+from weir_compare.sweep.worker import Worker
+from weir_runs.basics.child import Child
+from weir_runs.basics.errors import ReportError
 
 
 def test_a_child_that_ignores_term_is_ended(tmp_path):
@@ -24,7 +24,8 @@ def test_a_child_that_ignores_term_is_ended(tmp_path):
 
 
 def test_what_outlives_kill_is_told(tmp_path, monkeypatch):
-    child = Child(["/bin/sh", "-c", "trap '' TERM; sleep 60 & wait; wait"], subprocess.DEVNULL, tmp_path, {}, own_session=True)
+    child = Child(["/bin/sh", "-c", "trap '' TERM; sleep 60 & wait; wait"], subprocess.DEVNULL, tmp_path, {},
+                  own_session=True)
     kill = os.killpg
     monkeypatch.setattr(os, "killpg", lambda group, number: kill(group, 0))
     assert not child.end_group(grace_s=0.1)
@@ -49,8 +50,10 @@ def test_what_another_user_has_cannot_be_ended(tmp_path, monkeypatch):
 @pytest.mark.parametrize("refuses", [(os, "killpg"), (subprocess.Popen, "send_signal")])
 def test_no_run_is_made_while_a_switch_command_of_another_user_goes_on(tmp_path, monkeypatch, refuses):
     (tmp_path / "hooks").mkdir()
-    world = SimpleNamespace(directory=tmp_path, campaign=SimpleNamespace(directory=tmp_path), plan=SimpleNamespace(name="some"))
-    worker = Worker(world, 1, {"hook": "trap 'exit 1' TERM; sleep 5 & wait; true", "base": tmp_path, "change_limit_s": 0.2})
+    world = SimpleNamespace(directory=tmp_path, campaign=SimpleNamespace(directory=tmp_path),
+                            plan=SimpleNamespace(name="some"))
+    worker = Worker(world, 1,
+                    {"hook": "trap 'exit 1' TERM; sleep 5 & wait; true", "base": tmp_path, "change_limit_s": 0.2})
     monkeypatch.setattr(*refuses, refuse)
     with pytest.raises(ReportError, match="cannot be ended, .* no more runs"):
         worker._call_hook(SimpleNamespace(switch="a"), None)

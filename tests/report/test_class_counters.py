@@ -1,4 +1,5 @@
-"""Packets by class: hosts against switches, of a simulation, of its tables after they were edited, and of a run with a real switch."""
+"""Packets by class: hosts against switches, of a simulation, of its tables after they were edited, and of a run with a
+real switch."""
 
 import csv
 import json
@@ -6,13 +7,13 @@ import shutil
 
 import pytest
 
-from weir_report.runs import class_counters
-from weir_report.runs.run import read_run
+from weir_runs.reading import class_counters
+from weir_runs.reading.run import read_run
 
-CLASSES = ("--network", "packet", "--producers", "3", "--consumers", "3", "--rate", "2Gb/s", "--interval", "10ms", "--duration", "40ms",
-           "--warmup", "10ms", "--producer-link", "10Gb/s", "--consumer-link", "10Gb/s", "--pfc", "on", "--control-priority", "own",
-           "--switch-set", "class.storage.priority=1", "--switch-set", "class.storage.rate=1Gb/s",
-           "--switch-set", "class.urgent.priority=6")
+CLASSES = ("--network", "packet", "--producers", "3", "--consumers", "3", "--rate", "2Gb/s", "--interval", "10ms",
+           "--duration", "40ms", "--warmup", "10ms", "--producer-link", "10Gb/s", "--consumer-link", "10Gb/s",
+           "--pfc", "on", "--control-priority", "own", "--switch-set", "class.storage.priority=1",
+           "--switch-set", "class.storage.rate=1Gb/s", "--switch-set", "class.urgent.priority=6")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,8 @@ def test_what_a_switch_does_not_count_of_what_comes_is_found(with_classes, tmp_p
 
 
 def test_links_that_lose_packets_are_found_and_explained(simulate):
-    run = read_run(simulate(*CLASSES, "--loss-recovery", "selective", "--fault", "errors:link=switch-0:producer-1,share=0.2,for=40ms"))
+    run = read_run(simulate(*CLASSES, "--loss-recovery", "selective",
+                            "--fault", "errors:link=switch-0:producer-1,share=0.2,for=40ms"))
     found = class_counters.findings(run)
     assert any(words.startswith("storage: hosts sent") and "fewer: lost on cables" in words for words in found)
     assert all("failures that were simulated lost" in words for words in found if "not counted" in words)
@@ -81,7 +83,8 @@ def test_counters_of_a_real_run(stored):
     directory = stored("measured")
     (directory / "hosts").mkdir()
     head = "second,phase,wall_time,"
-    (directory / "hosts/a.csv").write_text(f"{head}eth0.tx_prio3_packets,eth0.rx_prio3_packets\n-1,warmup,,1000,0\n0,measure,,4000,100\n")
+    (directory / "hosts/a.csv").write_text(f"{head}eth0.tx_prio3_packets,eth0.rx_prio3_packets\n-1,warmup,,1000,0\n"
+                                           "0,measure,,4000,100\n")
     (directory / "hosts/b.csv").write_text(f"{head}eth0.tx_packets_pri3,eth0.rx_packets_pri3\n0,measure,,100,5000\n")
     record = json.loads((directory / "run.json").read_text())
     (directory / "run.json").write_text(json.dumps(record))
@@ -99,11 +102,13 @@ def test_counters_of_a_real_run(stored):
     assert findings(5100, 5100) == []
     assert findings(5190, 5010) == []  # within 2 %
     lost, = findings(4800, 5100)
-    assert lost == ("priority 3: hosts sent 5100, and switches received from them 4800, 5.9 % fewer: lost on cables and not counted.")
+    assert lost == ("priority 3: hosts sent 5100, and switches received from them 4800, 5.9 % fewer: lost on cables "
+                    "and not counted.")
     more, = findings(9000, 5100)
     assert "9000, 43 % more: of others" in more
     # A second that is not known makes no finding.
-    (directory / "hosts/a.csv").write_text(f"{head}eth0.tx_prio3_packets,eth0.rx_prio3_packets\n-1,warmup,,,\n0,measure,,4000,100\n")
+    (directory / "hosts/a.csv").write_text(f"{head}eth0.tx_prio3_packets,eth0.rx_prio3_packets\n-1,warmup,,,\n"
+                                           "0,measure,,4000,100\n")
     assert findings(4800, 5100) == []
 
 

@@ -11,20 +11,21 @@ from comparing import capacity_of, make  # noqa: F401
 from comparing import run as compare_runs
 from conftest import ROOT
 
-from weir_report.compare import answer_charts, axis_curves, comparison, run_charts, shown_runs
-from weir_report.compare.page import page_text
-from weir_report.compare.run_groups import Group
-from weir_report.figures import charts, svg_figures, svg_plots
-from weir_report.runs.run import read_run
+from weir_compare.comparison import answer_charts, axis_curves, comparison, run_charts, shown_runs
+from weir_compare.comparison.comparison_page import page_text
+from weir_compare.comparison.run_groups import Group
+from weir_runs.figures import charts, svg_figures, svg_plots
+from weir_runs.reading.run import read_run
 
 
 @pytest.fixture
 def compared_runs(make):  # noqa: F811
     """compared_runs({setting: [goodput of each run]}, **more): the report, and its groups. `more`: for each setting."""
     def build(settings, **more):
-        groups = [Group(f"switch={name}", [read_run(make(f"{name}-{index}", goodput=value, minute=10 * index + place,
-                                                         **{key: values[name] for key, values in more.items() if name in values}))
-                                           for index, value in enumerate(goodputs)])
+        groups = [Group(f"switch={name}",
+                        [read_run(make(f"{name}-{index}", goodput=value, minute=10 * index + place,
+                                       **{key: values[name] for key, values in more.items() if name in values}))
+                         for index, value in enumerate(goodputs)])
                   for place, (name, goodputs) in enumerate(settings.items())]
         return comparison.compare(groups[0], groups[1:], comparison.Settings(decide_by="goodput"))
     return build
@@ -68,22 +69,26 @@ def test_the_ranking_has_every_run_and_what_is_certain(compared_runs):
 
 def test_what_is_not_counted_is_missing_and_not_zero(compared_runs):
     report = compared_runs({"pfc": [1.0, 1.01, 1.02], "ecn": [0.7, 0.71, 0.7], "old": [0.5, 0.51, 0.5]}, counters={
-        "pfc": {"eth0": {"pause_frames_received": 500, "pause_time_received_us": 1_000_000}, "mlx5_0": {"ecn_marked_packets": 0}},
-        "ecn": {"eth0": {"pause_frames_received": 0}, "mlx5_0": {"ecn_marked_packets": 900, "received_packets": 10_000}}})
+        "pfc": {"eth0": {"pause_frames_received": 500, "pause_time_received_us": 1_000_000},
+                "mlx5_0": {"ecn_marked_packets": 0}},
+        "ecn": {"eth0": {"pause_frames_received": 0},
+                "mlx5_0": {"ecn_marked_packets": 900, "received_packets": 10_000}}})
     shown = {chart.title: {row.name: row for row in chart.rows}
              for chart in answer_charts.mechanism_charts(report.answer, report.groups)}
     assert list(shown) == ["pause time, received", "packets with an ECN mark"]  # sent pauses are in no chart
     pauses, marks = shown.values()
     assert pauses["pfc"].value > 0 and pauses["ecn"].value == 0.0 and not pauses["ecn"].missing  # no frame, no time
     assert pauses["old"].value is None and pauses["old"].missing == "not counted"
-    assert marks["ecn"].text == "9 % of packets" and marks["ecn"].value == pytest.approx(0.09) and marks["pfc"].value == 0.0 and marks["old"].missing
+    assert marks["ecn"].text == "9 % of packets"
+    assert marks["ecn"].value == pytest.approx(0.09) and marks["pfc"].value == 0.0 and marks["old"].missing
     assert "RDMA retransmissions" in answer_charts.not_counted(report.answer)
     assert "old</span>" in page_text(report, "") and page_text(report, "").count("not counted</text>") == 2
 
 
 def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
     limits = {"20kB": [61e9, 62e9, 61.5e9], "100kB": [80e9, 80.5e9, 81e9], "1MB": [70e9, 69e9, 70.5e9]}
-    groups = [Group(f"switch={name}", [read_run(make(f"{name}-{number}-{end}", goodput=0.1 + number + place, plan={"rate": f"{place}b/s"}))
+    groups = [Group(f"switch={name}", [read_run(make(f"{name}-{number}-{end}", goodput=0.1 + number + place,
+                                                     plan={"rate": f"{place}b/s"}))
                                        for number in range(3) for end in ("held", "failed")])
               for place, name in enumerate(list(limits)[:2])]  # of the third no run is left
     report = comparison.compare_capacities(capacity_of(limits), groups)
@@ -93,7 +98,8 @@ def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
     assert best.value == pytest.approx(80.5) and best.low < 80.5 < best.high
     # Trials far from all limits are left out.
     assert sorted((mark.value, mark.held) for mark in best.marks) == pytest.approx(
-        sorted([(0.99 * limit / 1e9, True) for limit in limits["100kB"]] + [(1.01 * limit / 1e9, False) for limit in limits["100kB"]]))
+        sorted([(0.99 * limit / 1e9, True) for limit in limits["100kB"]]
+               + [(1.01 * limit / 1e9, False) for limit in limits["100kB"]]))
     shown = shown_runs.shown_runs(report)
     assert [[run_.directory.name for run_ in group.runs] for group in shown.groups] == [
         [f"100kB-{number}-held" for number in range(3)], [], [f"20kB-{number}-held" for number in range(3)]]
@@ -121,7 +127,8 @@ def test_numbers_are_axes_and_words_are_not():
     (_, (row,)), = axis_curves.curves([{"x": f"profile {n}-slots with a long name"} for n in (1, 2, 3, 100)],
                                       [("rate", "b/s", [(1e9 * n, None, None) for n in range(4)])])
     assert [text for _, text in row.x_ticks] == ["1", "2", "3", "100"] and row.x_log
-    (_, (row,)), = axis_curves.curves([{"x": f"{n}kB"} for n in (100, 101, 110, 140)], [("rate", "b/s", [(1e9 * n, None, None) for n in range(4)])])
+    (_, (row,)), = axis_curves.curves([{"x": f"{n}kB"} for n in (100, 101, 110, 140)],
+                                      [("rate", "b/s", [(1e9 * n, None, None) for n in range(4)])])
     assert [text for _, text in row.x_ticks] == ["100kB", "110kB", "140kB"]
     assert [line.y.size for line in row.plots[0].lines] == [4]
 
@@ -139,10 +146,11 @@ def test_curves_have_a_line_for_each_value_of_other_axes():
 def test_the_page_needs_no_library_for_drawing(make, tmp_path):  # noqa: F811
     directories = [make(f"{side}-{index}", goodput=value + 0.01 * index) for side, value in (("old", 1.0), ("new", 0.8))
                    for index in range(3)]
-    program = ("import sys; sys.modules['matplotlib'] = None; from weir_report import compare_command; "
+    program = ("import sys; sys.modules['matplotlib'] = None; from weir_compare import compare_command; "
                "sys.exit(compare_command.main(sys.argv[1:]))")
     page = tmp_path / "page.html"
-    subprocess.run([sys.executable, "-c", program, *directories[3:], "--against", *directories[:3], "--page", str(page)], check=True,
+    subprocess.run([sys.executable, "-c", program, *directories[3:], "--against", *directories[:3], "--page",
+                    str(page)], check=True,
                    capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report")})
     assert 'class="track"' in page.read_text()
 
@@ -155,7 +163,8 @@ def test_ticks_are_round_and_inside():
 
 
 def test_marks_and_intervals_lie_where_their_values_are():
-    row = charts.Row("a", "blue", 50.0, 40.0, 60.0, [charts.Mark(0.0, "<low>", False), charts.Mark(100.0, "high", True)])
+    row = charts.Row("a", "blue", 50.0, 40.0, 60.0,
+                     [charts.Mark(0.0, "<low>", False), charts.Mark(100.0, "high", True)])
     chart = charts.RowChart("", "", [row])
     low, high = chart.range
     drawn = svg_figures.track(row, chart)
@@ -170,7 +179,8 @@ def test_marks_and_intervals_lie_where_their_values_are():
 
 def test_many_long_runs_make_a_page_of_bounded_size(simulate):
     """600 s each; the number of ranks makes no difference, for each run is one line."""
-    directory = simulate("--producers", "2", "--consumers", "2", "--rate", "1Mb/s", "--event-size", "10kB", "--duration", "600s")
+    directory = simulate("--producers", "2", "--consumers", "2", "--rate", "1Mb/s", "--event-size", "10kB",
+                         "--duration", "600s")
     long_run = read_run(directory)
     rows = run_charts.side_by_side([Group("a", [long_run] * 3)], [1], ["blue"])
     assert {row.points_max for row in rows} == {run_charts.POINTS_MAX}
@@ -183,14 +193,16 @@ def test_many_long_runs_make_a_page_of_bounded_size(simulate):
 
 
 def test_a_page_says_on_top_what_was_run(capsys, make, tmp_path):
-    runs = [make(f"run-{index}", minute=index, tags={"switch": "ab"[index % 2]}, goodput=1.0 + index / 1000) for index in range(6)]
+    runs = [make(f"run-{index}", minute=index, tags={"switch": "ab"[index % 2]}, goodput=1.0 + index / 1000)
+            for index in range(6)]
     page = tmp_path / "page.html"
     assert compare_runs(capsys, "--by", "switch", *runs, "--page", page)[0] == 0
     top = page.read_text().split("<h1>")[0]
     found = dict(re.findall(r"<span><b>(\w+)</b> (.*?)</span>", top))
     assert found.pop("weir").startswith("0.1.0")
-    assert found == {"layout": "3 producers to 4 consumers", "load": "200Mb/s per producer, a set every 1s, events of 1MiB",
-                     "length": "4s, after a warm-up of 1s", "hosts": "1 (vm)", "begun": "2026-11-20 12:00 to 2026-11-20 12:05 UTC"}
+    assert found == {
+        "layout": "3 producers to 4 consumers", "load": "200 Mb/s per producer, a set every 1 s, events of 1 MiB",
+        "length": "4 s, after a warm-up of 1 s", "hosts": "1 (vm)", "begun": "2026-11-20 12:00 to 2026-11-20 12:05 UTC"}
     command = re.search("<code>(.*?)</code>", top)[1]
     assert command.startswith("weir run --duration 4s ") and "--out" not in command
     assert f"weir-compare --by switch {runs[0]}" in page.read_text()
@@ -198,8 +210,10 @@ def test_a_page_says_on_top_what_was_run(capsys, make, tmp_path):
 
 def test_plots_that_one_setting_makes_flat_have_a_scale_of_their_own():
     def row(*tops):
-        return charts.PlotRow("Occupancy", "", [charts.Panel(f"s{index}", "", [charts.Line("run", np.arange(3), np.array([0.1, 0.5, 1.0]) * top)])
-                                                for index, top in enumerate(tops)])
+        return charts.PlotRow(
+            "Occupancy", "",
+            [charts.Panel(f"s{index}", "", [charts.Line("run", np.arange(3), np.array([0.1, 0.5, 1.0]) * top)])
+             for index, top in enumerate(tops)])
     closer = run_charts._closer(row(1.0, 0.9, 20.0))
     assert [plot.title for plot in closer.plots] == ["s0", "s1"] and closer.y_range()[1] < 1.1
     assert closer.title == "Occupancy, on a scale of their own"

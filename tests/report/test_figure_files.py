@@ -6,13 +6,14 @@ import signal
 import numpy as np
 import pytest
 
-from weir_report.figures import files as figure_files, matplotlib_figures
-from weir_report.figures.charts import Line, Panel, PanelChart
+from weir_runs.figures import figure_files, matplotlib_figures
+from weir_runs.figures.charts import Line, Panel, PanelChart
 
 
 def charts_of(count):
     x = np.arange(3.0)
-    return [PanelChart(f"chart-{number}", "", [Panel(f"panel {number}", "s", [Line("line", x, x * number, "mean")])] * (1 + number % 3), None, "")
+    return [PanelChart(f"chart-{number}", "", [Panel(f"panel {number}", "s", [Line("line", x, x * number, "mean")])]
+                       * (1 + number % 3), None, "")
             for number in range(count)]
 
 
@@ -46,9 +47,11 @@ def test_any_number_of_processes_gives_the_same_files(cores, written):
 
 def test_every_chart_is_drawn_once_and_in_its_place(cores, written, monkeypatch):
     cores(4)
-    monkeypatch.setattr(matplotlib_figures, "rendered", lambda chart, formats, title: {"png": f"{chart.name} {os.getpid()}".encode()})
+    monkeypatch.setattr(matplotlib_figures, "rendered",
+                        lambda chart, formats, title: {"png": f"{chart.name} {os.getpid()}".encode()})
     drawn = {name: content.decode().split() for name, content in written(charts_of(11)).items()}
-    assert all(name == f"{chart}.png" for name, (chart, _) in drawn.items()) and len({process for _, process in drawn.values()}) == 4
+    assert all(name == f"{chart}.png" for name, (chart, _) in drawn.items())
+    assert len({process for _, process in drawn.values()}) == 4
 
 
 @pytest.mark.parametrize("end", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: os._exit(3)])

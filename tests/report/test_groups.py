@@ -11,14 +11,17 @@ from pathlib import Path
 import grouped
 import numpy as np
 import pytest
+from conftest import edited
 from test_broken_files import damaged
 
-from weir_report import compare_command, report_command, traffic_command
-from weir_report.basics.errors import ReportError
-from weir_report.figures import groups_charts
-from weir_report.pages import groups_page
-from weir_report.runs import grouped_runs
-from weir_report.runs.run import read_record, read_run
+from weir_compare import compare_command
+from weir_runs import report_command
+from weir_runs.basics.errors import ReportError
+from weir_runs.figures import groups_charts
+from weir_runs.pages import groups_page
+from weir_runs.reading import grouped_runs
+from weir_runs.reading.run import read_record, read_run
+from weir_suites import traffic_command
 
 # Group 1 does not keep up, and nothing came from group 3.
 GROUPS = ((), grouped.TOO_BUSY, (), None, ("--busy", "poisson:5ms"))
@@ -35,14 +38,6 @@ def directory(pattern, tmp_path):
     return Path(shutil.copytree(pattern, tmp_path / "farm"))
 
 
-@pytest.fixture
-def page_of(no_pictures):
-    def write(directory, *options):
-        assert report_command.main([str(directory), "--quiet", "--figures", "none", *options]) == 0
-        return (directory / "report.html").read_text()
-    return write
-
-
 def read_groups(directory):
     return grouped_runs.grouped_runs_of(*read_record(directory))
 
@@ -55,8 +50,10 @@ def section_of(page, number):
 def test_the_job_comes_first_and_the_worst_group_before_the_others(directory, page_of):
     page = page_of(directory)
     record = json.loads((directory / "run.json").read_text())
-    places = [page.index(words) for words in ("<strong>Not judged</strong>", "This job failed: group 3: nothing came from this group",
-                                              "goodput of all groups together", 'id="goodput"', 'id="buffers"', 'id="group-3"', 'id="group-1"')]
+    places = [page.index(words)
+              for words in ("<strong>Not judged</strong>", "This job failed: group 3: nothing came from this group",
+                            "goodput of all groups together", 'id="goodput"', 'id="buffers"', 'id="group-3"',
+                            'id="group-1"')]
     assert places == sorted(places)
     assert [int(number) for number in re.findall(r'<section class="group" id="group-(\d+)"', page)][:2] == [3, 1]
     assert '<b class="bad-text">3 of 5</b><span>groups that were sustained; 1 not judged</span>' in page
@@ -75,7 +72,8 @@ def test_a_section_has_verdict_advice_numbers_and_a_link(directory, page_of):
     assert "seed <b>2</b>" in bad and "layout <b>2 -&gt; 3</b>" in bad and 'href="group-01/report.html"' in bad
     assert "Group 0: Sustained" in section_of(page, 0)
     lost = section_of(page, 3)
-    assert "Group 3: Failed" in lost and "Nothing came from this group." in lost and "group-03: no such directory" in lost
+    assert "Group 3: Failed" in lost
+    assert "Nothing came from this group." in lost and "group-03: no such directory" in lost
     assert "report.html" not in lost
 
 
@@ -96,7 +94,8 @@ def test_pages_lie_beside_the_page_of_the_job(directory, tmp_path, no_pictures, 
     assert (out.parent / "group-01" / "report.html").exists() and (out.parent / "figures" / "goodput.png").exists()
     assert not list(directory.rglob("report.html"))
     printed = capsys.readouterr().out
-    assert "group 1: NOT sustained" in printed and "groups   1 page of 5: group-01 (--group-pages all writes all)" in printed
+    assert "group 1: NOT sustained" in printed
+    assert "groups   1 page of 5: group-01 (--group-pages all writes all)" in printed
 
 
 @pytest.mark.parametrize("wanted", ["-1", "some", "1.5", "²"])
@@ -122,7 +121,8 @@ def test_sums_and_extremes_are_those_of_the_rows(directory):
     occupancy = groups_charts.buffers(series).panels[0]
     fullest = next(line for line in occupancy.lines if line.name == "fullest group")
     worst = read_groups(directory).groups[1].totals["max_occupancy"]
-    assert np.nanmax(fullest.y) == pytest.approx(worst, rel=1e-3) and fullest.notes[int(np.nanargmax(fullest.y))] == "group 1"
+    assert np.nanmax(fullest.y) == pytest.approx(worst, rel=1e-3)
+    assert fullest.notes[int(np.nanargmax(fullest.y))] == "group 1"
     assert series.measured == (0, 2)
 
 
@@ -136,10 +136,10 @@ def test_groups_that_end_at_other_seconds_are_summed_by_second(directory):
 
 
 def test_groups_of_different_sizes_have_a_common_target(directory, page_of):
-    grouped.edited(directory, lambda record: record["groups"][0].update(producers=4, consumers=5))
+    edited(directory, lambda record: record["groups"][0].update(producers=4, consumers=5))
     series = groups_charts.groups_series(read_groups(directory))
     total, single = groups_charts.goodput(series).panels
-    assert total.lines[1].name == "target 4.800 Gb/s"  # 4 + 4 x 2 producers of 400 Mb/s
+    assert total.lines[1].name == "target 4.8 Gb/s"  # 4 + 4 x 2 producers of 400 Mb/s
     assert not [line for line in single.lines if line.style == "target"]
     assert "5 groups with 10 producers and 14 consumers in all" in page_of(directory)
 
@@ -147,8 +147,9 @@ def test_groups_of_different_sizes_have_a_common_target(directory, page_of):
 def test_a_job_as_weir_writes_it(simulate, page_of):
     directory = simulate(*grouped.OPTIONS, "--groups", "3")
     page = page_of(directory)
-    assert "3 groups of 2 producers and 3 consumers each" in page and "3 of 3</b>" in page and "<strong>Sustained</strong>" in page
-    assert page.count('<section class="group"') == 3 and "group-02/report.html" in page and "target 2.400 Gb/s" in str(
+    assert "3 groups of 2 producers and 3 consumers each" in page
+    assert "3 of 3</b>" in page and "<strong>Sustained</strong>" in page
+    assert page.count('<section class="group"') == 3 and "group-02/report.html" in page and "target 2.4 Gb/s" in str(
         groups_charts.goodput(groups_charts.groups_series(read_groups(directory))))
 
 
@@ -166,8 +167,9 @@ def break_rows(place):
 
 
 @pytest.mark.parametrize("change, words", [
-    (break_record, "group-01/run.json, line 1"), (remove_record, "no run.json in it"), (shutil.rmtree, "no such directory"),
-    (break_rows, "-consumer.csv, line 3"), (lambda place: shutil.rmtree(place / "ranks"), "consumer files are missing")])
+    (break_record, "group-01/run.json, line 1"), (remove_record, "no run.json in it"),
+    (shutil.rmtree, "no such directory"), (break_rows, "-consumer.csv, line 3"),
+    (lambda place: shutil.rmtree(place / "ranks"), "consumer files are missing")])
 def test_what_is_broken_of_one_group_is_named_and_the_others_are_drawn(directory, page_of, change, words):
     change(directory / "group-01")
     page = page_of(directory)
@@ -188,21 +190,24 @@ def test_a_job_of_which_nothing_is_left_has_a_page(directory, page_of):
 
 def test_many_groups_fold(directory, page_of):
     def many(record):
-        record["groups"] = [{**record["groups"][0], "group": number, "directory": f"group-{number:03}"} for number in range(130)]
-    page = page_of(grouped.edited(directory, many))
-    assert page.count('<section class="group"') == groups_page.SECTIONS_MAX and "The other 30 groups are in the table only." in page
+        record["groups"] = [{**record["groups"][0], "group": number, "directory": f"group-{number:03}"}
+                            for number in range(130)]
+    page = page_of(edited(directory, many))
+    assert page.count('<section class="group"') == groups_page.SECTIONS_MAX
+    assert "The other 30 groups are in the table only." in page
     assert "<summary>The other 118 groups</summary>" in page
 
 
 @pytest.mark.parametrize("change, words", [
     (lambda record: record.update(schema="weir-groups/2"), 'reads up to "weir-groups/1"'),
     (lambda record: record.update(groups=None), "groups: None is not of type 'array'; the file is damaged"),
-    (lambda record: record["groups"][0].update(directory="../elsewhere"), "groups[0].directory: '../elsewhere' does not match"),
+    (lambda record: record["groups"][0].update(directory="../elsewhere"),
+     "groups[0].directory: '../elsewhere' does not match"),
     (lambda record: record["groups"][1].update(verdict=3), "groups[1].verdict"),
     (lambda record: record["verdict"].update(text=None), "verdict.text: None is not of type 'string'"),
     (lambda record: record.pop("plan"), "'plan' is a required property")])
 def test_a_damaged_record_is_named(directory, change, words, capsys):
-    grouped.edited(directory, change)
+    edited(directory, change)
     assert report_command.main([str(directory)]) == 2
     printed = capsys.readouterr().err
     assert f"{directory}/run.json: " in printed and words in printed and printed.count("\n") == 1
@@ -216,7 +221,7 @@ def test_text_from_outside_is_escaped(directory, page_of):
         record["verdict"]["text"] = nasty
         record["groups"][3]["failure"]["what"] = nasty
         record["groups"][0]["hosts"] = [nasty]
-    page = page_of(grouped.edited(directory, change))
+    page = page_of(edited(directory, change))
     assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
 
@@ -231,8 +236,10 @@ def test_broken_files_are_named_or_shown(directory, no_pictures, seed):
             path.write_bytes(before)
             path, before = directory / "run.json", (directory / "run.json").read_bytes()
             record = json.loads(before)
-            place = chance.choice([record, record["verdict"], record["groups"][0], record["groups"][1]["verdict"], record["plan"]["resolved"]])
-            place[chance.choice(sorted(place))] = chance.choice([None, True, -1, 0, 0.5, 1e308, 10**30, "", "text", [], {}, [1]])
+            place = chance.choice([record, record["verdict"], record["groups"][0], record["groups"][1]["verdict"],
+                                   record["plan"]["resolved"]])
+            place[chance.choice(sorted(place))] = chance.choice(
+                [None, True, -1, 0, 0.5, 1e308, 10**30, "", "text", [], {}, [1]])
             path.write_text(json.dumps(record))
         try:
             groups_page.write_groups_page(read_groups(directory), out, directory.parent / "figures", [], "", 0)
@@ -244,8 +251,8 @@ def test_broken_files_are_named_or_shown(directory, no_pictures, seed):
     assert tried > 10
 
 
-REFUSED = "run.json: it is the record of a job with several groups (schema \"weir-groups/1\"), not of one run; give the directory of one group, " \
-          "for example {}/group-00"
+REFUSED = ('run.json: it is the record of a job with several groups (schema "weir-groups/1"), not of one run; give the '
+           'directory of one group, for example {}/group-00')
 
 
 def test_other_commands_name_what_would_be_right(directory, tmp_path, capsys):
@@ -255,9 +262,11 @@ def test_other_commands_name_what_would_be_right(directory, tmp_path, capsys):
     group = str(directory / "group-00")
     for command, arguments in ((compare_command, [group, "--against", str(directory)]),
                                (report_command, [str(directory), "--openmetrics", str(tmp_path / "out.txt")]),
-                               (report_command, [str(directory), "--prometheus", str(tmp_path / "out.prom"), "--every", "5"]),
+                               (report_command,
+                                [str(directory), "--prometheus", str(tmp_path / "out.prom"), "--every", "5"]),
                                (traffic_command, ["slowdown", str(directory), group])):
         assert command.main(arguments) == 2, command
         assert expected in capsys.readouterr().err
     assert report_command.main([str(directory), group]) == 2
-    assert "it is the record of a job with several groups, which has a page of its own: give it alone" in capsys.readouterr().err
+    assert ("it is the record of a job with several groups, which has a page of its own: give it alone"
+            in capsys.readouterr().err)

@@ -7,11 +7,14 @@ import sys
 import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
 
-from weir_report import compare_command, report_command, sweep_command, traffic_command
-from weir_report.basics import terminal_text
-from weir_report.basics.errors import ReportError
-from weir_report.basics.input_file import read_json
-from weir_report.runs.run import read_run
+from weir_compare import compare_command
+from weir_suites import sweep_command
+from weir_runs import report_command
+from weir_runs.basics import terminal_text
+from weir_runs.basics.errors import ReportError
+from weir_runs.basics.input_file import read_json
+from weir_runs.reading.run import read_run
+from weir_suites import traffic_command
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202eevil\u2066"
 
@@ -45,11 +48,13 @@ def test_only_texts_with_such_characters_are_changed():
 
 
 def test_a_label_of_5000_letters(capsys, make, tmp_path):
-    runs = [make(f"run-{index}", label="x" * 5000 if index < 3 else "b", goodput=1.0 + index / 100) for index in range(6)]
+    runs = [make(f"run-{index}", label="x" * 5000 if index < 3 else "b", goodput=1.0 + index / 100)
+            for index in range(6)]
     page = tmp_path / "page.html"
     status, out, _ = run(capsys, *runs[:3], "--against", *runs[3:], "--page", page, "--table")
     assert status == 0 and page.exists()
-    three = [make(f"three-{index}", tags={"switch": "abc"[index % 3] * 5000}, goodput=1.0 + index / 100) for index in range(9)]
+    three = [make(f"three-{index}", tags={"switch": "abc"[index % 3] * 5000}, goodput=1.0 + index / 100)
+             for index in range(9)]
     assert run(capsys, "--by", "switch", *three, "--page", page, "--table", "--json", tmp_path / "x.json")[0] == 0
     assert report_command.main([runs[0]]) == 0
     assert report_command.main([*runs[:2], "--out", str(tmp_path / "both.html")]) == 0
@@ -79,7 +84,8 @@ HEADER = "producer,consumer,bytes\n"
 
 
 @pytest.mark.parametrize("text, shown", [
-    (f"{HEADER}0,1,1\x1b[31mRED\n", "1\\u001b[31mRED"), ("producer,consumer,\x9bbytes\n", "\\u009b"), (f"{HEADER}0,\u202e1,1\n", "\\u202e1")])
+    (f"{HEADER}0,1,1\x1b[31mRED\n", "1\\u001b[31mRED"), ("producer,consumer,\x9bbytes\n", "\\u009b"),
+    (f"{HEADER}0,\u202e1,1\n", "\\u202e1")])
 def test_messages_about_traffic(capsys, tmp_path, text, shown):
     file = tmp_path / "\x1b[2J.csv"
     file.write_text(text)
@@ -87,7 +93,9 @@ def test_messages_about_traffic(capsys, tmp_path, text, shown):
     harmless(capsys, "\\u001b[2J.csv", shown)
 
 
-@pytest.mark.parametrize("text", ['[run]\n"\\u001b[31mred" = 1\n', '[axes]\n"\\u202eevil" = ["\\u001b[2J", "\\u009b2J"]\n', 'name = "\\u001b[31mred"\nx = 1\n'])
+@pytest.mark.parametrize("text",
+                         ['[run]\n"\\u001b[31mred" = 1\n', '[axes]\n"\\u202eevil" = ["\\u001b[2J", "\\u009b2J"]\n',
+                          'name = "\\u001b[31mred"\nx = 1\n'])
 def test_messages_about_sweeps(capsys, tmp_path, text):
     (tmp_path / "a.toml").write_text(text)
     assert sweep_command.main(["plan", str(tmp_path / "a.toml")]) == 2
@@ -113,7 +121,8 @@ def test_text_for_terminals(capsys):
         print(f"{terminal_text.RED}red{terminal_text.RESET} \x1b[31mno \u061c\ud800\udcff \U000e0041 a\rb\r\n\tc")
         print("\x07", file=sys.stderr)
     printed = capsys.readouterr()
-    assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\U000e0041 a\\u000db\r\n\tc\n" and printed.err == "\\u0007\n"
+    assert printed.out == "\x1b[31mred\x1b[0m \\u001b[31mno \\u061c\\ud800\\xff \\U000e0041 a\\u000db\r\n\tc\n"
+    assert printed.err == "\\u0007\n"
     assert read_json('"\\udcff\\u061C\\ud83d\\ude00\\ufdd0"') == "\\xff\\u061c\U0001f600\\ufdd0"
 
 
@@ -133,10 +142,12 @@ def test_a_directory_whose_name_is_no_utf_8(capsys, stored, tmp_path):
     assert report_command.main([os.path.join(directory, "nowhere")]) == 2
     assert "bad\\xff\\xfedir/nowhere: no such directory" in capsys.readouterr().err
     page = tmp_path / "page.html"
-    assert run(capsys, directory, "--against", stored("measured"), "--allow-different-plans", "--page", page, "--json", tmp_path / "x.json")[0] == 0
+    assert run(capsys, directory, "--against", stored("measured"), "--allow-different-plans", "--page", page, "--json",
+               tmp_path / "x.json")[0] == 0
     in_file = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
     assert in_file and page.exists()
-    status, printed, _ = run(capsys, directory, "--against", tmp_path / "measured", "--allow-different-plans", "--json", "-")
+    status, printed, _ = run(capsys, directory, "--against", tmp_path / "measured", "--allow-different-plans",
+                             "--json", "-")
     assert status == 0 and json.loads(printed) == in_file
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 import grouped
 import pytest
 from comparing import capacity_of
+from conftest import editing
 
-from weir_report import compare_command, report_command
-from weir_report.compare import comparison, page as compare_page
-from weir_report.compare.run_groups import Group
-from weir_report.runs.run import read_run
+from weir_compare import compare_command
+from weir_compare.comparison import comparison, comparison_page as compare_page
+from weir_compare.comparison.run_groups import Group
+from weir_runs import report_command
+from weir_runs.reading.run import read_run
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 # No sandbox as root, no network, no profile of anybody.
@@ -108,7 +110,8 @@ def layout(in_browser, tmp_path):
         script = (Path(__file__).parent / "page_layout.js").read_text()
         content = json.dumps(page.read_text()).replace("</", "<\\/")
         harness = tmp_path / "harness.html"
-        harness.write_text(HARNESS.replace("LAYOUT", script).replace("WIDTHS", str(list(WIDTHS))).replace("PAGE", content, 1))
+        harness.write_text(
+            HARNESS.replace("LAYOUT", script).replace("WIDTHS", str(list(WIDTHS))).replace("PAGE", content, 1))
         found = [json.loads(html.unescape(one)) for one in re.findall(r"<pre>(.*?)</pre>", in_browser(harness))]
         # A frame's border is 2 pixels on each side.
         return {one["width"]: one for one in found}
@@ -127,7 +130,8 @@ def test_the_answer_is_seen_without_scrolling(simulate, layout, tmp_path):
     options = ("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--duration", "2s")
     directories = [str(simulate(*options, "--seed", seed, "--network", "packet", *chosen, "--producer-link", "1Gb/s",
                                 "--consumer-link", "1Gb/s", "--tag", f"setting={name}"))
-                   for seed in "123" for name, chosen in (("none", ()), ("pfc", ("--pfc", "on")), ("ecn", ("--ecn", "on")))]
+                   for seed in "123"
+                   for name, chosen in (("none", ()), ("pfc", ("--pfc", "on")), ("ecn", ("--ecn", "on")))]
     page = tmp_path / "comparison.html"
     assert compare_command.main(["--by", "setting", *directories, "--page", str(page)]) == 0
     found = layout(page)
@@ -139,16 +143,16 @@ def test_the_answer_is_seen_without_scrolling(simulate, layout, tmp_path):
 
 def test_limits_and_curves_fit_every_screen(simulate, layout, tmp_path):
     """A curve against thresholds, two of which lie close to each other."""
-    directory = simulate("--producers", "2", "--consumers", "3", "--rate", "80Mb/s", "--event-size", "1MB", "--duration", "3s")
+    directory = simulate("--producers", "2", "--consumers", "3", "--rate", "80Mb/s", "--event-size", "1MB",
+                         "--duration", "3s")
     limits = {"20kB": [61e9, 62e9, 61.5e9], "21kB": [62e9, 62.2e9, 62.1e9], "100kB": [80e9, 80.5e9, 81e9],
               "1MB": [70e9, 69e9, 70.5e9]}
     groups = []
     for name in limits:
         copies = [Path(shutil.copytree(directory, tmp_path / f"{name}-{number}-held")) for number in range(3)]
         for number, copy in enumerate(copies):
-            record = json.loads((copy / "run.json").read_text())
-            record["plan"].update(seed=str(number), interval=name)
-            (copy / "run.json").write_text(json.dumps(record))
+            with editing(copy) as record:
+                record["plan"].update(seed=str(number), interval=name)
         groups.append(Group(f"switch={name}", [read_run(copy) for copy in copies]))
     page = tmp_path / "limits.html"
     compare_page.write_page(comparison.compare_capacities(capacity_of(limits), groups), page, "")
@@ -176,8 +180,8 @@ USER = """<script>(async () => {
   const found = {}, area = name => document.querySelector(`#run-1-${name} .plot-area`);
   const send = (target, type, share, y = 0.5) => {
     const box = target.getBoundingClientRect();
-    target.dispatchEvent(new PointerEvent(type, {clientX: box.left + share * box.width, clientY: box.bottom - y * box.height,
-                                                 button: 0, pointerType: "mouse", bubbles: true}));
+    const place = {clientX: box.left + share * box.width, clientY: box.bottom - y * box.height};
+    target.dispatchEvent(new PointerEvent(type, {...place, button: 0, pointerType: "mouse", bubbles: true}));
   };
   const shown = async (target, share, y) => {
     send(target, "pointermove", share, y);
@@ -185,7 +189,8 @@ USER = """<script>(async () => {
     return document.querySelector(".tip").hidden ? null : document.querySelector(".tip").innerText.split("\\n");
   };
   const labels = target => [...target.parentElement.querySelectorAll(".x-labels span")].map(label => label.textContent);
-  for (const name of ["slowest-sets", "buffers", "where-the-time-went", "traffic", "latencies"]) found[name] = await shown(area(name), 0.6, 0.9);
+  for (const name of ["slowest-sets", "buffers", "where-the-time-went", "traffic", "latencies"])
+    found[name] = await shown(area(name), 0.6, 0.9);
   const plot = area("buffers"), whole = labels(plot);
   send(plot, "pointerdown", 0.5); send(plot, "pointermove", 0.75); send(plot, "pointerup", 0.75);
   found.zoomed = [whole, labels(plot), await shown(plot, 0.5), plot.querySelector("svg").getAttribute("viewBox")];
@@ -214,7 +219,8 @@ def test_the_pointer_shows_values_and_zooms(simulate, in_browser, tmp_path):
     run = read_run(directory)
     x = found["buffers"][0]
     assert re.fullmatch("second [0-9]+", x)
-    peaks = run.rows("producer").column("occupancy_peak")[:, list(run.rows("producer").seconds).index(int(x.split()[1]))]
+    second = list(run.rows("producer").seconds).index(int(x.split()[1]))
+    peaks = run.rows("producer").column("occupancy_peak")[:, second]
     values = {line.split(": ")[0]: line.split(": ")[1] for line in found["buffers"][1:]}
     assert float(values["mean"]) == pytest.approx(peaks.mean(), rel=1e-3)
     number, name = re.fullmatch(r"(\S+) \((.*)\)", values["highest"]).groups()
@@ -223,22 +229,25 @@ def test_the_pointer_shows_values_and_zooms(simulate, in_browser, tmp_path):
     shares = [float(re.search(r": ([0-9.]+) % of time", line)[1]) for line in found["where-the-time-went"][1:]]
     assert len(shares) == 4 and sum(shares) == pytest.approx(100, abs=1)
     matrix = run.traffic()
-    producer, consumer, shown = re.fullmatch(r"producer (\d), consumer (\d): ([0-9.]+) MB", found["traffic"][0]).groups()
+    producer, consumer, shown = re.fullmatch(r"producer (\d), consumer (\d): ([0-9.]+) MB",
+                                             found["traffic"][0]).groups()
     assert float(shown) == pytest.approx(matrix[int(producer), int(consumer)] / 1e6, abs=matrix.max() / 1e6 / 254)
-    assert found["latencies"] and all(re.fullmatch(r"[a-z ]+: [0-9.e-]+ \([0-9.e-]+ ms\)", line) for line in found["latencies"])
+    assert found["latencies"]
+    assert all(re.fullmatch(r"[a-z ]+: [0-9.e-]+ \([0-9.e-]+ ms\)", line) for line in found["latencies"])
     whole, zoomed, values, _ = found["zoomed"]
-    assert found["whole"] == whole and zoomed != whole and float(zoomed[-1]) - float(zoomed[0]) < float(whole[-1]) - float(whole[0])
+    assert found["whole"] == whole
+    assert zoomed != whole and float(zoomed[-1]) - float(zoomed[0]) < float(whole[-1]) - float(whole[0])
     assert float(zoomed[0]) <= float(values[0].split()[1]) <= float(zoomed[-1]) + 1
-    assert not any(line.startswith("mean") for line in found["without"]) and any(line.startswith("mean") for line in found["with"])
+    assert not any(line.startswith("mean") for line in found["without"])
+    assert any(line.startswith("mean") for line in found["with"])
 
 
 def test_a_run_fits_every_screen(stored, layout):
     """With names of hosts that are long."""
     directory = stored("measured")
-    record = json.loads((directory / "run.json").read_text())
-    for rank in record["ranks"]:
-        rank["host"] = "eb-readout-unit-0042.cluster.example.org"
-    (directory / "run.json").write_text(json.dumps(record))
+    with editing(directory) as record:
+        for rank in record["ranks"]:
+            rank["host"] = "eb-readout-unit-0042.cluster.example.org"
     assert report_command.main([str(directory), "--quiet"]) == 0
     check_layout(layout(directory / "report.html"))
 
@@ -250,4 +259,5 @@ def test_a_script_that_fails_leaves_the_figures_and_gives_the_reason(stored, in_
     page.write_text(page.read_text().replace("const tip =", "const tip = absent ="))
     document = in_browser(page)
     assert "data-script-error=" in document
-    assert "data-figures-ready" not in document and document.count('class="line') > 10 and 'src="data:image/png;base64,' in document
+    assert "data-figures-ready" not in document
+    assert document.count('class="line') > 10 and 'src="data:image/png;base64,' in document

@@ -1,12 +1,12 @@
-"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 14 s of one core and 330 MB, and the page has 200 kB at most."""
+"""A run of the full farm: 4500 rank files of 300 s are read and drawn in under 14 s of one core and 330 MB, and the
+page has 200 kB at most."""
 
 import json
 import os
 import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
+
+from conftest import call
 
 PRODUCERS, CONSUMERS, SECONDS = 500, 4000, 300
 LIMIT_S = 14  # of one core; beside much other work a core needs up to twice as long
@@ -38,9 +38,7 @@ def test_the_farm(simulate, tmp_path):
     assert len(list((farm / "ranks").iterdir())) == PRODUCERS + CONSUMERS + 1
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
-    source = Path(__file__).resolve().parents[2] / "src" / "report"
-    subprocess.run([sys.executable, "-m", "weir_report.report_command", "--quiet", str(farm)], check=True, timeout=120,
-                   env={**os.environ, "PYTHONPATH": str(source)})
+    call("weir-report", "--quiet", farm)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Time of one core: how long it takes beside other work shows nothing.
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -8,10 +8,9 @@ import pytest
 
 import limit_calibration
 from known_limits import Case, campaign
-from weir_report.compare import capacity_estimates
-from weir_report.runs.capacity import contradictions
-from weir_report.sweep.limit_search import LimitSearch, Space, later_runs, most_runs
-from weir_report.sweep.search_order import Searches
+from weir_compare.comparison import capacity_estimates
+from weir_compare.sweep.limit_search import LimitSearch, Searches, Space, later_runs, most_runs
+from weir_runs.reading.capacity import contradictions
 
 RATES = Space(50.0, 50.0 / 16, 50.0 * 16)
 
@@ -39,7 +38,8 @@ def test_an_end_that_was_wrong_is_found_out_early():
     """A single wrong run at the first value, before the search has come near to it."""
     first = iter([False])
     (low, high), tried = carry_out(LimitSearch(RATES), lambda value: next(first, value <= 333.0))
-    assert low <= 333.0 < high and tried[:5] == [50.0, 25.0, 35.355, 42.045, 50.0] and len(tried) < most_runs(RATES, 50.0)
+    assert low <= 333.0 < high
+    assert tried[:5] == [50.0, 25.0, 35.355, 42.045, 50.0] and len(tried) < most_runs(RATES, 50.0)
 
 
 def test_a_start_about_the_limit_saves_runs():
@@ -104,8 +104,8 @@ def test_only_multiples_of_a_step_are_tried():
 
 
 def test_a_wrong_outcome_at_an_end_is_put_right():
-    """Each single run of a search in turn has the wrong outcome. A bracket that is misled ends at the value that was wrong,
-    which is tried again."""
+    """Each single run of a search in turn has the wrong outcome. A bracket that is misled ends at the value that was
+    wrong, which is tried again."""
     _, right = carry_out(LimitSearch(RATES), lambda value: value <= 61.0)
     for wrong in range(len(right)):
         count = iter(range(1000))
@@ -134,7 +134,8 @@ def test_contradictions_are_counted():
 
 def searches(stays, rounds=2, hold=1, resolution=0.02):
     number = sum(map(len, stays))
-    return Searches({index: Space(50.0, 3.125, 800.0, resolution=resolution) for index in range(number)}, stays, rounds, hold)
+    return Searches({index: Space(50.0, 3.125, 800.0, resolution=resolution) for index in range(number)}, stays, rounds,
+                    hold)
 
 
 def run_all(made, limits, stopped=()):
@@ -202,8 +203,9 @@ def test_what_is_left_is_said_beforehand():
 # --- Whole campaigns: statistics.md has the rates, of more of them.
 
 
-@pytest.mark.parametrize("case", [Case("noise 2 %", 0.02), Case("modes", 0.005, mode_share=0.5), Case("failures", 0.01, fails=0.2),
-                                  Case("drift", 0.01, drift=0.1)], ids=lambda case: case.title)
+@pytest.mark.parametrize("case", [Case("noise 2 %", 0.02), Case("modes", 0.005, mode_share=0.5),
+                                  Case("failures", 0.01, fails=0.2), Case("drift", 0.01, drift=0.1)],
+                         ids=lambda case: case.title)
 def test_equal_settings_are_not_told_apart_and_intervals_hold_the_truth(case):
     found = limit_calibration.rates(case, 3, 40)
     assert found["certain"] <= 0.1 and found["covered"] >= 0.88 and found["over"] == 0.0

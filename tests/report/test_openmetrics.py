@@ -1,20 +1,18 @@
-"""Metrics of runs: the text formats, checked line by line, and with the parser of prometheus_client where it is installed."""
+"""Metrics of runs: the text formats, checked line by line, and with the parser of prometheus_client where it is
+installed."""
 
 import json
 import re
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, RUNS
-from weir_report import report_command
-from weir_report.basics.errors import ReportError
-from weir_report.runs import metrics as run_metrics, openmetrics
-from weir_report.sweep import switch_reader
+from conftest import ROOT, RUNS, call, start, until
+from weir_compare.sweep import switch_reader
+from weir_runs import report_command
+from weir_runs.basics.errors import ReportError
+from weir_runs.reading import metrics as run_metrics, openmetrics
 
 NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
 LABEL = rf'{NAME}="(?:[^"\\\n]|\\["\\n])*"'
@@ -23,9 +21,9 @@ SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? ({NUMBER})(?: (
 
 
 def checked(text):
-    """{(sample name, labels): [(value, time)]} of OpenMetrics text. Fails where it is not as the specification has it: the
-    grammar, one block of lines for each family, metadata before samples, suffixes, times that ascend, values of counters
-    that do not fall, and the end."""
+    """{(sample name, labels): [(value, time)]} of OpenMetrics text. Fails where it is not as the specification has it:
+    the grammar, one block of lines for each family, metadata before samples, suffixes, times that ascend, values of
+    counters that do not fall, and the end."""
     assert text.endswith("# EOF\n") and text.count("# EOF") == 1
     found, families, family, last = {}, {}, None, None
     for line in text.splitlines()[:-1]:
@@ -68,17 +66,11 @@ def with_parser(text):
         [line for line in text.splitlines() if not line.startswith("#")])
 
 
-def written(directory, *words):
-    done = subprocess.run([sys.executable, "-m", "weir_report.report_command", str(directory), *words], capture_output=True, text=True,
-                          timeout=60, check=False, env={"PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def with_everything(tmp_path, simulate):
-    """A run that has all kinds of metrics: of a simulated one with hosts' counters, with times and readings of a switch."""
-    run = simulate("--producers", "2", "--consumers", "2", "--rate", "100Mb/s", "--event-size", "1MB", "--duration", "3s", "--warmup", "1s",
-                   "--network", "packet", "--pfc", "on")
+    """A run that has all kinds of metrics: of a simulated one with hosts' counters, with times and readings of a
+    switch."""
+    run = simulate("--producers", "2", "--consumers", "2", "--rate", "100Mb/s", "--event-size", "1MB",
+                   "--duration", "3s", "--warmup", "1s", "--network", "packet", "--pfc", "on")
     target = Path(shutil.copytree(run, tmp_path / "everything"))
     for path in (target / "ranks").glob("*.csv"):
         lines = path.read_text().splitlines()
@@ -89,19 +81,22 @@ def with_everything(tmp_path, simulate):
         path.write_text("\n".join(lines) + "\n")
     rows = [",".join(switch_reader.COLUMNS)]
     for second, when, factor in ((5, "before", 1), (11, "during", 2), (20, "after", 3)):
-        for port, priority, name in (("swp1", "3", "pauses_sent"), ("swp1", "", "queue_now_bytes"), ("swp2", "3", "marked_packets")):
+        for port, priority, name in (("swp1", "3", "pauses_sent"), ("swp1", "", "queue_now_bytes"),
+                                     ("swp2", "3", "marked_packets")):
             rows.append(f"2026-01-01T00:00:{second:02}.250Z,{when},{port},{priority},{name},{100 * factor}")
     (target / "switch/read.csv").write_text("\n".join(rows) + "\n")
     return target
 
 
 def test_sums_are_those_of_the_run(tmp_path):
-    found = checked(written(RUNS / "measured", "--openmetrics", "-"))
+    found = checked(call("weir-report", RUNS / "measured", "--openmetrics", "-"))
     totals = json.loads((RUNS / "measured/run.json").read_text())["totals"]
-    for name in ("generated_events", "generated_bytes", "sent_bytes", "received_events", "received_bytes", "processed_events", "lost_events"):
+    for name in ("generated_events", "generated_bytes", "sent_bytes", "received_events", "received_bytes",
+                 "processed_events", "lost_events"):
         last = [values[-1][0] for (sample, _), values in found.items() if sample == f"weir_{name}_total"]
         assert sum(last) == totals[name], name
-    [consumer] = [values for (sample, labels), values in found.items() if sample == "weir_received_bytes_total" and 'rank="4"' in labels]
+    [consumer] = [values for (sample, labels), values in found.items() if sample == "weir_received_bytes_total"
+                  and 'rank="4"' in labels]
     # The first row: second -1, which began at 12:35:18.360 UTC and is over a second later.
     assert consumer[:2] == [(22902848, 1795264519.36), (22902848 + 22020096, 1795264520.36)]
     assert ("weir_run_sustained", 'run="measured"') in found
@@ -109,7 +104,7 @@ def test_sums_are_those_of_the_run(tmp_path):
 
 
 def test_the_older_format_has_the_newest_values_without_times(tmp_path):
-    text = written(RUNS / "measured", "--prometheus", "-")
+    text = call("weir-report", RUNS / "measured", "--prometheus", "-")
     totals = json.loads((RUNS / "measured/run.json").read_text())["totals"]
     kinds, sums = {}, {}
     for line in text.splitlines():
@@ -119,24 +114,28 @@ def test_the_older_format_has_the_newest_values_without_times(tmp_path):
             kinds[name] = kind
         elif not line.startswith("# HELP"):
             name, _, value, at = SAMPLE.fullmatch(line).groups()
-            assert at is None and kinds[name] in ("counter", "gauge")  # node_exporter refuses times; there is no kind `info`
+            # node_exporter refuses times; there is no kind `info`
+            assert at is None and kinds[name] in ("counter", "gauge")
             sums[name] = sums.get(name, 0.0) + float(value)
     assert "# EOF" not in text and "# UNIT" not in text
-    assert kinds["weir_received_bytes_total"] == "counter" and sums["weir_received_bytes_total"] == totals["received_bytes"]
+    assert kinds["weir_received_bytes_total"] == "counter"
+    assert sums["weir_received_bytes_total"] == totals["received_bytes"]
 
 
 def test_everything(tmp_path, simulate):
-    found = checked(written(with_everything(tmp_path, simulate), "--openmetrics", "-"))
+    found = checked(call("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-"))
     names = {name for name, _ in found}
-    assert {"weir_host_counter_total", "weir_switch_counter_total", "weir_switch_level", "weir_occupancy_ratio", "weir_run_info"} <= names
-    [values] = [values for (name, labels), values in found.items() if name == "weir_switch_counter_total" and "swp2" in labels]
+    assert {"weir_host_counter_total", "weir_switch_counter_total", "weir_switch_level", "weir_occupancy_ratio",
+            "weir_run_info"} <= names
+    [values] = [values for (name, labels), values in found.items() if name == "weir_switch_counter_total"
+                and "swp2" in labels]
     assert [value for value, _ in values] == [100, 200, 300] and values[1][1] - values[0][1] == 6.0
     # promtool refuses a file in which any value has no time.
     assert all(at is not None for values in found.values() for _, at in values)
 
 
 def test_a_simulation_has_no_times(simulate):
-    found = checked(written(simulate("--duration", "2s", "--warmup", "0s"), "--openmetrics", "-"))
+    found = checked(call("weir-report", simulate("--duration", "2s", "--warmup", "0s"), "--openmetrics", "-"))
     assert found and all(len(values) == 1 and values[0][1] is None for values in found.values())
 
 
@@ -148,13 +147,9 @@ def test_a_run_that_goes_on_is_written_again_until_it_ends(tmp_path):
     rows = path.read_text()
     path.write_text("\n".join(rows.splitlines()[:2]) + "\n1,meas")  # the last line is not yet whole
     target = tmp_path / "weir.prom"
-    follow = subprocess.Popen([sys.executable, "-m", "weir_report.report_command", str(run), "--prometheus", str(target), "--every", "1"],
-                              env={"PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
+    follow = start("weir-report", run, "--prometheus", target, "--every", "1")
     try:
-        deadline = time.monotonic() + 30
-        while not target.exists():
-            assert time.monotonic() < deadline and follow.poll() is None
-            time.sleep(0.05)
+        until(target.exists, follow)
         early = target.read_text()
         assert 'weir_received_bytes_total{run="run",role="consumer",rank="4",index="0"} 22902848\n' in early
         assert "weir_run" not in early  # no verdict, which is not one that is false
@@ -163,7 +158,8 @@ def test_a_run_that_goes_on_is_written_again_until_it_ends(tmp_path):
         assert follow.wait(timeout=30) == 0
     finally:
         follow.kill()
-    assert target.read_text() == written(run, "--prometheus", "-") and "weir_run_sustained" in target.read_text()
+    assert target.read_text() == call("weir-report", run, "--prometheus", "-")
+    assert "weir_run_sustained" in target.read_text()
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["weir.prom"]  # nothing temporary is left
 
 
@@ -171,13 +167,15 @@ def test_labels_and_help_are_escaped():
     family = openmetrics.Family("a_bytes", "gauge", "bytes", 'say "this"\nor \\that',
                                 [({"x": 'a"b\\c\nd', "none": ""}, [(1.5, None)]), ({}, [(2**60, None)])])
     text = "".join(openmetrics.openmetrics_lines([family, openmetrics.Family("empty", "counter", "", "Nothing.")]))
-    assert 'a_bytes{x="a\\"b\\\\c\\nd"} 1.5\n' in text and "a_bytes 1152921504606846976\n" in text and "empty" not in text
+    assert 'a_bytes{x="a\\"b\\\\c\\nd"} 1.5\n' in text
+    assert "a_bytes 1152921504606846976\n" in text and "empty" not in text
     checked(text)
     assert '# HELP a_bytes say "this"\\nor \\\\that\n' in "".join(openmetrics.prometheus_lines([family]))
 
 
-@pytest.mark.parametrize("bad", ["# TYPE a counter\na 1\n# EOF\n", "# TYPE a gauge\na 1\n", "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\na 2\n# EOF\n",
-                                 "# TYPE a counter\na_total 2 1\na_total 1 2\n# EOF\n", "# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF\n",
+@pytest.mark.parametrize("bad", ["# TYPE a counter\na 1\n# EOF\n", "# TYPE a gauge\na 1\n",
+                                 "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\na 2\n# EOF\n", "# TYPE a counter\n"
+                                 "a_total 2 1\na_total 1 2\n# EOF\n", "# TYPE a gauge\n# UNIT a bytes\na 1\n# EOF\n",
                                  '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n', "# TYPE a gauge\na 1 2\na 1 2\n# EOF\n"])
 def test_the_check_itself(bad):
     with pytest.raises((AssertionError, AttributeError)):
@@ -203,7 +201,8 @@ def test_a_record_that_is_none_is_refused(stored, tmp_path, capsys):
     run = stored("measured")
     (run / "run.json").write_text("[]\n")
     assert report_command.main([str(run), "--prometheus", str(tmp_path / "weir.prom")]) == 2
-    assert f"{run / 'run.json'}: schema is null, not \"weir-run/" in capsys.readouterr().err and not (tmp_path / "weir.prom").exists()
+    assert f"{run / 'run.json'}: schema is null, not \"weir-run/" in capsys.readouterr().err
+    assert not (tmp_path / "weir.prom").exists()
 
 
 def test_metrics_of_ranks_are_columns():
@@ -215,7 +214,8 @@ def test_the_dashboard_uses_metrics_that_exist(tmp_path, simulate):
     """packaging/grafana: every name, label and matcher value's label is in the metrics of a run that has all."""
     dashboard = json.loads((ROOT / "packaging/grafana/weir.json").read_text())
     labels = {}
-    for (name, text), _ in checked(written(with_everything(tmp_path, simulate), "--openmetrics", "-")).items():
+    said = call("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-")
+    for (name, text), _ in checked(said).items():
         labels.setdefault(name, set()).update(re.findall(rf"({NAME})=\"", text))
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
     queries += [variable["query"]["query"] if isinstance(variable["query"], dict) else variable["query"]

@@ -6,35 +6,36 @@ from pathlib import Path
 
 import pytest
 from comparing import make, run  # noqa: F401 (a fixture)
+from conftest import editing
 
-from weir_report import sweep_command
-from weir_report.sweep import dry_runs, run_plan
-from weir_report.sweep.file import parse_sweep
+from weir_suites import sweep_command
+from weir_compare.sweep import dry_runs, run_plan
+from weir_compare.sweep.sweep_file import parse_sweep
 
-PFC = {"setting": "pfc", "port": "consumer", "queue_bytes": 3200000, "acts_at_bytes": 4000000, "pressure": 0.8, "can_act": False,
-       "text": "PFC pauses from 4.000 MB in a consumer's port on, and at most 3.200 MB can wait there (pressure 0.8)",
-       "remedy": "events of 1.311 MB or more (--event-size) or more slots (--slots)"}
+PFC = {"setting": "pfc", "port": "consumer", "queue_bytes": 3200000, "acts_at_bytes": 4000000, "pressure": 0.8,
+       "can_act": False,
+       "text": "PFC pauses from 4 MB in a consumer's port on, and at most 3.2 MB can wait there (pressure 0.8)",
+       "remedy": "events of 1.25 MiB or more (--event-size) or more slots (--slots)"}
 DROP = {**PFC, "setting": "drop", "pressure": 0.5, "text": PFC["text"].replace("PFC pauses", "The switch drops"),
-        "remedy": "events of 2.097 MB or more (--event-size) or more slots (--slots)"}
+        "remedy": "events of 2 MiB or more (--event-size) or more slots (--slots)"}
 ECN = {**PFC, "setting": "ecn", "pressure": 640.0, "can_act": True, "remedy": None,
-       "text": "ECN marks from 5.000 kB in a consumer's port on, and at most 3.200 MB can wait there (pressure 640)"}
+       "text": "ECN marks from 5 kB in a consumer's port on, and at most 3.2 MB can wait there (pressure 640)"}
 CANNOT = "These settings cannot differ in this plan"
 
 
 def pressed(directory, *settings, unknown=None, **environment):
     """The run with these settings in its pressure."""
-    path = Path(directory) / "run.json"
-    record = json.loads(path.read_text())
-    record["plan"]["resolved"]["pressure"] = {"under_way_bytes": 4194304, "transfers": 4, "transfer_bytes": 1048576, "limited_by": "slots",
-                                              "settings": list(settings), "unknown": unknown,
-                                              "text": "at most 4.194 MB under way into a consumer's port"}
-    record["environment"].update(environment)
-    path.write_text(json.dumps(record))
+    with editing(directory) as record:
+        record["plan"]["resolved"]["pressure"] = {"under_way_bytes": 4194304, "transfers": 4, "transfer_bytes": 1048576,
+                                                  "limited_by": "slots", "settings": list(settings), "unknown": unknown,
+                                                  "text": "at most 4 MiB under way into a consumer's port"}
+        record["environment"].update(environment)
     return directory
 
 
 def simulated(make, name, options, settings, switch, goodput=1.0):
-    return [pressed(make(f"{name}-{seed}", simulated=True, seed=str(seed), tags={"setting": name}, plan=options, goodput=goodput * (1 + 1e-4 * seed)),
+    return [pressed(make(f"{name}-{seed}", simulated=True, seed=str(seed), tags={"setting": name}, plan=options,
+                         goodput=goodput * (1 + 1e-4 * seed)),
                     *settings, packet_network=switch) for seed in range(1, 6)]
 
 
@@ -42,8 +43,8 @@ SHALLOW = {"name": "shallow", "pfc": {"on": "false"}, "switch": {"pool": "16MB",
 
 
 def compared(capsys, tmp_path, *sides, status=0):
-    found, out, err = run(capsys, "--by", "setting", *(one for side in sides for one in side), "--json", tmp_path / "answer.json",
-                          "--page", tmp_path / "page.html")
+    found, out, err = run(capsys, "--by", "setting", *(one for side in sides for one in side), "--json",
+                          tmp_path / "answer.json", "--page", tmp_path / "page.html")
     assert found == status, err
     return out, json.loads((tmp_path / "answer.json").read_text()), (tmp_path / "page.html").read_text()
 
@@ -90,7 +91,8 @@ def test_a_setting_that_can_act_is_compared_and_one_that_cannot_is_named(make, c
     ({"switch-set": "x"}, {**SHALLOW, "tcp": {"control": "cubic"}}),
 ])
 def test_what_else_differs_can_make_a_difference(make, capsys, tmp_path, options, switch):
-    out, _, _ = compared(capsys, tmp_path, simulated(make, "one", {}, [DROP], SHALLOW), simulated(make, "other", options, [DROP], switch))
+    out, _, _ = compared(capsys, tmp_path, simulated(make, "one", {}, [DROP], SHALLOW),
+                         simulated(make, "other", options, [DROP], switch))
     assert CANNOT not in out
 
 
@@ -98,7 +100,8 @@ def test_measured_settings_by_what_is_said_of_the_switch(make, capsys, tmp_path)
     given = {**PFC, "setting": "switch"}
 
     def sides(*settings, **more):
-        return [[pressed(make(f"{next(names)}-{name}", minute=2 * number + (name == "pfc"), tags={"setting": name, "switch": name},
+        return [[pressed(make(f"{next(names)}-{name}", minute=2 * number + (name == "pfc"),
+                              tags={"setting": name, "switch": name},
                               goodput=1 + 1e-4 * number), *settings, variables={"UCX_TLS": "rc"} | more.get(name, {}),
                          **({"unknown": more["unknown"]} if "unknown" in more else {})) for number in range(5)]
                 for name in ("none", "pfc")]
@@ -107,13 +110,15 @@ def test_measured_settings_by_what_is_said_of_the_switch(make, capsys, tmp_path)
     # Another variable of UCX, and it may be that.
     assert CANNOT not in compared(capsys, tmp_path, *sides(given, pfc={"UCX_IB_TRAFFIC_CLASS": "106"}))[0]
     _, record, _ = compared(capsys, tmp_path, *sides(unknown="it is not known; --acts-at SIZE says it"))
-    assert any("at most 4.194 MB under way" in sentence and "--acts-at SIZE" in sentence for sentence in record["answer"]["not_told"])
+    assert any("at most 4 MiB under way" in sentence and "--acts-at SIZE" in sentence
+               for sentence in record["answer"]["not_told"])
 
 
 def test_simulations_at_a_pressure_below_1_are_the_same_and_are_not_called_so(simulate, capsys, tmp_path):
     def runs(size, *options):
-        return [simulate("--producers", "8", "--consumers", "1", "--generation", "saturate", "--event-size", size, "--network", "packet",
-                         "--duration", "20ms", "--warmup", "0s", "--drain", "1s", "--seed", str(seed), *options) for seed in (1, 2, 3)]
+        return [simulate("--producers", "8", "--consumers", "1", "--generation", "saturate", "--event-size", size,
+                         "--network", "packet", "--duration", "20ms", "--warmup", "0s", "--drain", "1s", "--seed",
+                         str(seed), *options) for seed in (1, 2, 3)]
     for size, cannot in (("512KiB", True), ("4MiB", False)):
         sides = [runs(size, "--pfc", pfc, "--tag", f"setting=pfc-{pfc}") for pfc in ("on", "off")]
         out, record, _ = compared(capsys, tmp_path, *sides)
@@ -140,7 +145,8 @@ acts-at = "8MB"
 
 
 def test_acts_at_is_an_option_of_measured_runs_alone():
-    made = run_plan.make_plan(parse_sweep(Path("some.toml"), SWEEP.replace('"none"', '{ name = "none", simulate = {} }')))
+    made = run_plan.make_plan(parse_sweep(Path("some.toml"),
+                                          SWEEP.replace('"none"', '{ name = "none", simulate = {} }')))
     assert [dict(setting.options)["acts-at"] for setting in made.settings] == ["8MB", "100kB", "8MB"]
     assert ("acts-at", "100kB") in dry_runs.in_world(made.settings[1], (), False)
     assert all("acts-at" not in dict(dry_runs.in_world(setting, (), True)) for setting in made.settings)
@@ -155,7 +161,7 @@ def test_the_plan_of_a_sweep_says_what_cannot_act(weir, tmp_path, capsys):
         assert sweep_command.main(["plan", str(path), "--local"]) == 0
         return capsys.readouterr().out
     plain = SWEEP[:SWEEP.index("settings")] + 'settings = ["none", "pfc"]\n'
-    assert "pressure    at most 4.194 MB under way into a consumer's port" in planned(plain)
+    assert "pressure    at most 4 MiB under way into a consumer's port" in planned(plain)
     assert "--acts-at SIZE says it" in planned(plain) and "cannot differ" not in planned(plain)
     out = planned(plain + 'acts-at = "8MB"\n')
     assert "it cannot act in this plan, but with events of " in out

@@ -1,16 +1,15 @@
 """Which programs are started."""
 
 import pytest
+from conftest import script
 
-from weir_report.basics import programs
-from weir_report.basics.errors import ReportError
+from weir_runs.basics import programs
+from weir_runs.basics.errors import ReportError
 
 
 def program(path, version):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho weir {version}\necho more\n", encoding="utf-8")
-    path.chmod(0o755)
-    return str(path)
+    return str(script(path, f"echo weir {version}\necho more"))
 
 
 def test_simulations_take_the_program_without_mpi_if_it_is_of_the_same_version(tmp_path):
@@ -33,15 +32,15 @@ def test_simulations_take_the_program_without_mpi_if_it_is_of_the_same_version(t
 
 
 def test_options_are_those_of_weirs_help(weir):
-    simulate, run = ({option: (group, default) for group, option, default in programs.options_of(weir, command)} for command in ("simulate", "run"))
+    simulate, run = ({option: (group, default) for group, option, default in programs.options_of(weir, command)}
+                     for command in ("simulate", "run"))
     assert simulate["producers"] == run["producers"] and "producer-link" in simulate.keys() - run.keys()
 
 
-@pytest.mark.parametrize("does", ["exit 3", "echo no JSON", "echo '{}'", 'echo \'{"commands": [{"name": "simulate", "groups": [{"options": 3}]}]}\''])
+@pytest.mark.parametrize("does", ["exit 3", "echo no JSON", "echo '{}'",
+                                  'echo \'{"commands": [{"name": "simulate", "groups": [{"options": 3}]}]}\''])
 def test_a_program_without_such_a_help_is_refused(tmp_path, does):
-    path = tmp_path / "weir"
-    path.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
-    path.chmod(0o755)
+    path = script(tmp_path / "weir", does)
     for other in (path, tmp_path / "none"):
         with pytest.raises(ReportError, match=f"{other} --help json: options of weir simulate are expected"):
             programs.options_of(str(other), "simulate")

@@ -1,12 +1,13 @@
-"""How often a ranking is wrong (src/report/statistics.md has the rates, with more draws), and rankings whose truth is known."""
+"""How often a ranking is wrong (src/report/statistics.md has the rates, with more draws), and rankings whose truth is
+known."""
 
 import numpy as np
 import pytest
 
 import calibration
 import known_truth
-from weir_report.compare import ranking, statistics
-from weir_report.runs.key_figures import KEY_FIGURES
+from weir_compare.comparison import ranking, statistics
+from weir_runs.reading.key_figures import KEY_FIGURES
 
 FIGURES = {figure.name: figure for figure in KEY_FIGURES}
 CASES = {case.title: case for case in (*known_truth.EQUAL, *known_truth.UNEQUAL)}
@@ -27,9 +28,9 @@ def most_of(chance, draws):
     ("half of the runs sustained", 2, 3, 150), ("all but one spread five times as much", 2, 3, 150),
     ("half of the runs in another mode", 2, 3, 150), ("half of the runs in another mode", 2, 5, 150),
     ("half of the runs in another mode", 3, 3, 60), ("a fifth of the runs in another mode", 2, 10, 60),
-    ("half of the runs in another mode, by figure", 2, 3, 60), ("half of the runs in another mode, by figure", 2, 4, 40),
-    ("drift in a line, A B B A", 2, 5, 100), ("a random walk, A B B A", 2, 5, 100),
-    ("three runs in ten fail, whatever the setting", 2, 10, 60)])
+    ("half of the runs in another mode, by figure", 2, 3, 60),
+    ("half of the runs in another mode, by figure", 2, 4, 40), ("drift in a line, A B B A", 2, 5, 100),
+    ("a random walk, A B B A", 2, 5, 100), ("three runs in ten fail, whatever the setting", 2, 10, 60)])
 def test_equal_settings_are_rarely_told_apart(generator, title, settings, size, draws):
     apart, right, wrong, held = calibration.rates(CASES[title], settings, size, generator, draws)
     assert right + wrong <= apart + 1e-9 and apart <= most_of(0.05, draws)
@@ -42,9 +43,10 @@ def test_runs_that_did_not_take_turns_are_never_told_apart(generator, title):
         assert calibration.rates(CASES[title], 2, size, generator, 20)[:3] == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("title, size, least", [("3 % better, noise 0.5 %", 5, 0.95), ("3 % better, noise 1 %", 5, 0.85),
-                                                ("20 % better, spreads of 1 and 5 %", 5, 0.9), ("never fails, the other in 7 of 10", 10, 0.6),
-                                                ("3 % better, drift of 5 %, noise 0.5 %", 5, 0.9)])
+@pytest.mark.parametrize("title, size, least",
+                         [("3 % better, noise 0.5 %", 5, 0.95), ("3 % better, noise 1 %", 5, 0.85),
+                          ("20 % better, spreads of 1 and 5 %", 5, 0.9), ("never fails, the other in 7 of 10", 10, 0.6),
+                          ("3 % better, drift of 5 %, noise 0.5 %", 5, 0.9)])
 def test_a_better_setting_wins_and_no_other_one(generator, title, size, least):
     _, right, wrong, held = calibration.rates(CASES[title], 2, size, generator, 40)
     assert right >= least and wrong == 0.0 and held > 0.8
@@ -75,7 +77,8 @@ def test_a_setting_that_spreads_more_is_told_from_those_it_never_reaches():
                              [10.4, 9.0, 11.5, 10.9, 10.0], [12.5, 12.3, 12.7, 12.6, 12.2], [8.8, 6.5, 10.7, 8.0, 9.5],
                              [12.3, 12.5, 12.1, 12.0, 12.6]]}, ("goodput",))
     assert (made.ranks[0], made.last_ranks[0]) == (7, 7)
-    assert all(made.told[i][5] is not None for i in (0, 1, 2, 4, 6)) and made.told[1][2] is None and made.told[3][5] is None
+    assert all(made.told[i][5] is not None for i in (0, 1, 2, 4, 6))
+    assert made.told[1][2] is None and made.told[3][5] is None
     for pair in made.pairs:
         assert pair.is_called == (abs(pair.result.difference) >= pair.result.threshold)
 
@@ -90,7 +93,8 @@ def noisy(level, generator, size=5):
 
 def test_a_setting_that_is_never_sustained_is_last_with_three_runs_each(generator):
     made = rank({"sustained": [[1.0] * 3, [0.0] * 3, [1.0] * 3, [0.0] * 3],
-                 "longest_stay": [noisy(level, generator, 3) for level in (1.0, 1.0, 1.0, 1.0)], "delivery_p99": [[1.0] * 3] * 4})
+                 "longest_stay": [noisy(level, generator, 3) for level in (1.0, 1.0, 1.0, 1.0)],
+                 "delivery_p99": [[1.0] * 3] * 4})
     assert made.decided_by.name == "sustained"
     assert [(made.ranks[i], made.last_ranks[i]) for i in range(4)] == [(1, 2), (3, 4), (1, 2), (3, 4)]
     assert made.winner is None
@@ -111,8 +115,10 @@ def test_exchanged_settings_give_the_same_answer(generator):
 
 @pytest.mark.parametrize("fewer_first", [True, False])
 def test_groups_by_chance_count_with_unequal_numbers_of_runs(fewer_first):
-    """One figure tells 3 runs from 4 and another one divides the same runs otherwise: of 35 ways to deal them out, as much in three."""
-    values = {"longest_stay": [[1.0, 1.01, 1.02], [2.0, 2.01, 2.02, 2.03]], "delivery_p99": [[1.0, 1.01, 2.0], [1.02, 2.01, 2.02, 2.03]]}
+    """One figure tells 3 runs from 4 and another one divides the same runs otherwise: of 35 ways to deal them out, as
+    much in three."""
+    values = {"longest_stay": [[1.0, 1.01, 1.02], [2.0, 2.01, 2.02, 2.03]],
+              "delivery_p99": [[1.0, 1.01, 2.0], [1.02, 2.01, 2.02, 2.03]]}
     made = rank({name: sides if fewer_first else sides[::-1] for name, sides in values.items()})
     assert made.of_figure(FIGURES["longest_stay"], 0, 1).result.p_value == pytest.approx(3 / 35)
 
@@ -124,7 +130,8 @@ def test_a_setting_without_values_is_last_and_told_apart_from_none(generator):
 
 @pytest.mark.parametrize("failed, is_enough", [(0, False), (1, False), (2, True)])
 def test_a_run_that_failed_is_one_of_those_that_are_enough_and_not_two(failed, is_enough):
-    made = rank({"sustained": [[1.0] * 3, [1.0]], "longest_stay": [[1.0, 1.1, 1.2], [1.5]]}, ("sustained", "longest_stay"), failed=(0, failed))
+    made = rank({"sustained": [[1.0] * 3, [1.0]], "longest_stay": [[1.0, 1.1, 1.2], [1.5]]},
+                ("sustained", "longest_stay"), failed=(0, failed))
     assert made.judged == (True, is_enough)
 
 

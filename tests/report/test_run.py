@@ -5,12 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from conftest import editing
 
-from weir_report.basics.errors import ReportError
-from weir_report.figures import counter_charts, latency_charts
-from weir_report.pages.report_page import section
-from weir_report.runs.key_figures import key_figures
-from weir_report.runs.run import read_run
+from weir_runs.basics.errors import ReportError
+from weir_runs.figures import counter_charts, latency_charts
+from weir_runs.pages.report_page import section
+from weir_runs.reading.key_figures import key_figures
+from weir_runs.reading.run import read_run
 
 
 def test_rows_are_those_of_the_files(stored):
@@ -86,12 +87,13 @@ def test_ranks_that_begin_and_end_at_other_seconds_keep_theirs(stored, monkeypat
     paths[1].write_text("".join(last[:-1]))
     found = []
     for files in (1, 2, 256):
-        monkeypatch.setattr("weir_report.runs.rows.BATCH_FILES", files)
+        monkeypatch.setattr("weir_runs.reading.rows.BATCH_FILES", files)
         found.append(read_run(directory).rows("consumer"))
     for rows in found:
         assert list(rows.seconds) == list(found[0].seconds) and list(rows.phases) == list(found[0].phases)
         covered = rows.column("covered_s")
-        assert np.isnan(covered[0][0]) and np.isfinite(covered[0][1:]).all() and np.isfinite(covered[1][0]) and np.isnan(covered[1][-1])
+        assert np.isnan(covered[0][0])
+        assert np.isfinite(covered[0][1:]).all() and np.isfinite(covered[1][0]) and np.isnan(covered[1][-1])
         for name in ("received_bytes", "corrupt_events", "poll_gap_max_us"):
             np.testing.assert_array_equal(rows.column(name), found[0].column(name))
 
@@ -104,14 +106,14 @@ def test_columns_of_one_value_take_no_memory(stored):
 
 @pytest.mark.parametrize("change, words", [
     ({"rank": -1}, "ranks[1].rank: -1 is less than the minimum"), ({"sets": 1.5}, "ranks[1].sets: 1.5 is not of type"),
-    ({"time": {"blocked_s": "x"}}, "ranks[1].time.blocked_s: 'x' is not of type"), ({"role": "idler"}, "ranks[1].role: 'idler' is not one of"),
+    ({"time": {"blocked_s": "x"}}, "ranks[1].time.blocked_s: 'x' is not of type"),
+    ({"role": "idler"}, "ranks[1].role: 'idler' is not one of"),
     ({"host": 3}, "ranks[1].host: 3 is not of type"), ({"index": True}, "ranks[1].index: True is not of type")])
 def test_one_rank_of_many_that_is_damaged_is_named(stored, change, words):
     directory = stored("measured")
-    record = json.loads((directory / "run.json").read_text())
-    record["ranks"] = [{**record["ranks"][1], "rank": number, "sets": 2.0} for number in range(5)]
-    record["ranks"][1].update(change)
-    (directory / "run.json").write_text(json.dumps(record))
+    with editing(directory) as record:
+        record["ranks"] = [{**record["ranks"][1], "rank": number, "sets": 2.0} for number in range(5)]
+        record["ranks"][1].update(change)
     with pytest.raises(ReportError) as error:
         read_run(directory)
     assert words in str(error.value)
@@ -266,19 +268,20 @@ def test_counters_of_the_warm_up_and_the_drain_are_no_part_of_a_sum(stored):
     lines = [f"{second},,,{10 ** (second + 1)}" for second in range(-1, seconds + 1)]
     (directory / "hosts" / "eb01.csv").write_text(
         "second,phase,wall_time,eth0.rx_prio3_pause\n" + "\n".join(lines) + "\n")
-    assert counter_charts.measured(read_run(directory)) == {"eb01": {"eth0.rx_prio3_pause": sum(10 ** (second + 1) for second in range(seconds))}}
+    assert counter_charts.measured(read_run(directory)) == {
+        "eb01": {"eth0.rx_prio3_pause": sum(10 ** (second + 1) for second in range(seconds))}}
     (directory / "hosts" / "eb01.csv").write_text("second,phase,wall_time,eth0.rx_prio3_pause\n,,,1\n")
     with pytest.raises(ReportError, match="eb01.csv, line 2: nan in column second"):
         counter_charts.measured(read_run(directory))
 
 
 def test_sums_of_counters_are_those_of_the_record(stored):
-    """A page must not have two numbers for one counter: run.json's, which the word on the network is made of, counts."""
+    """A page must not have two numbers for one counter: run.json's, which the word on the network is made of,
+    counts."""
     directory = stored("measured")
     (directory / "hosts").mkdir()
     (directory / "hosts" / "eb01.csv").write_text(
         "second,phase,wall_time,eth0.rx_prio3_pause,tcp.timeouts\n0,measure,,5,0\n1,measure,,6,0\n")
-    record = json.loads((directory / "run.json").read_text())
-    record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {"eth0.rx_prio3_pause": 12}}]
-    (directory / "run.json").write_text(json.dumps(record))
+    with editing(directory) as record:
+        record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {"eth0.rx_prio3_pause": 12}}]
     assert counter_charts.measured(read_run(directory)) == {"eb01": {"eth0.rx_prio3_pause": 12, "tcp.timeouts": 0}}

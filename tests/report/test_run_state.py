@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from conftest import RUNS
-from weir_report import report_command
-from weir_report.basics import processes
-from weir_report.basics.errors import ReportError
-from weir_report.compare.run_groups import Group, refuse_empty, usable
-from weir_report.runs import run_state
-from weir_report.runs.run import read_run
-from weir_report.runs.run_state import with_state
+from conftest import RUNS, editing
+from weir_compare.comparison.run_groups import Group, refuse_empty, usable
+from weir_runs import report_command
+from weir_runs.basics import processes
+from weir_runs.basics.errors import ReportError
+from weir_runs.reading import run_state
+from weir_runs.reading.run import read_run
+from weir_runs.reading.run_state import with_state
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ def unended(stored):
     """unended(host, pid, quiet_s): a run without an end, whose ranks are there, and whose files changed so long ago."""
     def make(host, pid, quiet_s, started_at="2026-01-01T00:00:00.000Z"):
         run = stored("measured", f"run-{host}-{pid}-{quiet_s}")
-        record = json.loads((run / "run.json").read_text())
-        record.update(status="failed", failure={"what": "the run has not ended", "rank": None}, started_at=started_at)
-        for rank in record["ranks"]:
-            rank.update(host=host, pid=pid)
-        (run / "run.json").write_text(json.dumps(record))
+        with editing(run) as record:
+            record.update(status="failed", failure={"what": "the run has not ended", "rank": None},
+                          started_at=started_at)
+            for rank in record["ranks"]:
+                rank.update(host=host, pid=pid)
         age(run, quiet_s)
         return run
     return make
@@ -45,7 +45,8 @@ TOMORROW = time.strftime("%Y-%m-%dT00:00:00.000Z", time.gmtime(time.time() + 864
 
 @pytest.mark.parametrize("host, pid, quiet_s, started_at, status", [
     (HERE, os.getpid(), 1000, TOMORROW, "running"),  # it is the process that the run had
-    (HERE, os.getpid(), 1000, "2026-01-01T00:00:00.000Z", "lost"),  # it began after the run did: the number is used again
+    # It began after the run did: the number is used again.
+    (HERE, os.getpid(), 1000, "2026-01-01T00:00:00.000Z", "lost"),
     (HERE, NO_PROCESS, 1000, TOMORROW, "lost"),
     (HERE, NO_PROCESS, 0, TOMORROW, "running"),  # who writes its end needs a moment
     (HERE, NO_PROCESS, 10, TOMORROW, "lost"),
@@ -62,13 +63,14 @@ def test_what_has_an_end_stays(stored):
         assert with_state(stored(name), record) is record
     for damaged in (None, [], {}, {"status": "failed", "failure": "x"}):
         assert with_state(RUNS / "measured", damaged) is damaged
-    odd = {"status": "failed", "failure": {"what": "the run has not ended"}, "ranks": [3, {"host": HERE, "pid": "x"}], "started_at": 7}
+    odd = {"status": "failed", "failure": {"what": "the run has not ended"}, "ranks": [3, {"host": HERE, "pid": "x"}],
+           "started_at": 7}
     assert with_state(RUNS / "measured", odd)["status"] in ("running", "lost")
 
 
 def test_a_simulation_is_running_as_long_as_its_process(weir, tmp_path, monkeypatch):
-    with subprocess.Popen([weir, "simulate", "--duration", "2000s", "--producers", "8", "--consumers", "8", "--rate", "8Gb/s", "--event-size", "100kB",
-                           "--out", "run", "--quiet"], cwd=tmp_path) as process:
+    with subprocess.Popen([weir, "simulate", "--duration", "2000s", "--producers", "8", "--consumers", "8", "--rate",
+                           "8Gb/s", "--event-size", "100kB", "--out", "run", "--quiet"], cwd=tmp_path) as process:
         try:
             while not (tmp_path / "run/run.json").exists():
                 assert process.poll() is None
@@ -91,13 +93,16 @@ def test_a_comparison_counts_no_running_run_as_failed(unended):
     running, lost = (read_run(unended(HERE, NO_PROCESS, quiet_s)) for quiet_s in (0, 100))
     group, remarks = usable(Group("a", [running, lost]), found := []), found
     assert group.missing == {"running": 1} and len(group.failed) == 1
-    assert "none of its processes is there" in group.failed[0].why and "Runs of a that are missing: 1 running." in remarks
+    assert "none of its processes is there" in group.failed[0].why
+    assert "Runs of a that are missing: 1 running." in remarks
     with pytest.raises(ReportError, match="1 running"):
         refuse_empty([usable(Group("a", [running]), [])])
 
 
 def test_pages_of_runs_without_an_end(unended, capsys):
-    for quiet_s, words, remark in ((0, "Still running", "This run is still running: what it has written so far is shown."), (100, "Lost", "This run was lost: no process")):
+    for quiet_s, words, remark in ((0, "Still running",
+                                    "This run is still running: what it has written so far is shown."),
+                                   (100, "Lost", "This run was lost: no process")):
         run = unended(HERE, NO_PROCESS, quiet_s)
         assert report_command.main([str(run)]) == 0
         said, page = capsys.readouterr().out, (run / "report.html").read_text()

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import calibration
-from weir_report.compare import statistics
+from weir_compare.comparison import statistics
 
 # Rates are counted in this many data sets: their own standard error is 0.3 points at 5 %.
 DRAWS = 4000
@@ -21,7 +21,7 @@ def generator():
 @pytest.mark.parametrize("kind", calibration.NOISES)
 def test_without_a_change_something_is_called_in_less_than_5_percent(generator, kind, size):
     for figures in (1, 10):
-        assert calibration.false_calls(kind, size, size, figures, generator, DRAWS) <= 0.05 + SLACK
+        assert calibration.false_calls(kind, size, size, figures, generator, draws=DRAWS) <= 0.05 + SLACK
 
 
 def test_ten_figures_without_holms_levels_would_be_called_falsely(generator):
@@ -32,14 +32,14 @@ def test_ten_figures_without_holms_levels_would_be_called_falsely(generator):
 
 @pytest.mark.parametrize("size_a, size_b, spread", [(3, 10, 1.0), (10, 3, 1.0), (10, 3, 3.0), (3, 10, 1 / 3)])
 def test_sides_of_unequal_size_and_spread(generator, size_a, size_b, spread):
-    assert calibration.false_calls("normal", size_a, size_b, 1, generator, DRAWS, spread) <= 0.05 + SLACK
+    assert calibration.false_calls("normal", size_a, size_b, 1, generator, draws=DRAWS, spread_b=spread) <= 0.05 + SLACK
 
 
 @pytest.mark.parametrize("size, figures, percent, least", [
     (3, 1, 0.5, 0.97), (3, 10, 0.5, 0.35), (5, 10, 0.5, 0.98), (3, 1, 1.0, 0.53), (5, 1, 1.0, 0.93),
     (5, 10, 1.0, 0.53), (10, 10, 1.0, 0.98), (5, 1, 2.0, 0.41), (10, 1, 2.0, 0.79), (10, 10, 2.0, 0.41)])
 def test_a_change_of_3_percent_is_called(generator, size, figures, percent, least):
-    assert calibration.power("normal", size, figures, 3.0, percent, generator, DRAWS) >= least
+    assert calibration.power("normal", size, figures, 3.0, percent, generator, draws=DRAWS) >= least
 
 
 @pytest.mark.parametrize("size", [3, 5, 10])
@@ -133,9 +133,11 @@ def test_each_side_has_its_own_spread():
         assert estimate.error == pytest.approx(1.2 * 2.0 * np.sqrt(1 / 3)) and estimate.freedom == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("one, other", [([1, 2, 3], [4, 5, 6]), ([1, 5, 3, 8], [4, 2, 9, 7, 6]), ([1, 1, 2, 3, 3], [2, 2, 4, 4, 5])])
+@pytest.mark.parametrize("one, other",
+                         [([1, 2, 3], [4, 5, 6]), ([1, 5, 3, 8], [4, 2, 9, 7, 6]), ([1, 1, 2, 3, 3], [2, 2, 4, 4, 5])])
 def test_runs_dealt_out_by_chance_are_ranked_as_scipy_does(one, other):
-    result = stats.permutation_test((stats.rankdata([*one, *other])[:len(one)], stats.rankdata([*one, *other])[len(one):]),
+    result = stats.permutation_test((stats.rankdata([*one, *other])[:len(one)],
+                                     stats.rankdata([*one, *other])[len(one):]),
                                     lambda a, b: abs(a.sum() - len(a) * (len(a) + len(b) + 1) / 2.0), vectorized=False,
                                     n_resamples=np.inf, alternative="greater")
     assert statistics.chance_p_value(one, other)[0] == pytest.approx(result.pvalue)

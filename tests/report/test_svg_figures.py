@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from weir_report import report_command
-from weir_report.figures import files as figure_files, heat_maps, svg_figures, svg_heat_maps, svg_plots
-from weir_report.figures.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart, rule
+from weir_runs import report_command
+from weir_runs.figures import figure_files, heat_maps, svg_figures, svg_heat_maps, svg_plots
+from weir_runs.figures.charts import Area, HeatMap, HeatView, Line, Panel, PanelChart, rule
 
 
 def chart_of(*panels, **more):
@@ -38,10 +38,10 @@ def values_of(drawn, panel=0):
     return found
 
 
-@pytest.mark.parametrize("x", [np.arange(-2, 30), np.arange(32) * 10.0 - 50, np.arange(32) / 10 + 4321, np.cumsum(np.linspace(0.01, 1, 32)),
-                               np.arange(32) * 1e-6])
-@pytest.mark.parametrize("y", [np.linspace(0, 1.2, 32), np.full(32, 5.0), np.zeros(32), np.arange(32) * 12_345.0, np.linspace(1e-9, 3e-7, 32),
-                               np.linspace(2e9, 8e12, 32)])
+@pytest.mark.parametrize("x", [np.arange(-2, 30), np.arange(32) * 10.0 - 50, np.arange(32) / 10 + 4321,
+                               np.cumsum(np.linspace(0.01, 1, 32)), np.arange(32) * 1e-6])
+@pytest.mark.parametrize("y", [np.linspace(0, 1.2, 32), np.full(32, 5.0), np.zeros(32), np.arange(32) * 12_345.0,
+                               np.linspace(1e-9, 3e-7, 32), np.linspace(2e9, 8e12, 32)])
 def test_a_path_has_the_values(x, y):
     y = y.copy()
     y[[0, 5, 7]] = np.nan  # value 6 is alone
@@ -54,8 +54,10 @@ def test_a_path_has_the_values(x, y):
 
 @pytest.mark.parametrize("panel", [
     Panel("no lines", ""), Panel("nothing known", "s", [Line("a", np.arange(3), np.full(3, np.nan), "mean")]),
-    Panel("without end", "s", [Line("a", np.arange(4), [-np.inf, 2.0, np.inf, 1.0], "mean")], [Area("b", np.arange(2), [0, -np.inf], [np.inf, 1], "sky")]),
-    Panel("one point", "s", [Line("a", np.array([4]), np.array([1.0]), "mean")], [Area("b", np.array([4]), np.zeros(1), np.ones(1), "sky")])])
+    Panel("without end", "s", [Line("a", np.arange(4), [-np.inf, 2.0, np.inf, 1.0], "mean")],
+          [Area("b", np.arange(2), [0, -np.inf], [np.inf, 1], "sky")]),
+    Panel("one point", "s", [Line("a", np.array([4]), np.array([1.0]), "mean")],
+          [Area("b", np.array([4]), np.zeros(1), np.ones(1), "sky")])])
 def test_charts_of_little_are_drawn(panel):
     others = [Panel("other", "s", [Line("a", np.array([4, 5]), np.array([2.0, 3.0]), "mean")])]
     drawn = svg_figures.figure(chart_of(panel, *others, measured=(4, 4)))
@@ -65,7 +67,8 @@ def test_charts_of_little_are_drawn(panel):
 def test_what_holds_for_a_time_is_level_for_that_time():
     """Each pair of numbers is still a step to the next value, and of an area there and back."""
     line, band = Line("a", [0, 1, 2, 4], [1, 3, np.nan, 2], "mean"), Area("b", [0, 1], [0, 1], [2, 3], "sky")
-    drawn = svg_figures.figure(chart_of(Panel("p", "s", [line, rule("most", 3, "limit")], [band]), holds=1.0, measured=(0, 1)))
+    drawn = svg_figures.figure(chart_of(Panel("p", "s", [line, rule("most", 3, "limit")], [band]), holds=1.0,
+                                        measured=(0, 1)))
     assert 'd="M0 1h1v2h1M4 2h1"' in drawn and 'd="M0 2h1v1h1v-2h-1v-1h-1z"' in drawn and 'd="M0 3h5"' in drawn
     assert 'data-holds="1"' in drawn and '<rect class="pale" x="2" width="3"' in drawn and "dots" not in drawn
     assert values_of(drawn)["a"][0].tolist() == [0, 1, 4] and values_of(drawn)["a"][1].tolist() == [1, 3, 2]
@@ -73,8 +76,9 @@ def test_what_holds_for_a_time_is_level_for_that_time():
 
 def test_what_is_the_same_everywhere_is_a_line_of_text():
     seconds = np.arange(5)
-    flat = Panel("Rate", "Mb/s", [Line("p0", seconds, np.full(5, 400.0), "member"), Line("mean", seconds, np.full(5, 401.0), "mean"),
-                                  rule("target 400 Mb/s", 400.0, "target")])
+    flat = Panel("Rate", "Mb/s",
+                 [Line("p0", seconds, np.full(5, 400.0), "member"), Line("mean", seconds, np.full(5, 401.0), "mean"),
+                  rule("target 400 Mb/s", 400.0, "target")])
     moving = Panel("Occupancy", "", [Line("mean", seconds, np.linspace(0.5, 0.6, 5), "mean")])
     said = '<p class="constant"><b>Rate</b>: 400 Mb/s throughout (target 400 Mb/s).</p>'
     assert svg_figures.figure(chart_of(flat)) == said
@@ -91,7 +95,8 @@ def test_logarithms_of_curves_are_exact_enough():
 def test_text_from_outside_stays_text():
     nasty = "<b>\"x\"</b>\nline"
     line = Line(nasty, np.arange(2), np.ones(2), "highest", [nasty, nasty])
-    bars = chart_of(Panel(nasty, "s", [Line(nasty, np.arange(2), [1.0, 3.0], "bar"), rule(nasty, 2, "limit")]), x_names=[nasty, "b"])
+    bars = chart_of(Panel(nasty, "s", [Line(nasty, np.arange(2), [1.0, 3.0], "bar"), rule(nasty, 2, "limit")]),
+                    x_names=[nasty, "b"])
     heat = HeatMap("heat", "", nasty, [HeatView(nasty, nasty, np.ones((1, 2)), [nasty], [nasty, "b"], 1.0)], "")
     for chart in (chart_of(Panel(nasty, nasty, [line])), bars, heat):
         drawn = svg_figures.figure(chart)
@@ -101,7 +106,8 @@ def test_text_from_outside_stays_text():
 def test_long_lines_keep_their_extremes_and_a_bounded_size():
     """An hour of 100 ranks, and a day of one line."""
     generator = np.random.default_rng(1)
-    members = [Line(f"consumer {index}", np.arange(3600), 80 + generator.normal(size=3600), "member") for index in range(100)]
+    members = [Line(f"consumer {index}", np.arange(3600), 80 + generator.normal(size=3600), "member")
+               for index in range(100)]
     y = np.full(86_400, 50.0)
     y[[1234, 80_000]] = 99.0, 1.0
     long_line = Line("day", np.arange(86_400), y, "mean", [f"host {index % 7}" for index in range(86_400)])
@@ -109,15 +115,18 @@ def test_long_lines_keep_their_extremes_and_a_bounded_size():
     drawn = svg_figures.figure(chart_of(Panel("members", "Gb/s", members), Panel("line", "Gb/s", [long_line], [area])))
     found = values_of(drawn, 1)["day"]
     assert len(found[0]) <= svg_plots.POINTS_MAX
-    assert (found[0][found[1].argmax()], found[1].max(), found[0][found[1].argmin()], found[1].min()) == (1234, 99, 80_000, 1)
+    assert ((found[0][found[1].argmax()], found[1].max(), found[0][found[1].argmin()], found[1].min())
+            == (1234, 99, 80_000, 1))
     assert len(drawn) < 400_000
 
 
 def test_the_picture_of_a_heat_map_has_its_values():
     values = np.array([[0.0, 0.001, 5.0], [np.nan, 10.0, 12.0]])
     pixels = svg_heat_maps.levels(values, 10.0)
-    assert pixels.tolist() == [[0, 1, 127], [255, 254, 254]]  # a little is more than nothing; nothing is above the scale
-    drawn = svg_figures.figure(HeatMap("h", "", "second", [HeatView("v", "s", values, ["a", "b"], np.arange(3), 10.0)], ""))
+    # a little is more than nothing; nothing is above the scale
+    assert pixels.tolist() == [[0, 1, 127], [255, 254, 254]]
+    drawn = svg_figures.figure(HeatMap("h", "", "second", [HeatView("v", "s", values, ["a", "b"], np.arange(3), 10.0)],
+                                       ""))
     picture = base64.b64decode(re.search('base64,([^"]*)"', drawn)[1])
     assert struct.unpack(">II", picture[16:24]) == (3, 2)
     begin = picture.index(b"IDAT")
@@ -137,10 +146,11 @@ def test_heat_maps_of_long_runs_have_the_worst_of_each_column():
 
 
 def test_a_page_is_small_and_soon_made_and_loads_no_library_for_drawing_or_statistics(stored):
-    """Nor is one needed: whatever a distribution packages, the page is the same. 0.5 s of one core, most of it to load pandas."""
+    """Nor is one needed: whatever a distribution packages, the page is the same. 0.5 s of one core, most of it to load
+    pandas."""
     directory = stored("measured")
     program = ("import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'scipy', 'PIL'))); "
-               "from weir_report import report_command; sys.exit(report_command.main(sys.argv[1:]))")
+               "from weir_runs import report_command; sys.exit(report_command.main(sys.argv[1:]))")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", program, str(directory), "--quiet"], check=True, capture_output=True,
                    env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report")})
@@ -153,5 +163,6 @@ def test_figure_files_without_matplotlib_are_refused(stored, monkeypatch, capsys
     monkeypatch.setattr(figure_files.importlib.util, "find_spec", lambda name: None)
     directory = stored("measured")
     assert report_command.main([str(directory), "--figures", "png"]) == 2
-    assert "--figures: figure files need matplotlib" in capsys.readouterr().err and not (directory / "report.html").exists()
+    assert "--figures: figure files need matplotlib" in capsys.readouterr().err
+    assert not (directory / "report.html").exists()
     assert report_command.main([str(directory), "--quiet"]) == 0

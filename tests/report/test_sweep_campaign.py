@@ -8,28 +8,26 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-from weir_report import sweep_command
-from weir_report.basics.child import Stop
-from weir_report.sweep import claim_files, launch, slurm_jobs, worker
-from weir_report.sweep.campaign import Campaign
+from conftest import call, editing, script, start, until
+from weir_suites import sweep_command
+from weir_compare.sweep import claim_files, launch, slurm_jobs, worker
+from weir_compare.sweep.campaign import Campaign
+from weir_runs.basics.child import Stop
 
 # Takes mpirun's place: launcher -np 5 WEIR run OPTIONS. Files in its directory select what is to go wrong.
-LAUNCHER = """#!/bin/sh
+LAUNCHER = """
 echo begun >>begun
 while test -e hold; do sleep 0.05; done
 if test -e crash; then echo "weir run: something is wrong" >&2; exit 1; fi
 weir=$3
 shift 4
-exec $weir simulate "$@" --quiet
-"""
+exec $weir simulate "$@" --quiet"""
 SWEEP = """
 repetitions = {repetitions}
 [run]
@@ -54,31 +52,20 @@ def sweep(weir, tmp_path):
         directory = tmp_path
         file = tmp_path / "some.toml"
         campaign = tmp_path / "some"
+        variables = {}
 
         def write(self, more="", repetitions=3):
             self.file.write_text(SWEEP.format(repetitions=repetitions) + more)
 
-        def command(self, *words):
-            return [sys.executable, "-m", "weir_report.sweep_command", words[0], str(self.file), *words[1:]]
+        def __call__(self, command, *words, expect=0):
+            return call("weir-sweep", command, self.file, *words, expect=expect, **self.variables)
 
-        def environment(self):
-            clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-            return {**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
-
-        def __call__(self, *words, expect=0):
-            done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=120, check=False,
-                                  env=self.environment(), cwd="/")
-            assert done.returncode == expect, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-            return done.stdout + done.stderr
-
-        def start(self, *words):
-            return subprocess.Popen(self.command(*words), env=self.environment(), cwd="/", stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, text=True)
+        def start(self, command, *words):
+            return start("weir-sweep", command, self.file, *words, **self.variables)
 
         def states(self):
-            done = subprocess.run(self.command("status", "--json"), capture_output=True, text=True, timeout=60, check=False,
-                                  env=self.environment())
-            return [point["state"] for point in json.loads(done.stdout)["worlds"][0]["points"]]
+            said = self.start("status", "--json").communicate(timeout=60)[0]
+            return [point["state"] for point in json.loads(said)["worlds"][0]["points"]]
 
         def begun(self):
             path = tmp_path / "begun"
@@ -91,19 +78,10 @@ def sweep(weir, tmp_path):
             until(lambda: self.begun() == 1, process)
             return process
 
-    (tmp_path / "launcher").write_text(LAUNCHER)
-    (tmp_path / "launcher").chmod(0o755)
+    script(tmp_path / "launcher", LAUNCHER)
     made = Sweep()
     made.write()
     return made
-
-
-def until(holds, process=None, limit_s=60):
-    deadline = time.monotonic() + limit_s
-    while not holds():
-        assert time.monotonic() < deadline
-        assert process is None or process.poll() is None, process.communicate()[0]
-        time.sleep(0.02)
 
 
 def test_from_plan_to_page(sweep):
@@ -138,16 +116,15 @@ def test_more_repetitions_go_on(sweep):
     assert sweep.begun() == 6 and sweep.states() == ["complete"] * 6
     sweep.write("[tags]\nfloor = 2\n")
     for command in ("plan", "submit"):
-        assert "was started with another sweep: floor of policy=balanced was not given and is 2" in sweep(command, "--local", expect=2)
+        assert ("was started with another sweep: floor of policy=balanced was not given and is 2"
+                in sweep(command, "--local", expect=2))
 
 
 @pytest.mark.parametrize("program, says, expected", [
     ("mpirun", "mpirun (Open MPI) 4.1.4", ["-x", "UCX_TLS"]), ("prterun", "prterun (PRRTE) 3.0.8", ["-x", "UCX_TLS"]),
     ("mpiexec", "HYDRA build details:", []), ("start-ranks", "mpirun (Open MPI) 4.1.4", [])])
 def test_open_mpi_gets_to_know_what_to_hand_on_to_other_hosts(tmp_path, program, says, expected):
-    launcher = tmp_path / program
-    launcher.write_text(f"#!/bin/sh\necho '{says}'\n")
-    launcher.chmod(0o755)
+    launcher = script(tmp_path / program, f"echo '{says}'")
     variables = {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc", "UCX_NET_DEVICES": "mlx5_0:1"}
     words = [str(launcher), "--hostfile", "hosts", "-x", "UCX_NET_DEVICES=mlx5_1:1"]
     assert launch.handed_on(words, variables) == expected
@@ -225,12 +202,14 @@ def test_failures_are_repeated_on_demand_only(sweep):
 def test_a_campaign_stops_when_every_setting_has_failed_for_one_reason(sweep):
     (sweep.directory / "crash").touch()
     said = sweep("submit", "--local", expect=1)
-    assert sweep.begun() == 2 and ("stopped: a run of every setting failed, and each as this one: weir run: something is wrong. Mend that; then "
-                                   "weir-sweep submit --retry-failed makes these and the others") in said
+    assert sweep.begun() == 2
+    assert ("stopped: a run of every setting failed, and each as this one: weir run: something is wrong. Mend that; "
+            "then weir-sweep submit --retry-failed makes these and the others") in said
     # Of one setting only: the other one goes on.
     (sweep.directory / "crash").unlink()
     launcher = sweep.directory / "launcher"
-    launcher.write_text(launcher.read_text().replace("weir=$3", 'case "$*" in *token*) echo "weir run: no token" >&2; exit 1 ;; esac; weir=$3'))
+    launcher.write_text(launcher.read_text().replace("weir=$3", 'case "$*" in *token*) echo "weir run: no token" >&2; '
+                                                     'exit 1 ;; esac; weir=$3'))
     sweep("submit", "--local", "--retry-failed", expect=1)
     assert sorted(sweep.states()) == ["complete"] * 3 + ["failed"] * 3
     # That all which are made again are of one setting says nothing of the others.
@@ -245,28 +224,29 @@ def test_a_worker_for_which_nothing_is_left_stops_nothing(sweep):
     campaign = Campaign(sweep.campaign)
     campaign.plan, said = campaign.read_plan(), []
     job = json.loads((sweep.campaign / "local/submissions/submission-1.json").read_text())["job"]
-    assert worker.Worker(campaign.world("local"), 1, job, lambda text, **_: said.append(text)).work() == 0 and said == []
+    assert worker.Worker(campaign.world("local"), 1, job, lambda text, **_: said.append(text)).work() == 0
+    assert said == []
 
 
 def test_a_launcher_that_changes_an_option_is_named_right_after_the_run(sweep):
     launcher = sweep.directory / "launcher"
     launcher.write_text(launcher.read_text().replace("--quiet", "--quiet --slots 7"))
     said = sweep("submit", "--local", expect=1)
-    assert sweep.begun() == 2 and 'failed: the launcher changed --slots, which is 7, not 4: put slots = "7" into [run]' in said
+    assert sweep.begun() == 2
+    assert 'failed: the launcher changed --slots, which is 7, not 4: put slots = "7" into [run]' in said
     assert "stopped: " in said
 
 
 def test_runs_of_another_plan_do_not_count(sweep):
     sweep("submit", "--local")
     runs = sorted((sweep.campaign / "local/runs").iterdir())
-    record = json.loads((runs[0] / "run.json").read_text())
-    record["plan"]["rate"] = "200Mb/s"
-    (runs[0] / "run.json").write_text(json.dumps(record))
-    record = json.loads((runs[1] / "run.json").read_text())
-    record["labels"]["point"] = "0099"
-    (runs[1] / "run.json").write_text(json.dumps(record))
+    with editing(runs[0]) as record:
+        record["plan"]["rate"] = "200Mb/s"
+    with editing(runs[1]) as record:
+        record["labels"]["point"] = "0099"
     said = sweep("status", expect=1)
-    assert "the launcher changed --rate, which is 200Mb/s, not 100Mb/s" in said and "is the run of another point" in said
+    assert "the launcher changed --rate, which is 200Mb/s, not 100Mb/s" in said
+    assert "is the run of another point" in said
     sweep("submit", "--local", "--retry-failed")
     assert sweep.states() == ["complete"] * 6 and sweep.begun() == 8
 
@@ -295,24 +275,28 @@ def test_a_setting_that_cannot_be_set_once_is_set_when_it_is_tried_again(sweep):
 
 
 def test_a_round_in_which_a_setting_cannot_be_set_leaves_the_next_to_be_tried(sweep):
-    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"300ms\"\n", repetitions=2)
+    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"300ms\"\n",
+                repetitions=2)
     (sweep.directory / "hook").write_text('test $1 != b || test -e tried || { touch tried; sleep 60; }\n')
     sweep("submit", "--local", expect=1)
     assert sorted(sweep.states()) == ["complete"] * 6 + ["hook failed"] * 2  # both policies in the first round
 
 
 def test_a_setting_that_was_not_set_is_not_measured_and_has_not_failed(sweep):
-    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"200ms\"\n", repetitions=3)
+    sweep.write("[switch]\nsettings = [\"a\", \"b\"]\non-change = \"sh ./hook\"\nchange-limit = \"200ms\"\n",
+                repetitions=3)
     (sweep.directory / "hook").write_text('test $1 != b || sleep 60\n')
     sweep("submit", "--local", expect=1)
     said = " ".join(sweep("collect", "--by", "switch").split())
-    assert "switch=b was not measured: sh ./hook b took more than" in said or "b was not measured: sh ./hook b took more than" in said
+    assert ("switch=b was not measured: sh ./hook b took more than" in said
+            or "b was not measured: sh ./hook b took more than" in said)
     assert "certain" not in said and "Use " not in said and "b 0 of" not in said and "failed: sh" not in said
     assert "next Find out why the switch command failed for b, and let weir-sweep submit --retry-failed" in said
 
 
 def test_a_hook_that_hangs_is_ended(sweep):
-    sweep.write("[switch]\nsettings = [\"a\"]\non-change = \"sleep 60; true\"\nchange-limit = \"500ms\"\n", repetitions=1)
+    sweep.write("[switch]\nsettings = [\"a\"]\non-change = \"sleep 60; true\"\nchange-limit = \"500ms\"\n",
+                repetitions=1)
     assert "took more than" in sweep("submit", "--local", expect=1)
 
 
@@ -341,7 +325,8 @@ def test_refusals(sweep, tmp_path):
         "plan", "--local", expect=2)
     sweep.file.write_text("[run]\nproducers=2\nconsumers=2\n[axes]\nslots = [4, 0]\nwindow = [1, 99]\n")
     said = sweep("submit", "--local", expect=2)
-    assert "3 of 4 settings cannot be run:" in said and "slots=4 window=99, slots=0 window=99: weir run: --window: 99 is out of" in said
+    assert "3 of 4 settings cannot be run:" in said
+    assert "slots=4 window=99 and slots=0 window=99: weir run: --window: 99 is out of" in said
     sweep.file.write_text("[axes]\nslots = [4, 5]\n")
     assert "no option gives the numbers of producers and consumers of slots=4" in sweep("plan", "--local", expect=2)
     sweep.file.write_text("baseline = \"slots=9\"\n[axes]\nslots = [4, 5]\n")
@@ -388,11 +373,11 @@ def test_slurm_that_refuses_an_account(sweep):
     said = "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified"
     for name, body in (("sbatch", f"echo '{said}' >&2; exit 1"), ("squeue", "exit 0"), ("sinfo", "exit 0"),
                        ("scontrol", "echo 'Slurmctld(primary) at here is UP'")):
-        (tools / name).write_text(f"#!/bin/sh\n{body}\n")
-        (tools / name).chmod(0o755)
-    sweep.environment = lambda clean=sweep.environment(): {**clean, "PATH": f"{tools}:{clean['PATH']}"}
+        script(tools / name, body)
+    sweep.variables["PATH"] = f"{tools}:{os.environ['PATH']}"
     said = sweep("submit", expect=2)
-    assert "SLURM would not accept the jobs: Invalid account or account/partition combination specified. Nothing was submitted" in said
+    assert ("SLURM would not accept the jobs: Invalid account or account/partition combination specified. Nothing "
+            "was submitted" in said)
     assert not sweep.campaign.exists()
 
 
@@ -405,7 +390,8 @@ def test_what_stands_for_a_switch_setting_is_predicted_beside_what_is_measured(s
                '{ name = "pfc", simulate = { network = "packet", pfc = "%s" } }]\non-change = "true"\n'
     sweep.write(settings % "of", repetitions=1)
     message = sweep("plan", "--simulate", expect=2)
-    assert "2 of 4 settings cannot be run" in message and "switch=pfc policy=balanced, switch=pfc policy=token" in message
+    assert "2 of 4 settings cannot be run" in message
+    assert "switch=pfc policy=balanced and switch=pfc policy=token" in message
     assert "--pfc" in message and sweep("plan", "--local")  # what is measured has no such option
 
     sweep.write(settings % "on", repetitions=1)
@@ -415,8 +401,10 @@ def test_what_stands_for_a_switch_setting_is_predicted_beside_what_is_measured(s
     sweep("collect")
     rows = list(csv.DictReader((sweep.campaign / "table.csv").open()))
     assert len(rows) == 4 and all(row["world"] == "local" and row["predicted_goodput_bits_per_second"] for row in rows)
-    simulated = {path.name: json.loads((path / "run.json").read_text()) for path in (sweep.campaign / "simulation/runs").iterdir()}
-    assert {(record["labels"]["switch"], record["plan"]["switch"], record["plan"]["pfc"]) for record in simulated.values()} == \
+    simulated = {path.name: json.loads((path / "run.json").read_text())
+                 for path in (sweep.campaign / "simulation/runs").iterdir()}
+    assert {(record["labels"]["switch"], record["plan"]["switch"], record["plan"]["pfc"])
+            for record in simulated.values()} == \
         {("deep", "deep", "off"), ("pfc", "shallow", "on")}
 
 
@@ -444,9 +432,8 @@ def test_a_simulation_of_a_worker_that_was_killed_is_not_waited_for(sweep):
     sweep("submit", "--simulate")
     (sweep.campaign / "simulation/claims/0001-1.end.json").unlink()
     [path] = sweep.campaign.glob("simulation/runs/0001-*/run.json")
-    record = json.loads(path.read_text())
-    record.update(status="failed", failure={"what": "the run has not ended"})
-    path.write_text(json.dumps(record))
+    with editing(path) as record:
+        record.update(status="failed", failure={"what": "the run has not ended"})
     for file in (path, *path.parent.rglob("*.csv")):
         os.utime(file, (time.time() - 10,) * 2)
     claim = json.loads((sweep.campaign / "simulation/claims/0001-1.json").read_text())
@@ -482,4 +469,5 @@ exec {sys.executable} unended "$2"
     assert sweep_command.main(["submit", "--local", str(sweep.file)]) == 1
     said = capsys.readouterr().out
     assert said.count("failed: it goes on without its launcher, which has ended\n") == 1
-    assert said.count("failed: its launcher ended and no end was recorded; whether ranks on other hosts still run is not known\n") == 1
+    assert said.count("failed: its launcher ended and no end was recorded; whether ranks on other hosts still run is "
+                      "not known\n") == 1

@@ -4,22 +4,22 @@ import csv
 import json
 import re
 import signal
-import subprocess
-import sys
 
 import pytest
+from conftest import call, editing, until
 
-from test_sweep_campaign import sweep, until  # noqa: F401, a fixture
-from weir_report.basics import quantities
-from weir_report.basics.errors import ReportError
-from weir_report.compare import capacity_ranking
-from weir_report.compare.capacity_estimates import limit
-from weir_report.compare.figure_results import Settings
-from weir_report.runs.capacity import read_capacity
-from weir_report.sweep import find_command, find_values
-from weir_report.sweep.file import parse_sweep
+from test_sweep_campaign import sweep  # noqa: F401, a fixture
+from weir_compare.comparison import capacity_ranking
+from weir_compare.comparison.capacity_estimates import limit
+from weir_compare.comparison.figure_results import Settings
+from weir_compare.sweep import find_command, find_values
+from weir_compare.sweep.sweep_file import parse_sweep
+from weir_runs.basics import quantities
+from weir_runs.basics.errors import ReportError
+from weir_runs.reading.capacity import read_capacity
 
-# Each of two producers has a link of 1 Gb/s, or of 700 Mb/s: in the simulator, and where the launcher takes mpirun's place.
+# Each of two producers has a link of 1 Gb/s, or of 700 Mb/s: in the simulator, and where the launcher takes mpirun's
+# place.
 LINK = """{{ name = "{name}", environment = {{ LINK = "{link}" }}, simulate = {{ producer-link = "{link}" }} }}"""
 LINKS = {"wide": "1Gb/s", "narrow": "700Mb/s"}
 SWEEP = """
@@ -50,7 +50,8 @@ def find(sweep):  # noqa: F811
         sweep.file.write_text(SWEEP.format(find=find, rounds=rounds, rate=rate, links=links) + more)
     write.sweep = sweep
     launcher = sweep.directory / "launcher"
-    launcher.write_text(launcher.read_text().replace("--quiet", '--quiet --producer-link "$LINK" --consumer-link 10Gb/s'))
+    launcher.write_text(
+        launcher.read_text().replace("--quiet", '--quiet --producer-link "$LINK" --consumer-link 10Gb/s'))
     write()
     return write
 
@@ -62,7 +63,7 @@ def capacity_of(find):
 def test_the_limit_is_that_of_the_link_wherever_the_search_begins(find):
     find(rounds=3)
     said = find.sweep("plan", "--simulate")
-    assert "2 settings, 3 rounds: about" in said and "range       6.250 Mb/s to 25.60 Gb/s, beginning at 400 Mb/s" in said
+    assert "2 settings, 3 rounds: about" in said and "range       6.25 Mb/s to 25.6 Gb/s, beginning at 400 Mb/s" in said
     assert "; events keep their size" in said and not find.sweep.campaign.exists()
     winners = []
     for rate in ("400Mb/s", "40Mb/s", "4Gb/s"):
@@ -77,14 +78,17 @@ def test_the_limit_is_that_of_the_link_wherever_the_search_begins(find):
         winners.append(capacity_ranking.rank(capacity, Settings()).winner)
     assert winners == [0] * 3 and capacity.events == "hold" and capacity.settings[0].run_s == 2.0
     # Events keep their size: what is nearest with whole events in each set, here of half of a set and more.
-    plans = [json.loads(path.read_text())["plan"] for path in find.sweep.directory.glob("400/simulation/runs/*/run.json")]
-    sizes = [quantities.size(plan["event-size"]) for plan in plans if find_values.value_of(capacity.quantity, plan["rate"]) > 300e6]
+    plans = [json.loads(path.read_text())["plan"]
+             for path in find.sweep.directory.glob("400/simulation/runs/*/run.json")]
+    sizes = [quantities.size(plan["event-size"]) for plan in plans
+             if find_values.value_of(capacity.quantity, plan["rate"]) > 300e6]
     assert len(set(sizes)) > 10 and all(0.85 * 400e3 < size < 1.15 * 400e3 for size in sizes)
 
 
 def test_from_plan_to_table(find):
     said = find.sweep("plan", "--local")
-    assert "find        largest rate per producer that is sustained, within 2 %, 1 round" in said and "time        about" in said
+    assert "find        largest rate per producer that is sustained, within 2 %, 1 round" in said
+    assert "time        about" in said
     said = find.sweep("submit", "--local")
     runs = find.sweep.begun()
     assert "round 1  link=wide  rate=400Mb/s" in said and "(found)" in said
@@ -97,11 +101,13 @@ def test_from_plan_to_table(find):
     assert [row["rate_bits_per_second"] for row in rows][:2] == ["400000000.0"] * 2
     limits = list(csv.DictReader((find.sweep.campaign / "limits.csv").open()))
     assert [row["link"] for row in limits] == ["wide", "narrow"]
-    assert float(limits[0]["limit_rate_bits_per_second_low"]) < 0.975e9 < float(limits[0]["limit_rate_bits_per_second_high"]) < 1e9
+    assert (float(limits[0]["limit_rate_bits_per_second_low"]) < 0.975e9
+            < float(limits[0]["limit_rate_bits_per_second_high"]) < 1e9)
     # More rounds go on; another question does not.
     find(rounds=2)
     find.sweep("submit", "--local")
-    assert runs < find.sweep.begun() <= runs + 40 and [search.round for search in capacity_of(find).settings[0].searches] == [1, 2]
+    assert runs < find.sweep.begun() <= runs + 40
+    assert [search.round for search in capacity_of(find).settings[0].searches] == [1, 2]
     find('find = {resolution = "5%"}', rounds=2)
     assert "find: resolution was 0.02 and is 0.05" in find.sweep("submit", "--local", expect=2)
 
@@ -143,9 +149,10 @@ def test_a_run_that_fails_decides_nothing(find):
 
 
 COARSE = 'find = {resolution = "20%"}'
-@pytest.mark.parametrize("words, message", [(["--foo"], "--foo: weir run has no such option; see weir run --help"),
-                                            (["--producrs"], "--producrs: weir run has no such option; did you mean --producers?"),
-                                            (["--rate"], "--rate: a value is missing")])
+@pytest.mark.parametrize("words, message",
+                         [(["--foo"], "--foo: weir run has no such option; see weir run --help"),
+                          (["--producrs"], "--producrs: weir run has no such option; did you mean --producers?"),
+                          (["--rate"], "--rate: a value is missing")])
 def test_an_option_without_a_value_is_unknown_or_lacks_it(weir, monkeypatch, words, message):
     monkeypatch.setenv("WEIR", weir)
     with pytest.raises(ReportError, match=re.escape(message)):
@@ -188,7 +195,7 @@ def test_the_switch_is_changed_once_for_both_settings_of_a_stay(find):
 
 @pytest.mark.parametrize("find_text, message", [
     ('find = "speed"', "find: 'speed' is not one of rate, busy, slots, streams, consumers, burst"),
-    ("find = 3", "find: 3 is not one of rate, busy, slots, streams, consumers, burst, or a table"),
+    ("find = 3", "find: 3 is not one of rate, busy, slots, streams, consumers, burst, nor a table"),
     ('find = {what = "burst", criterion = "sustained"}', "find.criterion: 'sustained' is not one of lossless"),
     ('find = {criterion = "lossless"}', "find.criterion: 'lossless' is not one of sustained, on-time"),
     ('find = {what = "burst", least = "1Gb/s"}', "find.least: '1Gb/s' is not a value of burst, such as \"1MB\""),
@@ -196,7 +203,7 @@ def test_the_switch_is_changed_once_for_both_settings_of_a_stay(find):
     ('find = "burst"\nrun.policy = "token"', "run.policy: find = \"burst\" sets it itself"),
     ('find = {what = "rate", least = "many"}', "find.least: 'many' is not a value of rate, such as \"40Gb/s\""),
     ('find = {least = "2Gb/s", most = "1Gb/s"}', "find.least: it is not below most"),
-    ('find = {resolution = "2"}', "find.resolution: '2' is not from 0.1% to 50%"),
+    ('find = {resolution = "2"}', "find.resolution: '2' is not a share from 0.1% to 50%"),
     ('find = {what = "slots", resolution = "2%"}', "find.resolution: slots are whole numbers"),
     ('find = {what = "slots", events = "hold"}', "find.events: only with what = \"rate\""),
     ('find = {criterion = "fast"}', "find.criterion: 'fast' is not one of sustained, on-time"),
@@ -222,31 +229,39 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     assert "warning     buffer is kept" not in find.sweep("plan", "--simulate")
     text = find.sweep.file.read_text().replace("[run]", '[run]\nbuffer = "10MB"')
     find.sweep.file.write_text(text)
-    assert ("warning     buffer is kept at 10MB, which is one set at 800Mb/s: no higher rate is sustained, whatever the network does "
-            "(all settings)") in find.sweep("plan", "--simulate")
+    assert ("warning     buffer is kept at 10MB, which is one set at 800Mb/s: no higher rate is sustained, whatever "
+            "the network does (all settings)") in find.sweep("plan", "--simulate")
 
 
 @pytest.mark.parametrize("what, events, given, value, text", [
     ("rate", "scale", {"rate": "5Gb/s", "event-size": "normal:10MB,deviation=2MB,max=18MB", "slot-size": "18MB"}, 2.5e9,
      {"rate": "2.5Gb/s", "event-size": "normal:5000000B,deviation=1000000B,max=9000000B", "slot-size": "9000000B"}),
     ("busy", None, {"busy": "poisson:100ms,quantum=20ms"}, 0.05, {"busy": "poisson:50000000ns,quantum=10000000ns"}),
-    ("busy", None, {"busy": "mixture:1ms,large=2s,every=200"}, 0.002, {"busy": "mixture:2000000ns,large=4000000000ns,every=200"}),
+    ("busy", None, {"busy": "mixture:1ms,large=2s,every=200"}, 0.002,
+     {"busy": "mixture:2000000ns,large=4000000000ns,every=200"}),
     ("slots", None, {"slots": "4"}, 6.0, {"slots": "6"}),
     ("burst", None, {"rate": "1Gb/s", "interval": "20ms", "producers": "4", "scale": "1/100"}, 2e6, {
-        "event-size": "200000000B", "slot-size": "200000000B", "chunk-size": "200000000B", "rate": "80Gb/s", "policy": "none", "window": "1",
-        "streams": "1", "slots": "4"}),
+        "event-size": "200000000B", "slot-size": "200000000B", "chunk-size": "200000000B", "rate": "80Gb/s",
+        "policy": "none", "window": "1", "streams": "1", "slots": "4"}),
     ("consumers", None, {"consumers": "4"}, 6.0, {"consumers": "6"}),
     # What weir scales again.
-    ("rate", "scale", {"rate": "5Gb/s", "event-size": "10MB", "time-scale": "1/200"}, 2.5e9, {"rate": "2.5Gb/s", "event-size": "1000000000B"}),
-    ("rate", "scale", {"rate": "50Mb/s", "event-size": "1MB", "scale": "1/100"}, 25e6, {"rate": "2.5Gb/s", "event-size": "50000000B"}),
+    ("rate", "scale", {"rate": "5Gb/s", "event-size": "10MB", "time-scale": "1/200"}, 2.5e9,
+     {"rate": "2.5Gb/s", "event-size": "1000000000B"}),
+    ("rate", "scale", {"rate": "50Mb/s", "event-size": "1MB", "scale": "1/100"}, 25e6,
+     {"rate": "2.5Gb/s", "event-size": "50000000B"}),
     ("busy", None, {"busy": "exponential:1ms", "time-scale": "1/10"}, 0.002, {"busy": "exponential:20000000ns"}),
     ("busy", None, {"busy": "exponential:1.1min"}, 66.0, {"busy": "exponential:66000000000ns"}),
     # The size is kept, as nearly as whole events allow: 25 MB are three of 8.3 MB; what is drawn is kept as it is.
-    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms"}, 2e9, {"rate": "2Gb/s", "event-size": "8333334B"}),
-    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms", "slot-size": "8MB"}, 2e9, {"rate": "2Gb/s", "event-size": "6250000B"}),
-    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms"}, 320e6, {"rate": "320Mb/s", "event-size": "4000000B"}),
-    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms", "generation": "steady"}, 2e9, {"rate": "2Gb/s"}),
-    ("rate", "hold", {"rate": "4Gb/s", "event-size": "normal:8MB,deviation=1MB", "interval": "100ms"}, 2e9, {"rate": "2Gb/s"}),
+    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms"}, 2e9,
+     {"rate": "2Gb/s", "event-size": "8333334B"}),
+    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms", "slot-size": "8MB"}, 2e9,
+     {"rate": "2Gb/s", "event-size": "6250000B"}),
+    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms"}, 320e6,
+     {"rate": "320Mb/s", "event-size": "4000000B"}),
+    ("rate", "hold", {"rate": "4Gb/s", "event-size": "8MB", "interval": "100ms", "generation": "steady"}, 2e9,
+     {"rate": "2Gb/s"}),
+    ("rate", "hold", {"rate": "4Gb/s", "event-size": "normal:8MB,deviation=1MB", "interval": "100ms"}, 2e9,
+     {"rate": "2Gb/s"}),
 ])
 def test_options_of_a_value(what, events, given, value, text):
     find = find_values.Find(what, 3, events=events)
@@ -257,28 +272,27 @@ def test_a_campaign_of_an_older_search_is_not_continued(find):
     find(COARSE)
     find.sweep("submit", "--simulate")
     path = find.sweep.campaign / "plan.json"
-    record = json.loads(path.read_text())
-    del record["find"]["rules"]
-    path.write_text(json.dumps(record))
-    assert "another version of weir-sweep, which searched in another way" in find.sweep("submit", "--simulate", expect=2)
+    with editing(path) as record:
+        del record["find"]["rules"]
+    assert ("another version of weir-sweep, which searched in another way"
+            in find.sweep("submit", "--simulate", expect=2))
     find.sweep("collect")  # what there is, is read
 
 
 def test_one_line_without_a_sweep_file(sweep):  # noqa: F811
     def line(*words, expect=0):
-        done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "find", *words], capture_output=True, text=True,
-                              timeout=120, check=False, env=sweep.environment(), cwd=sweep.directory)
-        assert done.returncode == expect, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
+        return call("weir-sweep", "find", *words, expect=expect, cwd=sweep.directory)
 
-    said = line("consumers", "--simulate", "--rounds", "3", "--", "--producers", "2", "--consumers", "10", "--rate", "80Mb/s",
-                         "--event-size", "1MB", "--generation", "steady", "--busy=fixed:220ms", "--duration", "60s", "--busy-consumers", "0-2")
+    said = line("consumers", "--simulate", "--rounds", "3", "--", "--producers", "2", "--consumers", "10",
+                "--rate", "80Mb/s", "--event-size", "1MB", "--generation", "steady", "--busy=fixed:220ms",
+                "--duration", "60s", "--busy-consumers", "0-2")
     # 20 events/s of 220 ms each keep 4.4 consumers busy; there have to be three, which are named.
     assert "range       3 consumers to 640 consumers" in said
     capacity = read_capacity(sweep.directory / "weir-find-consumers")
     found = limit(capacity, capacity.settings[0])
     assert found.bound is None and found.rounds == 3
-    assert f"needs {found.every_run:.0f} consumers to sustain the load in every run (runs of 60 s)" in " ".join(said.split())
+    assert (f"needs {found.every_run:.0f} consumers to sustain the load in every run (runs of 60 s)"
+            in " ".join(said.split()))
     again = line("consumers", "--simulate", "--", "--producers", "3", expect=2)
     assert "it is of another search" in again
     # A mistake in the line costs no more than to write it again.
@@ -306,12 +320,14 @@ consumer-link = "100Gb/s"
 def test_a_burst_is_what_a_dynamic_threshold_holds(sweep):  # noqa: F811
     """16 MB, of which a queue may take as much as is free; of N bytes that come at line rate one leaves."""
     sweep.file.write_text(BURSTS)
-    assert "find        longest burst of each producer that loses nothing, within 2 %" in (said := sweep("plan", "--simulate"))
-    assert "beginning at 1.250 MB" in said
+    assert ("find        longest burst of each producer that loses nothing, within 2 %"
+            in (said := sweep("plan", "--simulate")))
+    assert "beginning at 1.25 MB" in said
     sweep("submit", "--simulate")
     capacity = read_capacity(sweep.campaign)
     [found] = capacity.settings[0].searches
-    assert capacity.criterion == "lossless" and found.complete and found.low * 0.99 < 16e6 / 2 / (4 - 1) * 4096 / 4178 < found.high * 1.01
+    assert capacity.criterion == "lossless"
+    assert found.complete and found.low * 0.99 < 16e6 / 2 / (4 - 1) * 4096 / 4178 < found.high * 1.01
     assert "from each producer without loss in every run" in " ".join(sweep("collect").split())
     sweep.file.write_text(BURSTS.replace('network = "packet"', ""))
     assert "known in the simulator with packets only" in sweep("plan", "--simulate", expect=2)

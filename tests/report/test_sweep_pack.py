@@ -6,26 +6,24 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-from weir_report import sweep_command
-from weir_report.basics import toml_file, whole_file
-from weir_report.basics.errors import ReportError
-from weir_report.sweep import pack_names
-from weir_report.sweep.campaign import Campaign
+from conftest import call, script
+from weir_suites import sweep_command
+from weir_compare.sweep import pack_names
+from weir_compare.sweep.campaign import Campaign
+from weir_runs.basics import toml_file, whole_file
+from weir_runs.basics.errors import ReportError
 
 # In mpirun's place: launcher -np 5 WEIR run OPTIONS, or WEIR check OPTIONS.
-LAUNCHER = """#!/bin/sh
+LAUNCHER = """
 weir=$3 what=$4
 shift 4
 if test $what = check; then cat check.json; exit 0; fi
-exec $weir simulate "$@" --quiet
-"""
+exec $weir simulate "$@" --quiet"""
 SWEEP = """# Written by alice; the switch is sw-leaf1 (10.20.30.40)
 repetitions = 3
 check = "1s"
@@ -52,12 +50,13 @@ launcher = ["./launcher"]
 """
 CHECK = {"schema": "weir-check/1", "serious": 0, "warnings": 1,
          "findings": [{"severity": "warning", "topic": "cores", "hosts": ["eb01"], "what": "few", "advice": "more"}],
-         "facts": [{"name": "GID", "values": [{"value": "fe80:0000:0000:0000:ba59:9fff:fe12:3456", "hosts": ["eb01", "fn02"]},
-                                             {"value": "0000:0000:0000:0000:0000:ffff:0a14:0102", "hosts": ["fn02"]}]},
+         "facts": [{"name": "GID",
+                    "values": [{"value": "fe80:0000:0000:0000:ba59:9fff:fe12:3456", "hosts": ["eb01", "fn02"]},
+                               {"value": "0000:0000:0000:0000:0000:ffff:0a14:0102", "hosts": ["fn02"]}]},
                    {"name": "MAC", "values": [{"value": "b8:59:9f:12:34:56", "hosts": ["eb01"]}]}]}
 # What must not be in any file of an archive with other names.
-SECRETS = ("eb01", "eb02", "fn02", "daq.example.org", "alice", "sw-leaf1", "10.20.30.40", "b8:59:9f", "9fff:fe12", "ffff:0a14",
-           "lhcbonline", "hunter", "set-switch", "secret-mpi", "/nfs/", "example.org")
+SECRETS = ("eb01", "eb02", "fn02", "daq.example.org", "alice", "sw-leaf1", "10.20.30.40", "b8:59:9f", "9fff:fe12",
+           "ffff:0a14", "lhcbonline", "hunter", "set-switch", "secret-mpi", "/nfs/", "example.org")
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +65,10 @@ def campaign(weir, tmp_path_factory):
     directory = tmp_path_factory.mktemp("pack")
     (directory / "some.toml").write_text(SWEEP)
     (directory / "check.json").write_text(json.dumps(CHECK))
-    (directory / "launcher").write_text(LAUNCHER)
-    (directory / "launcher").chmod(0o755)
-    done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "all", str(directory / "some.toml"), "--local"],
-                          capture_output=True, text=True, timeout=100, check=False,
-                          env={**os.environ, "WEIR": str(weir), "PYTHONPATH": str(ROOT / "src" / "report")})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "weir check: 0 serious findings, 1 warning; the first: few (more)" in done.stdout
-    assert "packed   6 complete runs" in done.stdout
+    script(directory / "launcher", LAUNCHER)
+    said = call("weir-sweep", "all", directory / "some.toml", "--local")
+    assert "weir check: 0 serious findings, 1 warning; the first: few (more)" in said
+    assert "packed   6 complete runs" in said
     for path in (directory / "some" / "local").glob("runs/*/run.json"):
         _of_site(path)
     return directory / "some"
@@ -89,7 +84,8 @@ def _of_site(path):
     record["verdict"]["text"] += " Producer 0 on EB01 was late."
     record["environment"]["variables"] = {
         "SLURM_JOB_NODELIST": "eb[01-02],fn02", "SLURM_JOB_ACCOUNT": "lhcbonline", "SLURM_JOB_USER": "alice",
-        "SLURM_NTASKS": "5", "HOME": "/nfs/home/alice", "UCX_NET_DEVICES": "mlx5_0:1", "OMPI_MCA_if": "eb02,10.20.30.40"}
+        "SLURM_NTASKS": "5", "HOME": "/nfs/home/alice", "UCX_NET_DEVICES": "mlx5_0:1",
+        "OMPI_MCA_if": "eb02,10.20.30.40"}
     record["environment"]["job"] = {"manager": "slurm", "account": "lhcbonline", "partition": "normal",
                                     "submitted_from": "eb01", "node_list": "eb[01-02],fn02", "nodes": 3, "parts": []}
     path.write_text(whole_file.json_text(record))
@@ -121,13 +117,15 @@ def test_an_archive_has_all_that_is_needed_and_is_a_campaign(campaign, tmp_path)
     assert "eb01.daq.example.org" in there["local/runs/0001-switch=pfc-r1/run.json"]
     before = there["table.csv"]
     assert sweep_command.main(["collect", str(directory), "--quiet"]) == 0
-    columns = [[{name: value for name, value in row.items() if name != "run_directory"} for row in csv.DictReader(text.splitlines())]
+    columns = [[{name: value for name, value in row.items() if name != "run_directory"}
+                for row in csv.DictReader(text.splitlines())]
                for text in (before, (directory / "table.csv").read_text())]
     assert columns[0] == columns[1] and len(columns[0]) == 6
 
 
 def test_no_name_is_left_and_equal_names_stay_equal(campaign, tmp_path, capsys):
-    directory = packed(campaign, tmp_path / "a.tar.gz", "--replace-names", "--replace", "alice", "--replace", "sw-leaf1")
+    directory = packed(campaign, tmp_path / "a.tar.gz", "--replace-names", "--replace", "alice",
+                       "--replace", "sw-leaf1")
     assert "none of them is left" in capsys.readouterr().out
     secrets = (*SECRETS, str(campaign.parent), os.uname().nodename)
     for name, text in files(directory).items():
@@ -210,7 +208,8 @@ def test_links_are_not_followed(campaign, tmp_path, capsys):
     (copy / "local/check").symlink_to(tmp_path / "private")
     there = files(packed(copy, tmp_path / "a.tar.gz"))
     assert not any("a private key" in text for text in there.values())
-    assert "left out 2 symbolic links, which pack does not follow: local/hooks/0009-x.txt, local/check/key.txt" in capsys.readouterr().out
+    assert ("left out 2 symbolic links, which pack does not follow: local/hooks/0009-x.txt, local/check/key.txt"
+            in capsys.readouterr().out)
 
     os.rename(copy / "local/runs", tmp_path / "private/runs")
     (copy / "local/runs").symlink_to(tmp_path / "private/runs")
@@ -219,24 +218,33 @@ def test_links_are_not_followed(campaign, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text", [
-    'environment = { A = "s3cret", UCX_TLS = "rc" }\n', '[environment]\nA="s3cret" # c\n', '[environment]\n  "A"  =  \'s3cret\'\n', 'environment.A = "s3cret"\n',
-    '[environment]\nA = """s3cret\n "s3cret" \\""""\nB = "x"\n', "[environment]\nA = \'\'\'s3cret\n\'s3cret\'\'\'\'\n", "[environment]\nA = 53.5\n",
-    '[axes]\nv = [{ name = "a", environment = { A = "s3cret" } }, { name = "b", environment = { A = "s3cret]}" } }]\n', '[environment]\nMPICH_TOKEN = "s3cret"\n',
+    'environment = { A = "s3cret", UCX_TLS = "rc" }\n', '[environment]\nA="s3cret" # c\n',
+    '[environment]\n  "A"  =  \'s3cret\'\n', 'environment.A = "s3cret"\n',
+    '[environment]\nA = """s3cret\n "s3cret" \\""""\nB = "x"\n', "[environment]\nA = \'\'\'s3cret\n\'s3cret\'\'\'\'\n",
+    "[environment]\nA = 53.5\n",
+    '[axes]\nv = [{ name = "a", environment = { A = "s3cret" } }, { name = "b", environment = { A = "s3cret]}" } }]\n',
+    '[environment]\nMPICH_TOKEN = "s3cret"\n',
     '[environment]\nNCCL_DEBUG = "s3cret"\n[slurm]\nsetup = "export NCCL_DEBUG=s3cret"\n',
     '[switch]\non-change = "SW_HOST=s3cret ./set"\n[environment]\nSW_HOST = "s3cret"\n'])
 def test_variables_have_no_value_in_a_sweep_file(text):
     found = pack_names.without_variables(text)
-    assert "s3cret" not in found and "53.5" not in found and "removed" in found and ("UCX_TLS" not in text or 'UCX_TLS = "rc"' in found)
+    assert "s3cret" not in found
+    assert "53.5" not in found and "removed" in found and ("UCX_TLS" not in text or 'UCX_TLS = "rc"' in found)
     assert pack_names.without_variables(found) == found
 
 
 @pytest.mark.parametrize("text, expected", [
-    ('"export A=s3cret"', "export A=removed"), ('"A=s3cret ./set --b"', "A=removed ./set --b"), ("'A=\"s3cret s3cret\" ./set # x'", "A=removed ./set # x"),
-    ('"A=\\"s3 \\\\\\"s3cret\\"\'s3cret x\'; B=b ./set"', "A=removed; B=b ./set"), ('"""\nexport A=s3cret\\\\ s3cret\nexport B=b\n"""', "export A=removed\nexport B=b\n"),
-    ("'''\nexport A=s3cret && x\n\texport A=\"s3cret\ns3cret\"\n'''", "export A=removed && x\n\texport A=removed\n"), ('"BA=b # A = b"', "BA=b # A = removed")])
+    ('"export A=s3cret"', "export A=removed"), ('"A=s3cret ./set --b"', "A=removed ./set --b"),
+    ("'A=\"s3cret s3cret\" ./set # x'", "A=removed ./set # x"),
+    ('"A=\\"s3 \\\\\\"s3cret\\"\'s3cret x\'; B=b ./set"', "A=removed; B=b ./set"),
+    ('"""\nexport A=s3cret\\\\ s3cret\nexport B=b\n"""', "export A=removed\nexport B=b\n"),
+    ("'''\nexport A=s3cret && x\n\texport A=\"s3cret\ns3cret\"\n'''", "export A=removed && x\n\texport A=removed\n"),
+    ('"BA=b # A = b"', "BA=b # A = removed")])
 def test_values_in_commands_are_removed_as_words_of_a_shell(text, expected):
-    found = pack_names.without_variables(f"# A='s3cret'\n[environment]\nA = \"s3cret\"\n[slurm]\nsetup = {text} # \"A=s3cret\n")
-    assert "s3cret" not in found and toml_file.parse("", found) == {"environment": {"A": "removed"}, "slurm": {"setup": expected}}
+    found = pack_names.without_variables("# A='s3cret'\n[environment]\nA = \"s3cret\"\n[slurm]\n"
+                                         f"setup = {text} # \"A=s3cret\n")
+    assert "s3cret" not in found
+    assert toml_file.parse("", found) == {"environment": {"A": "removed"}, "slurm": {"setup": expected}}
     assert pack_names.without_variables(found) == found
 
 

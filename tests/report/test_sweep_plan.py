@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from weir_report.basics.errors import ReportError
-from weir_report.sweep import dry_runs, run_plan
-from weir_report.sweep.file import parse_sweep, read_sweep_file
+from weir_compare.sweep import dry_runs, run_plan
+from weir_compare.sweep.sweep_file import parse_sweep, read_sweep_file
+from weir_runs.basics.errors import ReportError
 
 AXES = """
 [axes]
@@ -44,7 +44,8 @@ def test_settings_are_all_combinations():
     assert made.settings[0].name == "switch=none policy=balanced layout=small"
     last = made.settings[-1]
     assert last.values == (("switch", "both"), ("policy", "token"), ("layout", "large"))
-    assert last.options == (("rate", "1Gb/s"), ("slots", "3"), ("policy", "token"), ("producers", "14"), ("consumers", "72"))
+    assert last.options == (("rate", "1Gb/s"), ("slots", "3"), ("policy", "token"), ("producers", "14"),
+                            ("consumers", "72"))
     assert last.environment == (("UCX_IB_TRAFFIC_CLASS", "106"),) and made.settings[0].environment == ()
     assert dict(last.tags) == {"switch": "both", "policy": "token", "layout": "large"}
 
@@ -57,21 +58,25 @@ settings = [{ name = "pfc", simulate = { pfc = "on" } }, { name = "ecn", simulat
 
 def test_simulate_makes_a_switch_setting_one_of_the_simulator():
     made = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n" + SIMULATED)
-    assert run_plan.axes_without_options(made) == [] and len(run_plan.simulated_points(made)[0]) == len(made.points) == 12
+    assert run_plan.axes_without_options(made) == []
+    assert len(run_plan.simulated_points(made)[0]) == len(made.points) == 12
     first, last = made.settings[0], made.settings[-1]
     assert first.simulate == (("pfc", "on"),) and last.simulate == (("ecn", "on"), ("pfc", "off"))
     assert first.options == (("rate", "1Gb/s"), ("policy", "balanced"))  # of the measurement
     world = (("pfc", "headroom"), ("rate", "2Gb/s"))
-    assert dry_runs.in_world(last, world, True) == (("policy", "token"), ("rate", "2Gb/s"), ("ecn", "on"), ("pfc", "off"))
+    assert dry_runs.in_world(last, world, True) == (("policy", "token"), ("rate", "2Gb/s"), ("ecn", "on"),
+                                                    ("pfc", "off"))
     assert dry_runs.in_world(last, world, False) == (("policy", "token"), *world)
     assert run_plan.from_record(json.loads(json.dumps(run_plan.as_record(made)))).settings[-1].simulate == last.simulate
     # It makes no other campaign of what was measured.
-    without = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n[switch]\nsettings = [\"pfc\", \"ecn\"]\n")
+    without = plan("[run]\nrate = \"1Gb/s\"\n[axes]\npolicy = [\"balanced\", \"token\"]\n[switch]\n"
+                   "settings = [\"pfc\", \"ecn\"]\n")
     assert run_plan.difference(without, made) is None and run_plan.axes_without_options(without) == ["switch"]
 
 
 @pytest.mark.parametrize("settings, words", [
-    ('["none", { name = "pfc", simulate = { pfc = "on" } }]', "switch.settings: 'none' has no simulate, and others have one"),
+    ('["none", { name = "pfc", simulate = { pfc = "on" } }]',
+     "switch.settings: 'none' has no simulate, and others have one"),
     ('[{ name = "pfc", simulate = "pfc" }]', "switch.settings.simulate: 'pfc' is not a table"),
     ('[{ name = "pfc", simulate = { out = "x" } }]', "weir-sweep sets --out itself"),
     ('[{ name = "pfc", simulate = { seed = 3 } }]', "switch sets seed"),
@@ -88,7 +93,8 @@ def test_an_axis_takes_the_place_of_what_all_runs_have():
                                                              (("scenario", "quickstart"), ("slots", "5"))]
 
 
-@pytest.mark.parametrize("text", [AXES, AXES + SWITCH, SWITCH, AXES + SWITCH.replace("on-change", "hold = 2\non-change"), ""])
+@pytest.mark.parametrize("text",
+                         [AXES, AXES + SWITCH, SWITCH, AXES + SWITCH.replace("on-change", "hold = 2\non-change"), ""])
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_every_repetition_has_every_setting_once(text, seed):
     made = plan(f"repetitions = 6\nseed = {seed}\n" + text)
@@ -121,7 +127,8 @@ def test_switch_settings_mirror_each_other(hold):
     changes = sum(1 for one, other in itertools.pairwise(switches(made)) if one != other)
     assert changes == 3 * 4  # none between blocks
     # An even drift weighs on all switch settings alike.
-    means = {switch: statistics.fmean(position for position, other in enumerate(switches(made)[:2 * size]) if other == switch)
+    means = {switch: statistics.fmean(position for position, other in enumerate(switches(made)[:2 * size])
+                                      if other == switch)
              for switch in stays[0]}
     assert max(means.values()) - min(means.values()) < 1e-9
 
@@ -136,7 +143,8 @@ def test_more_repetitions_change_nothing_that_was_planned():
 
 def test_what_cannot_go_on_is_named():
     made = plan("[run]\nrate = \"1Gb/s\"\n" + AXES)
-    for text, part in (("[run]\nrate = \"2Gb/s\"\n" + AXES, "rate of policy=balanced layout=small was 1Gb/s and is 2Gb/s"),
+    for text, part in (("[run]\nrate = \"2Gb/s\"\n" + AXES,
+                        "rate of policy=balanced layout=small was 1Gb/s and is 2Gb/s"),
                        ("seed = 9\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its seed was 1 and is 9"),
                        ("name = \"b\"\n[run]\nrate = \"1Gb/s\"\n" + AXES, "its name was some and is b"),
                        ("[run]\nrate = \"1Gb/s\"\n", "its settings changed: without policy=balanced")):
@@ -187,7 +195,8 @@ def test_the_simulator_knows_no_switch():
     ("[axes]\nswitch = [\"a\"]", "axes.switch: switch settings are in the table [switch]"),
     ("[axes]\nseed = [1, 2]", "axes: seed sets seed; each repetition has a seed of its own"),
     ("[axes]\nslots = [1]\nlayout = [{ name = \"a\", slots = 2 }]", "axes: slots and layout both set slots"),
-    ("[axes]\n\"--policy\" = [\"token\"]", "is not the name of an option; write it without the dashes in front: policy"),
+    ("[axes]\n\"--policy\" = [\"token\"]",
+     "is not the name of an option; write it without the dashes in front: policy"),
     ("[run]\nout = \"here\"", "run.out: weir-sweep sets --out itself"),
     ("[run]\nrate = true", "run.rate: true is not a value of an option"),
     ("[run]\nseed = \"x\"", "run.seed: x is not one whole number"),
@@ -214,7 +223,8 @@ def test_refusals_name_the_key(text, part):
 
 
 def test_parts_of_a_job():
-    sweep = parse("[slurm]\naccount = \"daq\"\noptions = \"--exclusive --mem=0\"\n[slurm.scheduler]\npartition = \"ctl\"\n"
+    sweep = parse("[slurm]\naccount = \"daq\"\noptions = \"--exclusive --mem=0\"\n[slurm.scheduler]\n"
+                  "partition = \"ctl\"\n"
                   "[slurm.producers]\npartition = \"eb\"\nranks-per-node = 2\n[slurm.consumers]\n")
     assert [name for name, _ in sweep.slurm.parts] == ["scheduler", "producers", "consumers"]
     assert sweep.slurm.sbatch == ("--account=daq", "--exclusive", "--mem=0")
@@ -224,8 +234,10 @@ def test_parts_of_a_job():
 
 @pytest.mark.parametrize("text, message", [
     ('[switch]\nsettings = ["a"]\non-change = "./set-switch"', "switch.on-change: there is no file './set-switch' in "),
-    ('[switch]\nsettings = ["a"]\non-change = "sh ./set-switch --fast"', "switch.on-change: there is no file './set-switch' in "),
-    ('[switch]\nsettings = ["a"]\non-change = "set-no-switch"', "switch.on-change: there is no command 'set-no-switch'"),
+    ('[switch]\nsettings = ["a"]\non-change = "sh ./set-switch --fast"',
+     "switch.on-change: there is no file './set-switch' in "),
+    ('[switch]\nsettings = ["a"]\non-change = "set-no-switch"',
+     "switch.on-change: there is no command 'set-no-switch'"),
     ('[switch]\nsettings = ["a"]\nread = "./plain"', "switch.read: './plain' may not be executed (chmod +x)"),
     ('[local]\nlauncher = ["sh", "--hostfile", "no-hosts"]', "local.launcher: there is no file 'no-hosts' in "),
     ('[local]\nlauncher = ["sh", "--hostfile=/no/hosts"]', "local.launcher: there is no file '/no/hosts'")])
@@ -235,9 +247,11 @@ def test_commands_and_files_that_are_not_there_are_refused_before_any_run(tmp_pa
         dry_runs.refuse_missing_files(parse_sweep(tmp_path / "some.toml", AXES + text))
 
 
-@pytest.mark.parametrize("command", ["true", "test 1 = 1 &&", "$HOME/set", "X=1 ./set", "sh -c 'exit 0'", "'", "(cd /; true)"])
+@pytest.mark.parametrize("command",
+                         ["true", "test 1 = 1 &&", "$HOME/set", "X=1 ./set", "sh -c 'exit 0'", "'", "(cd /; true)"])
 def test_what_only_a_shell_can_tell_is_left_to_it(tmp_path, command):
-    text = f'[switch]\nsettings = ["a"]\non-change = {json.dumps(command)}\n[local]\nlauncher = ["sh", "--hostfile", "some.toml"]'
+    text = (f'[switch]\nsettings = ["a"]\non-change = {json.dumps(command)}\n[local]\n'
+            'launcher = ["sh", "--hostfile", "some.toml"]')
     (tmp_path / "some.toml").write_text("")
     dry_runs.refuse_missing_files(parse_sweep(tmp_path / "some.toml", AXES + text))
 

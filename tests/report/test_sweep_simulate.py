@@ -1,20 +1,17 @@
 """Simulated campaigns with several processes, and as SLURM arrays. The real SLURM: tests/slurm/sweep.py."""
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from conftest import ROOT
-from weir_report.sweep import simulate as sweep_simulate
-from weir_report.sweep.dry_runs import Forecast
+from conftest import call, script, start, until
+from weir_compare.sweep import simulate as sweep_simulate
+from weir_compare.sweep.dry_runs import Forecast
 
 SWEEP = """
 repetitions = 3
@@ -51,50 +48,50 @@ OPTIONS_OF_FIND = "--rate 9Gb/s --producers 2 --consumers 2 --duration 2s --warm
 def sweep(weir, tmp_path):
     """sweep(words...): what weir-sweep prints; sweep.start(words...): the process."""
     (tmp_path / "some.toml").write_text(SWEEP)
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-    environment = {**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"WEIR": weir}
 
-    def start(*words):
-        return subprocess.Popen([sys.executable, "-m", "weir_report.sweep_command", words[0], str(tmp_path / "some.toml"), *words[1:]],
-                                env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    def sweep(command, *words, expect=0):
+        return call("weir-sweep", command, tmp_path / "some.toml", *words, expect=expect, **environment)
+    sweep.start = lambda command, *words: start("weir-sweep", command, tmp_path / "some.toml", *words, **environment)
 
-    def call(*words, expect=0):
-        process = start(*words)
-        said = process.communicate(timeout=120)[0]
-        assert process.returncode == expect, said
-        return said
-    call.start, call.directory, call.environment = start, tmp_path, environment
-    return call
+    def instead(cases):
+        """Has a program run that does this before weir, by its arguments: branches of a `case`. Gives weir."""
+        environment["WEIR"] = str(script(tmp_path / "other", f'case "$*" in {cases};; esac\nexec {weir} "$@"'))
+        return weir
+    sweep.directory, sweep.environment, sweep.instead = tmp_path, environment, instead
+    return sweep
 
 
 def claims(directory):
-    return sorted(path.name for path in (directory / "simulation/claims").glob("*.json") if not path.name.endswith(".end.json"))
+    return sorted(path.name for path in (directory / "simulation/claims").glob("*.json")
+                  if not path.name.endswith(".end.json"))
 
 
 def test_processes_share_the_runs_and_change_nothing(sweep):
     # Runs that are long enough for the other processes to begin, however busy the machine.
-    slow = sweep.directory / "slow"
-    slow.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *) sleep 1.5;; esac\nexec {sweep.environment['WEIR']} \"$@\"\n")
-    slow.chmod(0o755)
-    weir, sweep.environment["WEIR"] = sweep.environment["WEIR"], str(slow)
+    weir = sweep.instead("*--dry-run*) ;; *) sleep 1.5")
     said = sweep("submit", "--simulate", "--jobs", "3")
     assert all(f"000{number}  repetition" in said for number in range(1, 7))
     some = sweep.directory / "some"
     assert claims(some) == [f"000{number}-1.json" for number in range(1, 7)]  # each once
-    holders = {json.loads(path.read_text())["holder"]["pid"] for path in (some / "simulation/claims").glob("????-1.json")}
+    holders = {json.loads(path.read_text())["holder"]["pid"]
+               for path in (some / "simulation/claims").glob("????-1.json")}
     assert len(holders) >= 2
     sweep.environment["WEIR"] = weir
     sweep("submit", "--simulate", "--jobs", "1", "--out", str(sweep.directory / "alone"))
     for run in (some / "simulation/runs").iterdir():
         for file in (run / "ranks").iterdir():
-            assert file.read_bytes() == (sweep.directory / "alone/simulation/runs" / run.name / "ranks" / file.name).read_bytes()
+            assert file.read_bytes() == (
+                sweep.directory / "alone/simulation/runs" / run.name / "ranks" / file.name).read_bytes()
     assert "nothing to do: all runs are complete" in sweep("submit", "--simulate")
 
 
 def test_settings_that_are_one_simulation_are_said_so(sweep):
     said = "switch=one, switch=same are the same simulation (equal options): they do not differ"
     switch = """[switch]
-settings = [{ name = "one", simulate = {} }, { name = "same", simulate = {} }, { name = "late", simulate = { latency = "1ms" } }]
+settings = [
+  { name = "one", simulate = {} }, { name = "same", simulate = {} }, { name = "late", simulate = { latency = "1ms" } },
+]
 on-change = "true"
 """
     (sweep.directory / "some.toml").write_text(SWEEP.split("[axes]")[0] + switch)
@@ -106,17 +103,10 @@ on-change = "true"
 
 
 def test_a_signal_ends_all_and_the_next_call_continues(sweep):
-    slow = sweep.directory / "slow"
-    slow.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *) echo $$ >>{sweep.directory}/pids; sleep 31.5 & wait $!;; esac\n"
-                    f"exec {sweep.environment['WEIR']} \"$@\"\n")
-    slow.chmod(0o755)
-    weir, sweep.environment["WEIR"] = sweep.environment["WEIR"], str(slow)
-    process = sweep.start("submit", "--simulate", "--jobs", "2")
-    deadline = time.monotonic() + 30
     pids = sweep.directory / "pids"
-    while not pids.exists() or len(pids.read_text().split()) < 2:
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    weir = sweep.instead(f"*--dry-run*) ;; *) echo $$ >>{pids}; sleep 31.5 & wait $!")
+    process = sweep.start("submit", "--simulate", "--jobs", "2")
+    until(lambda: pids.exists() and len(pids.read_text().split()) >= 2, process)
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=30)[0]
     assert process.returncode == 143, said
@@ -128,11 +118,7 @@ def test_a_signal_ends_all_and_the_next_call_continues(sweep):
 
 
 def test_a_run_that_fails_fails_the_campaign(sweep):
-    broken = sweep.directory / "broken"
-    broken.write_text(f"#!/bin/sh\ncase \"$*\" in *--dry-run*) ;; *policy=token*) echo 'weir simulate: no' >&2; exit 1;; esac\n"
-                      f"exec {sweep.environment['WEIR']} \"$@\"\n")
-    broken.chmod(0o755)
-    sweep.environment["WEIR"] = str(broken)
+    sweep.instead("*--dry-run*) ;; *policy=token*) echo 'weir simulate: no' >&2; exit 1")
     assert "failed: weir simulate: no" in sweep("submit", "--simulate", "--jobs", "2", expect=1)
     assert "3 complete, 3 failed" in sweep("status", expect=1)
 
@@ -152,9 +138,10 @@ def test_a_search_with_several_processes_finds_the_same(sweep):
 
 def prepared(memory_bytes=1e9, cpu_s=60.0, points=8, sbatch=(), time_s=None):
     forecast = Forecast({}, 2, 2, 1.0, 1.0, (), memory_bytes, cpu_s)
-    return SimpleNamespace(forecasts=(forecast,), points=tuple(SimpleNamespace(setting=0) for _ in range(points)), searched=(),
-                           plan=SimpleNamespace(find=None),
-                           sweep=SimpleNamespace(path=Path("/x/some.toml"), slurm=SimpleNamespace(sbatch=sbatch, time_s=time_s)))
+    return SimpleNamespace(
+        forecasts=(forecast,), points=tuple(SimpleNamespace(setting=0) for _ in range(points)), searched=(),
+        plan=SimpleNamespace(find=None),
+        sweep=SimpleNamespace(path=Path("/x/some.toml"), slurm=SimpleNamespace(sbatch=sbatch, time_s=time_s)))
 
 
 def test_as_many_as_there_are_cores_runs_and_room(monkeypatch):
@@ -170,11 +157,13 @@ def test_the_time_of_a_search_is_told_before_from_its_packets(sweep):
     file = sweep.directory / "some.toml"
     file.write_text(FIND.replace("[axes]", 'network = "packet"\n[axes]'))
     plan = json.loads(sweep("plan", "--simulate", "--json"))
-    each = json.loads(subprocess.run([sweep.environment["WEIR"], "simulate", *OPTIONS_OF_FIND, "--network", "packet", "--dry-run", "--json"],
+    each = json.loads(subprocess.run([sweep.environment["WEIR"], "simulate", *OPTIONS_OF_FIND, "--network", "packet",
+                                      "--dry-run", "--json"],
                                      capture_output=True, text=True, check=True).stdout)["packets"]["cpu_seconds"]
     # Rates are from 8 to 11 Gb/s, and the file's is 9.
     assert plan["runs"] * each * 8 / 9 < plan["expected_cpu_s"] < plan["runs"] * each * 11 / 9
-    assert "of one core" in sweep("plan", "--simulate") and "(from the number of packets); at most" in sweep("plan", "--simulate")
+    assert "of one core" in sweep("plan", "--simulate")
+    assert "(from the number of packets); at most" in sweep("plan", "--simulate")
 
 
 def test_a_plan_at_one_rate_tells_what_the_capacity_would_take(sweep):
@@ -191,13 +180,14 @@ def test_a_plan_at_one_rate_tells_what_the_capacity_would_take(sweep):
 
 def test_an_array_wants_one_core_whatever_the_runs_want():
     words = sweep_simulate.array_command(
-        prepared(sbatch=("--account=daq", "--partition=bench", "--exclusive", "--mem=0", "--gres=x")), 8, 1, "name", "out", "script")
-    assert words[-1] == "script" and {"--account=daq", "--partition=bench", "--cpus-per-task=1", "--array=1-8"} <= set(words)
+        prepared(sbatch=("--account=daq", "--partition=bench", "--exclusive", "--mem=0", "--gres=x")), 8, 1, "name",
+        "out")
+    assert {"--account=daq", "--partition=bench", "--cpus-per-task=1", "--array=1-8"} <= set(words)
     assert not {"--exclusive", "--mem=0", "--gres=x"} & set(words) and "--mem=1100M" in words
     assert "--time=13" in words  # 3 x 60 s + 10 min
-    words = sweep_simulate.array_command(prepared(cpu_s=None), 8, 1, "name", "out", "script")
+    words = sweep_simulate.array_command(prepared(cpu_s=None), 8, 1, "name", "out")
     assert not any(word.startswith("--time") for word in words)  # the partition's
-    assert "--time=90" in sweep_simulate.array_command(prepared(time_s=5400.0), 8, 1, "name", "out", "script")
+    assert "--time=90" in sweep_simulate.array_command(prepared(time_s=5400.0), 8, 1, "name", "out")
 
 
 @pytest.mark.parametrize("words, message", [

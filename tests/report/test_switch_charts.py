@@ -1,13 +1,15 @@
-"""Charts of switches: values of known rows, times without rows, runs without switches; and a fresh packet simulation."""
+"""Charts of switches: values of known rows, times without rows, runs without switches; and a fresh packet
+simulation."""
 
 import pytest
 
-from weir_report.compare import network_mechanisms
-from weir_report.figures import switch_charts
-from weir_report.runs.run import read_run
+from weir_compare.comparison import network_mechanisms
+from weir_runs.figures import switch_charts
+from weir_runs.reading.run import read_run
 
-HEADER = ("begin_s,covered_s,phase,port,peer,priority,sent_packets,sent_bytes,queue_peak_bytes,queue_mean_bytes,marked_packets,"
-          "dropped_packets,dropped_bytes,pauses_sent,pausing_s,pauses_received,paused_s,pool_peak_bytes\n")
+HEADER = (
+    "begin_s,covered_s,phase,port,peer,priority,sent_packets,sent_bytes,queue_peak_bytes,queue_mean_bytes,"
+    "marked_packets,dropped_packets,dropped_bytes,pauses_sent,pausing_s,pauses_received,paused_s,pool_peak_bytes\n")
 ROWS = ("0.0,0.5,measure,0,producer-0,3,1,100,10,1,0,0,0,4,0.25,0,0,5000\n"
         "0.0,0.5,measure,1,consumer-0,0,1,1000000,300,100,0,0,0,0,0,0,0,5000\n"
         "0.0,0.5,measure,1,consumer-0,3,1,1000000,4000,2000,7,3,12,0,0,0,0,5000\n"

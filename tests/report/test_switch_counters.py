@@ -2,27 +2,26 @@
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, RUNS
-from weir_report.basics.errors import ReportError
-from weir_report.runs import metrics, switch_counters, switch_reading
-from weir_report.runs.run import read_run
-from weir_report.sweep import switch_reader
+from conftest import RUNS, call, script, start, until
+from weir_compare.sweep import switch_reader
+from weir_runs.basics.child import Stop
+from weir_runs.basics.errors import ReportError
+from weir_runs.reading import metrics, switch_counters, switch_reading
+from weir_runs.reading.run import read_run
 
 
 # --- What is printed.
 
 
 def test_lines_and_json_are_the_same():
-    lines = "# taken at noon\n\nEthernet0 3 pauses_sent 12\nEthernet0 - dropped_packets 0\nEthernet4 - pausing_s 0.5\nEthernet4 3 x -\n"
+    lines = ("# taken at noon\n\nEthernet0 3 pauses_sent 12\nEthernet0 - dropped_packets 0\nEthernet4 - pausing_s 0.5\n"
+             "Ethernet4 3 x -\n")
     entries = [{"port": "Ethernet0", "priority": 3, "name": "pauses_sent", "value": 12},
                {"port": "Ethernet0", "priority": None, "name": "dropped_packets", "value": 0},
                {"port": "Ethernet4", "name": "pausing_s", "value": 0.5},
@@ -64,20 +63,10 @@ def test_what_is_wrong_is_quoted(text, words):
 # --- How it is called.
 
 
-class Never:
-    """The worker's signals: none."""
-
-    def __bool__(self):
-        return False
-
-    def while_running(self, _):
-        import contextlib
-        return contextlib.nullcontext()
-
-
 def reader(tmp_path, command, every_s=None, limit_s=5.0, said=None):
-    return switch_reader.SwitchReader({"command": command, "every_s": every_s, "limit_s": limit_s}, tmp_path / "collected",
-                                      tmp_path, {"WEIR_SWITCH": "pfc"}, Never(), lambda words, **_: None if said is None else said.append(words))
+    return switch_reader.SwitchReader({"command": command, "every_s": every_s, "limit_s": limit_s},
+                                      tmp_path / "collected", tmp_path, {"WEIR_SWITCH": "pfc"}, Stop(),
+                                      lambda words, **_: None if said is None else said.append(words))
 
 
 def readings(run):
@@ -95,13 +84,12 @@ def counters_of(tmp_path, run):
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path):
     begun = time.monotonic()
     # `sleep` outlives its shell and would keep the pipe open.
-    counters, _, problem = switch_reader.read_once("trap '' TERM; sleep 61.25 & echo $! >pid; sleep 61.25", tmp_path, {}, 0.3)
+    counters, _, problem = switch_reader.read_once("trap '' TERM; sleep 61.25 & echo $! >pid; sleep 61.25", tmp_path,
+                                                   {}, 0.3)
     assert counters is None and problem == "its command did not end within 0.3 s" and time.monotonic() - begun < 5
     child = int((tmp_path / "pid").read_text())
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{child}").exists() and "Z" not in Path(f"/proc/{child}/stat").read_text().rpartition(")")[2][:3]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not Path(f"/proc/{child}").exists()
+          or "Z" in Path(f"/proc/{child}/stat").read_text().rpartition(")")[2][:3], limit_s=5)
 
 
 def test_what_fails_has_a_reason(tmp_path):
@@ -119,8 +107,9 @@ def test_what_fails_has_a_reason(tmp_path):
 
 def test_before_during_and_after(tmp_path):
     (tmp_path / "count").write_text("5")
-    made = reader(tmp_path, 'n=$(cat count); echo $((n + 2)) >count; echo "p1 3 pauses_sent $n"; echo "p1 - queue_now_bytes $n"; '
-                            'echo "# $WEIR_SWITCH $WEIR_SWITCH_READ"', every_s=0.05)
+    made = reader(tmp_path,
+                  'n=$(cat count); echo $((n + 2)) >count; echo "p1 3 pauses_sent $n"; echo "p1 - queue_now_bytes $n"; '
+                  'echo "# $WEIR_SWITCH $WEIR_SWITCH_READ"', every_s=0.05)
     made.before()
     deadline = time.monotonic() + 20
     while len(made._readings) < 4:
@@ -139,7 +128,8 @@ def test_before_during_and_after(tmp_path):
     assert {reading["when"] for reading in kept[1:-1]} == {"during"} and not any(reading["problem"] for reading in kept)
     assert (run / "switch" / kept[0]["raw"]).read_text() == "p1 3 pauses_sent 5\np1 - queue_now_bytes 5\n# pfc before\n"
     rows = list(csv.DictReader((run / "switch/read.csv").open()))
-    assert rows[0] == {"time": kept[0]["time"], "when": "before", "port": "p1", "priority": "3", "name": "pauses_sent", "value": "5"}
+    assert rows[0] == {"time": kept[0]["time"], "when": "before", "port": "p1", "priority": "3", "name": "pauses_sent",
+                       "value": "5"}
     assert len(rows) == 2 * len(kept)
     last = float(rows[-1]["value"])
     assert counters_of(tmp_path, run).sums == {"pauses_sent": last - 5, "queue_now_bytes": last}
@@ -147,7 +137,8 @@ def test_before_during_and_after(tmp_path):
 
 def test_a_reading_that_fails_is_missing_and_the_run_goes_on(tmp_path):
     said = []
-    made = reader(tmp_path, 'test $WEIR_SWITCH_READ = before || { echo "p1 3 pauses_sent 9"; exit 0; }; sleep 30', limit_s=0.2, said=said)
+    made = reader(tmp_path, 'test $WEIR_SWITCH_READ = before || { echo "p1 3 pauses_sent 9"; exit 0; }; sleep 30',
+                  limit_s=0.2, said=said)
     made.before()
     made.after()
     (tmp_path / "run").mkdir()
@@ -173,7 +164,8 @@ def run_with(tmp_path, *rows, problem=None):
     whens = list(dict.fromkeys(row[0] for row in rows))
     (target / "switch/read.json").write_text(json.dumps({
         "schema": switch_reader.SCHEMA, "command": "x", "every_s": None, "limit_s": 10,
-        "readings": [{"when": when, "time": f"2026-01-01T00:00:{10 * number:02}.000Z", "seconds": 0.1, "counters": 1, "problem": problem, "raw": None}
+        "readings": [{"when": when, "time": f"2026-01-01T00:00:{10 * number:02}.000Z", "seconds": 0.1, "counters": 1,
+                      "problem": problem, "raw": None}
                      for number, when in enumerate(whens)]}))
     return read_run(target)
 
@@ -186,53 +178,63 @@ def test_differences_by_port_and_in_all(tmp_path):
     counters = switch_counters.of_run(run)
     assert [(change.key, change.value) for change in counters.changes] == [
         (("p1", 3, "pauses_sent"), 50), (("p2", 3, "pauses_sent"), 0), (("p1", None, "marked_packets"), 10)]
-    assert counters.sums == switch_counters.sums(run) == {"pauses_sent": 50, "marked_packets": 10} and counters.problems == ()
+    assert counters.sums == switch_counters.sums(run) == {"pauses_sent": 50, "marked_packets": 10}
+    assert counters.problems == ()
     assert switch_counters.lines(counters) == [("pauses sent by ports", "50", "p1 priority 3: 50"),
                                                ("packets marked (ECN)", "10", "p1: 10")]
 
 
 def test_the_page_and_the_terminal_show_them(tmp_path, no_pictures, capsys):
-    from weir_report import report_command
-    run = run_with(tmp_path, *((when, f"swp{port}", 3, name, value * factor) for when, factor in (("before", 1), ("during", 2), ("after", 3))
-                               for port in (1, 2) for name, value in (("pauses_sent", 1000 * port), ("dropped_packets", 0), ("sent_packets", 5))),
+    from weir_runs import report_command
+    run = run_with(tmp_path, *((when, f"swp{port}", 3, name, value * factor)
+                               for when, factor in (("before", 1), ("during", 2), ("after", 3))
+                               for port in (1, 2) for name, value in (("pauses_sent", 1000 * port),
+                                                                      ("dropped_packets", 0), ("sent_packets", 5))),
                    ("before", "swp1", 3, "marked_packets", 7), ("after", "swp1", 3, "marked_packets", 5))
     assert report_command.main([str(run.directory), "--figures", "none"]) == 0
     said = capsys.readouterr().out
     assert "  switch: pauses sent by ports 6000; packets marked (ECN) unknown\n" in said
-    assert "  marked_packets of swp1, priority 3: unknown, it went back from 7 to 5: it was reset, or wrapped.\n" in said
+    assert ("  marked_packets of swp1, priority 3: unknown, it went back from 7 to 5: it was reset, or wrapped.\n"
+            in said)
     page = (run.directory / "report.html").read_text()
     assert "<h2>What the switch counted</h2>" in page and "with its warm-up (1 more reading in between), by: x." in page
-    assert "<td>pauses sent by ports</td><td class=\"n\">6000</td><td>swp2 priority 3: 4000, swp1 priority 3: 2000</td>" in page
+    assert ("<td>pauses sent by ports</td><td class=\"n\">6000</td><td>swp2 priority 3: 4000 and swp1 priority "
+            "3: 2000</td>" in page)
     assert "<td>packets dropped</td><td class=\"n\">0</td><td>-</td>" in page
     assert "<td>packets marked (ECN)</td><td class=\"n\">unknown</td><td>it went back from 7 to 5" in page
     report_command.main([str(RUNS / "measured"), "--figures", "none", "--out", str(tmp_path / "other.html")])
-    assert "  switch:" not in capsys.readouterr().out and "What the switch counted" not in (tmp_path / "other.html").read_text()
+    assert "  switch:" not in capsys.readouterr().out
+    assert "What the switch counted" not in (tmp_path / "other.html").read_text()
 
 
 def test_they_explain_a_setting(tmp_path):
-    from weir_report.compare import answer_why
-    from weir_report.compare.run_groups import Group
+    from weir_compare.comparison import answer_why
+    from weir_compare.comparison.run_groups import Group
     run = run_with(tmp_path, *((when, "p1", 3, name, value * factor) for when, factor in (("before", 1), ("after", 2))
-                               for name, value in (("pauses_sent", 70), ("marked_packets", 25), ("sent_packets", 1000), ("paused_s", 0.5))),
+                               for name, value in (("pauses_sent", 70), ("marked_packets", 25), ("sent_packets", 1000),
+                                                   ("paused_s", 0.5))),
                    ("before", "p1", 3, "dropped_packets", 9), ("after", "p1", 3, "dropped_packets", 1))
     why = answer_why.why(Group("pfc", [run]), "pfc")
-    shown = {counter.title: counter.text for counter in why.counters if counter.name.startswith("switch_") and counter.value}
+    shown = {counter.title: counter.text for counter in why.counters if counter.name.startswith("switch_")
+             and counter.value}
     assert shown == {"packets marked by the switch": "2.5 % of packets", "pauses sent by ports (switch)": "70 frames",
                      "time for which ports were stopped (switch)": "5 % of the time"}
     # Reset in between: missing, and not 0.
     assert "packets dropped by the switch" in why.missing
     unread = answer_why.why(Group("other", [read_run(RUNS / "measured")]), "other")
-    assert "pauses sent by ports (switch)" in unread.missing and not any(counter.name.startswith("switch_") for counter in unread.shown)
+    assert "pauses sent by ports (switch)" in unread.missing
+    assert not any(counter.name.startswith("switch_") for counter in unread.shown)
 
 
 def test_readings_during_a_run_are_drawn(tmp_path):
-    from weir_report.figures import switch_reading_charts
+    from weir_runs.figures import switch_reading_charts
     run = run_with(tmp_path, ("before", "p1", 3, "pauses_sent", 0))
     # Second 0 of this run began at 12:35:19.36 UTC.
     rows = [f"2026-11-21T12:35:{second}.360Z,{when},{port},3,{name},{value}"
-            for second, when, p1, p2, queue in ((15, "before", 100, 7, 0), (20, "during", 150, 7, 9000), (22, "during", 160, 307, 4000),
-                                                (25, "after", 20, 337, 0))
-            for port, name, value in (("p1", "pauses_sent", p1), ("p2", "pauses_sent", p2), ("p1", "queue_now_bytes", queue), ("p1", "still", 5))]
+            for second, when, p1, p2, queue in ((15, "before", 100, 7, 0), (20, "during", 150, 7, 9000),
+                                                (22, "during", 160, 307, 4000), (25, "after", 20, 337, 0))
+            for port, name, value in (("p1", "pauses_sent", p1), ("p2", "pauses_sent", p2),
+                                      ("p1", "queue_now_bytes", queue), ("p1", "still", 5))]
     (run.directory / "switch/read.csv").write_text("\n".join([",".join(switch_reader.COLUMNS), *rows]) + "\n")
     chart = switch_reading_charts.readings(run)
     pauses, queue = chart.panels
@@ -245,28 +247,31 @@ def test_readings_during_a_run_are_drawn(tmp_path):
 
 
 def test_a_comparison_says_what_is_missing(tmp_path):
-    run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1), problem="its command did not end within 10 s")
+    run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1),
+                   problem="its command did not end within 10 s")
     other = read_run(RUNS / "measured")
     assert switch_counters.missing([other]) is None
-    assert switch_counters.missing([other, run]) == ("The switch's counters are incomplete in 1 of 2 runs (first in run: The switch was not "
-                                                     "read before the run: its command did not end within 10 s).")
+    assert switch_counters.missing([other, run]) == (
+        "The switch's counters are incomplete in 1 of 2 runs (first in run: The switch was not read before the run: "
+        "its command did not end within 10 s).")
 
 
 def test_a_counter_that_went_back_is_unknown_also_if_it_is_higher_in_the_end(tmp_path):
     counters = switch_counters.of_run(run_with(
         tmp_path, ("before", "p1", 3, "a", 100), ("before", "p1", 3, "b", 100), ("before", "p2", 3, "a", 1),
-        ("during", "p1", 3, "a", 20), ("after", "p1", 3, "a", 150), ("after", "p1", 3, "b", 99), ("after", "p2", 3, "a", 2)))
+        ("during", "p1", 3, "a", 20), ("after", "p1", 3, "a", 150), ("after", "p1", 3, "b", 99),
+        ("after", "p2", 3, "a", 2)))
     assert counters.sums == {"a": None, "b": None}
     assert [change.value for change in counters.changes] == [None, None, 1]
-    assert counters.problems == ("a of p1, priority 3 and 1 other counter: unknown, it went back from 100 to 20: it was reset, "
-                                 "or wrapped.",)
+    assert counters.problems == (
+        "a of p1, priority 3 and b of p1, priority 3: unknown, it went back from 100 to 20: it was reset, or wrapped.",)
 
 
 def test_missing_is_not_zero(tmp_path):
     counters = switch_counters.of_run(run_with(
-        tmp_path, ("before", "p1", 3, "only_before", 1), ("before", "p1", 3, "none", ""), ("before", "p1", 3, "some", 4),
-        ("before", "p2", 3, "some", ""), ("after", "p1", 3, "only_after", 5), ("after", "p1", 3, "none", ""),
-        ("after", "p1", 3, "some", 6), ("after", "p2", 3, "some", "")))
+        tmp_path, ("before", "p1", 3, "only_before", 1), ("before", "p1", 3, "none", ""),
+        ("before", "p1", 3, "some", 4), ("before", "p2", 3, "some", ""), ("after", "p1", 3, "only_after", 5),
+        ("after", "p1", 3, "none", ""), ("after", "p1", 3, "some", 6), ("after", "p2", 3, "some", "")))
     # A port that does not count is no part of the sum; a reading that is missing makes it unknown.
     assert counters.sums == {"only_before": None, "none": None, "some": 2, "only_after": None}
 
@@ -278,24 +283,27 @@ def test_a_port_and_its_priorities_are_not_added(tmp_path):
     assert counters.sums == {"pauses_sent": 15}
 
 
-@pytest.mark.parametrize("before, during, after, value", [(0, 5, 3, 5), (10, 20, 15, 20), (10, 10, 10, None), (10, 2, 4, None),
-                                                         (0, 0, 0, 0)])
+@pytest.mark.parametrize("before, during, after, value",
+                         [(0, 5, 3, 5), (10, 20, 15, 20), (10, 10, 10, None), (10, 2, 4, None), (0, 0, 0, 0)])
 def test_peaks_are_those_of_the_run(tmp_path, before, during, after, value):
     counters = switch_counters.of_run(run_with(
         tmp_path, *((when, "p1", 3, "queue_peak_bytes", number) for when, number in
                     (("before", before), ("during", during), ("after", after)))))
-    assert counters.changes[0].value == value and (value is not None or "as high before the run" in counters.changes[0].why)
+    assert counters.changes[0].value == value
+    assert (value is not None or "as high before the run" in counters.changes[0].why)
 
 
-@pytest.mark.parametrize("content", ["", "time,when\n", "time,when,port,priority,name,value\nx\n",
-                                     "time,when,port,priority,name,value\nt,before,p,three,a,1\n",
-                                     "time,when,port,priority,name,value\nt,before,p,3,a,much\n",
-                                     *(f"time,when,port,priority,name,value\n2026-01-01T00:00:00Z,before,p,{words}\n"
-                                       for words in ("three,a,1", "3,a,much", "3,a,nan", "3,a,-1", f"3,a,{'9' * 400}"))])
+@pytest.mark.parametrize("content",
+                         ["", "time,when\n", "time,when,port,priority,name,value\nx\n",
+                          "time,when,port,priority,name,value\nt,before,p,three,a,1\n",
+                          "time,when,port,priority,name,value\nt,before,p,3,a,much\n",
+                          *(f"time,when,port,priority,name,value\n2026-01-01T00:00:00Z,before,p,{words}\n"
+                            for words in ("three,a,1", "3,a,much", "3,a,nan", "3,a,-1", f"3,a,{'9' * 400}"))])
 def test_damaged_readings_are_refused(tmp_path, content):
     run = run_with(tmp_path, ("before", "p1", 3, "a", 1), ("after", "p1", 3, "a", 1))
     (run.directory / "switch/read.csv").write_text(content)
-    for read in (switch_counters.of_run, switch_counters.series, lambda run: metrics.families(run.directory, history=False)):
+    for read in (switch_counters.of_run, switch_counters.series,
+                 lambda run: metrics.families(run.directory, history=False)):
         with pytest.raises(ReportError, match=r"read\.csv, line [12]: .*damaged"):
             read(run)
     (run.directory / "switch/read.json").write_text("{}")
@@ -304,16 +312,19 @@ def test_damaged_readings_are_refused(tmp_path, content):
 
 
 def test_runs_without_readings_have_none():
-    assert switch_counters.of_run(read_run(RUNS / "measured")) is None and switch_counters.sums(read_run(RUNS / "measured")) == {}
+    assert switch_counters.of_run(read_run(RUNS / "measured")) is None
+    assert switch_counters.sums(read_run(RUNS / "measured")) == {}
 
 
 def test_simulated_switches_use_the_same_names(simulate):
-    run = read_run(simulate("--producers", "4", "--consumers", "4", "--rate", "2Gb/s", "--producer-link", "10Gb/s", "--consumer-link",
-                            "2.5Gb/s", "--duration", "1s", "--warmup", "0s", "--network", "packet", "--pfc", "on"))
+    run = read_run(simulate("--producers", "4", "--consumers", "4", "--rate", "2Gb/s", "--producer-link", "10Gb/s",
+                            "--consumer-link", "2.5Gb/s", "--duration", "1s", "--warmup", "0s", "--network", "packet",
+                            "--pfc", "on"))
     sums = switch_counters.sums(run)
     for name in ("sent_packets", "sent_bytes", "pauses_sent", "dropped_packets", "marked_packets"):
         assert sums[name] == run.record["switch"][name], name
-    assert sums["pauses_sent"] > 0 and sums["pausing_s"] > 0 and sums["pool_peak_bytes"] == run.record["switch"]["pool_peak_bytes"]
+    assert sums["pauses_sent"] > 0
+    assert sums["pausing_s"] > 0 and sums["pool_peak_bytes"] == run.record["switch"]["pool_peak_bytes"]
     for port in run.record["switch"]["ports"]:
         assert set(switch_counters.SIMULATED) - set(port) == {"pool_peak_bytes"}
     # Every name has words.
@@ -322,12 +333,11 @@ def test_simulated_switches_use_the_same_names(simulate):
 
 # --- In a campaign.
 
-LAUNCHER = """#!/bin/sh
+LAUNCHER = """
 weir=$3
 shift 4
 sleep "$(cat nap 2>/dev/null || echo 0)"
-exec $weir simulate "$@" --quiet
-"""
+exec $weir simulate "$@" --quiet"""
 SWEEP = """
 repetitions = 1
 [run]
@@ -348,23 +358,14 @@ on-change = "true"
 @pytest.fixture
 def sweep(weir, tmp_path):
     """sweep(more, words...): what weir-sweep prints with a sweep file that has `more` in [switch]."""
-    (tmp_path / "launcher").write_text(LAUNCHER)
-    (tmp_path / "launcher").chmod(0o755)
+    script(tmp_path / "launcher", LAUNCHER)
+    file = tmp_path / "some.toml"
 
-    def start(more, *words):
-        (tmp_path / "some.toml").write_text(SWEEP + more)
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-        return subprocess.Popen([sys.executable, "-m", "weir_report.sweep_command", words[0], str(tmp_path / "some.toml"), *words[1:]],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/",
-                                env={**clean, "WEIR": weir, "PYTHONPATH": str(ROOT / "src/report"), "PYTHONDONTWRITEBYTECODE": "1"})
-
-    def call(more, *words, expect=0):
-        process = start(more, *words)
-        said = process.communicate(timeout=60)[0]
-        assert process.returncode == expect, said
-        return said
-    call.directory, call.start = tmp_path, start
-    return call
+    def sweep(more, command, *words, expect=0):
+        file.write_text(SWEEP + more)
+        return call("weir-sweep", command, file, *words, expect=expect)
+    sweep.directory, sweep.file = tmp_path, file
+    return sweep
 
 
 def test_a_campaign_reads_the_switch_around_each_run(sweep):
@@ -391,11 +392,9 @@ def test_a_hanging_reader_leaves_the_campaign_complete(sweep):
 
 def test_a_signal_during_a_reading_ends_the_campaign_at_once(sweep):
     more = "read = 'touch reading; sleep 30'\n"
-    process = sweep.start(more, "submit", "--local")
-    deadline = time.monotonic() + 30
-    while not (sweep.directory / "reading").exists():
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.02)
+    sweep.file.write_text(SWEEP + more)
+    process = start("weir-sweep", "submit", sweep.file, "--local")
+    until((sweep.directory / "reading").exists, process)
     process.terminate()
     said = process.communicate(timeout=8)[0]
     assert process.returncode == 143, said
@@ -405,10 +404,12 @@ def test_a_signal_during_a_reading_ends_the_campaign_at_once(sweep):
 
 def test_a_trial_of_the_command(sweep):
     said = sweep("read = 'echo \"Ethernet0 3 pauses_sent 12\"; echo \"Ethernet0 - odd -\"'\n", "read")
-    assert said == "Ethernet0  3  pauses_sent                   12\nEthernet0  -  odd                           not counted\n\n" \
-                   "2 counters of 1 port; names without a known meaning: odd\n"
+    assert said == ("Ethernet0  3  pauses_sent                   12\n"
+                    "Ethernet0  -  odd                           not counted\n\n"
+                    "2 counters of 1 port; names without a known meaning: odd\n")
     assert "switch.read: line 1 is 'hello'" in sweep("read = \"echo hello\"\n", "read", expect=1)
-    assert "switch.read: it exited with 3: no route" in sweep("read = \"echo no route >&2; exit 3\"\n", "read", expect=1)
+    assert "switch.read: it exited with 3: no route" in sweep("read = \"echo no route >&2; exit 3\"\n", "read",
+                                                              expect=1)
     assert "no command reads the switch" in sweep("", "read", expect=2)
     assert not (sweep.directory / "some").exists()
 

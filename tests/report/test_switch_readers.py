@@ -1,4 +1,5 @@
-"""slurm/switch-readers: what switches print, as lines that weir-sweep reads. Where the formats are from: their README."""
+"""slurm/switch-readers: what switches print, as lines that weir-sweep reads. Where the formats are from: their
+README."""
 
 import argparse
 import importlib.machinery
@@ -11,33 +12,37 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, RUNS
-from weir_report.runs import switch_counters, switch_reading
-from weir_report.runs.run import read_run
-from weir_report.sweep import switch_reader
+from conftest import ROOT, RUNS, script
+from weir_compare.sweep import switch_reader
+from weir_runs.basics.child import Stop
+from weir_runs.reading import switch_counters, switch_reading
+from weir_runs.reading.run import read_run
 
 READERS = ROOT / "slurm/switch-readers"
 OUTPUT = Path(__file__).parent / "switch_output"
 
 
 def call(*words, expect=0, text=None):
-    done = subprocess.run([sys.executable, "-B", str(READERS / words[0]), *map(str, words[1:])], capture_output=True, text=True,
-                          timeout=30, check=False, input=text)
+    done = subprocess.run([sys.executable, "-B", str(READERS / words[0]), *map(str, words[1:])], capture_output=True,
+                          text=True, timeout=30, check=False, input=text)
     assert done.returncode == expect, done.stdout + done.stderr
     return done.stdout if expect == 0 else done.stderr
 
 
 def values(reader, file, *more):
     """{(port, priority, name): value} of one output; what the reader prints is what weir-sweep accepts."""
-    return {counter.key: counter.value for counter in switch_reading.parse(call(reader, "--from", OUTPUT / file, *more))}
+    return {counter.key: counter.value
+            for counter in switch_reading.parse(call(reader, "--from", OUTPUT / file, *more))}
 
 
 def test_sonic():
     found = values("sonic", "sonic-after.txt")
-    expected = {"pauses_received": 300, "pauses_sent": 3000, "paused_s": 4.5, "ingress_dropped_packets": 0, "sent_packets": 12000,
-                "sent_bytes": 12000000, "dropped_packets": 9, "dropped_bytes": 13500, "early_dropped_packets": None,
-                "marked_packets": 1500, "queue_peak_bytes": 120000, "ingress_peak_bytes": 27000, "headroom_peak_bytes": 2400}
-    assert {name: value for (port, priority, name), value in found.items() if (port, priority) == ("Ethernet0", 3)} == expected
+    expected = {"pauses_received": 300, "pauses_sent": 3000, "paused_s": 4.5, "ingress_dropped_packets": 0,
+                "sent_packets": 12000, "sent_bytes": 12000000, "dropped_packets": 9, "dropped_bytes": 13500,
+                "early_dropped_packets": None, "marked_packets": 1500, "queue_peak_bytes": 120000,
+                "ingress_peak_bytes": 27000, "headroom_peak_bytes": 2400}
+    assert ({name: value for (port, priority, name), value in found.items() if (port, priority) == ("Ethernet0", 3)}
+            == expected)
     assert found["Ethernet4", 3, "pauses_sent"] == 6000 and found["Ethernet4", 0, "ingress_dropped_packets"] == 21
     assert found["Ethernet4", 3, "ingress_peak_bytes"] is None  # N/A
     assert {priority for _, priority, _ in found} == set(range(8))
@@ -55,7 +60,8 @@ def test_junos():
     assert found["et-0/0/0", None, "pauses_sent"] == 0
     assert found["et-0/0/0", 0, "dropped_packets"] is None  # Not Available
     found = values("junos", "junos.json")
-    assert found["et-0/0/0", 3, "sent_packets"] == 14 and found["et-0/0/0", 3, "dropped_packets"] == 1 and len(found) == 8
+    assert found["et-0/0/0", 3, "sent_packets"] == 14
+    assert found["et-0/0/0", 3, "dropped_packets"] == 1 and len(found) == 8
 
 
 PFC = """
@@ -63,7 +69,7 @@ PFC = """
 ---------  ----------  ----------------------  ------------------------  -------------------------  ---------------------------
 Ethernet0        PFC3                      12                 {total}                  1,200,000         01/10/2008, 21:20:00
 Ethernet0        PFC4                     N/A                       N/A                        N/A                          N/A
-"""
+"""  # noqa: E501 (as a switch prints it)
 WATCHDOG = """
       QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP    TX LAST OK/DROP    RX LAST OK/DROP
 -----------  -----------  -------------------------  ------------  ------------  -----------------  -----------------
@@ -101,13 +107,15 @@ def read(reader, text):
 
 @pytest.mark.parametrize("unit, total", [("MS", "1,500"), ("US", "1,500,000")])
 def test_pause_times_are_in_the_unit_of_the_release(unit, total):
-    assert read("sonic", PFC.format(unit=unit, total=total)) == {("Ethernet0", 3, "paused_s"): 1.5, ("Ethernet0", 4, "paused_s"): None}
+    assert read("sonic", PFC.format(unit=unit, total=total)) == {("Ethernet0", 3, "paused_s"): 1.5,
+                                                                 ("Ethernet0", 4, "paused_s"): None}
 
 
 def test_the_watchdog_of_sonic():
     found = read("sonic", "[ WARNING ] fallback config in use\n" + WATCHDOG)
     assert found["Ethernet0", 3, "watchdog_storms"] == 1 and found["Ethernet4", 3, "watchdog_storms"] == 2
-    assert found["Ethernet0", 3, "watchdog_dropped_packets"] == 300 and found["Ethernet0", 3, "watchdog_ingress_dropped_packets"] == 301
+    assert found["Ethernet0", 3, "watchdog_dropped_packets"] == 300
+    assert found["Ethernet0", 3, "watchdog_ingress_dropped_packets"] == 301
     assert len(found) == 6
 
 
@@ -155,7 +163,8 @@ def test_junos_prints_lines_that_look_like_json():
 
 
 def test_junos_keeps_the_directions_apart():
-    found = read("junos", QFX.replace("Egress queues", "Ingress queues") + QFX.partition("\n")[2].partition("\n")[2].replace("1000 ", "5 "))
+    found = read("junos", QFX.replace("Egress queues", "Ingress queues")
+                 + QFX.partition("\n")[2].partition("\n")[2].replace("1000 ", "5 "))
     assert found["et-0/0/1", 3, "sent_packets"] == 2000
     assert found["et-0/0/1", 3, "ingress_dropped_packets"] == 1000 and found["et-0/0/1", 3, "dropped_packets"] == 5
 
@@ -170,15 +179,17 @@ def module(name):
 
 @pytest.mark.parametrize("name", ["sonic", "junos", "nvue", "tc"])
 def test_whatever_is_read_there_is_no_traceback(name):
-    """Outputs of all vendors: cut, mixed, with lines and letters in other places. What is read is what weir-sweep accepts."""
+    """Outputs of all vendors: cut, mixed, with lines and letters in other places. What is read is what weir-sweep
+    accepts."""
     random.seed(20261125)
     reader = module(name)
     options = argparse.Namespace(devices="", ports="swp1", clear_peaks=False)
     files = [file for file in sorted(OUTPUT.iterdir()) if file.suffix in (".txt", ".json")]
     texts = [file.read_text() for file in files for _ in range(8 if file.name.startswith(name) else 1)]
-    texts += [PFC.format(unit="US", total="1"), WATCHDOG, VOQ, VOQ_JSON, PEAKS_JSON.format(command="x", queue="UC"), QFX]
-    texts += ["", "\0", "[" * 100_000, '{"interface-information": [{"physical-interface": 5}]}', '[{"kind": "red", "dev": 3}]', "{\n", '[\n[[]]\n]',
-              '{"a": {"UC0": {"totalpacket": ' + "9" * 5000 + "}}}"]
+    texts += [PFC.format(unit="US", total="1"), WATCHDOG, VOQ, VOQ_JSON, PEAKS_JSON.format(command="x", queue="UC"),
+              QFX]
+    texts += ["", "\0", "[" * 100_000, '{"interface-information": [{"physical-interface": 5}]}',
+              '[{"kind": "red", "dev": 3}]', "{\n", '[\n[[]]\n]', '{"a": {"UC0": {"totalpacket": ' + "9" * 5000 + "}}}"]
     read_ones = 0
     for _ in range(300):
         text = random.choice(texts)
@@ -194,7 +205,8 @@ def test_whatever_is_read_there_is_no_traceback(name):
         elif kind == 3:
             for _ in range(20):
                 at = random.randrange(len(text) + 1)
-                text = text[:at] + random.choice(["", " ", "{", "]", ":", "-1", "N/A", "\u202e", "1e99", ",", '"', "\n"]) + text[at + 1:]
+                text = text[:at] + random.choice(["", " ", "{", "]", ":", "-1", "N/A", "\u202e", "1e99", ",", '"',
+                                                  "\n"]) + text[at + 1:]
         try:
             rows = reader.reader.converted(reader.convert, text, options)
         except reader.reader.UnknownForm as error:
@@ -213,15 +225,18 @@ def test_nvue():
         assert found["swp2", 3, name] == value, name
     assert found["swp1", 0, "dropped_bytes"] == 3000
     found = values("nvue", "nvue-tables.txt")
-    assert found["swp1", 3, "pauses_received"] == 120 and found["swp1", 3, "pauses_sent"] == 45 and found["swp1", 3, "sent_bytes"] == 1500
+    assert found["swp1", 3, "pauses_received"] == 120
+    assert found["swp1", 3, "pauses_sent"] == 45 and found["swp1", 3, "sent_bytes"] == 1500
     assert found["swp1", None, "marked_packets"] == 960
-    assert found["swp1", 3, "ingress_shared_dropped_bytes"] is None  # 1.43 MB is rounded: no difference of such values is one
+    # 1.43 MB is rounded: no difference of such values is one
+    assert found["swp1", 3, "ingress_shared_dropped_bytes"] is None
 
 
 def test_tc():
     assert values("tc", "tc.json", "--devices", "fn01") == {
-        ("fn01", None, "sent_packets"): 6000, ("fn01", None, "sent_bytes"): 9000000, ("fn01", None, "dropped_packets"): 25,
-        ("fn01", None, "queue_now_bytes"): 30280, ("fn01", None, "marked_packets"): 960, ("fn01", None, "early_dropped_packets"): 15}
+        ("fn01", None, "sent_packets"): 6000, ("fn01", None, "sent_bytes"): 9000000,
+        ("fn01", None, "dropped_packets"): 25, ("fn01", None, "queue_now_bytes"): 30280,
+        ("fn01", None, "marked_packets"): 960, ("fn01", None, "early_dropped_packets"): 15}
     found = values("tc", "tc.json")
     assert found["fn02", None, "marked_packets"] == 12 and found["fn02", None, "sent_packets"] == 50
     assert {port for port, _, _ in found} == {"fn01", "fn02"}
@@ -238,8 +253,7 @@ def test_no_counter_is_an_error(reader):
 
 def test_the_commands_are_those_of_the_switch(tmp_path):
     log = tmp_path / "log"
-    (tmp_path / "ssh").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >>{log}\n')
-    (tmp_path / "ssh").chmod(0o755)
+    script(tmp_path / "ssh", f'printf "%s\\n" "$@" >>{log}')
     for reader, words in (("sonic", ["--clear-peaks"]), ("junos", []), ("nvue", ["--ports", "swp1,swp2"]), ("tc", [])):
         call(reader, *words, tmp_path / "ssh", "admin@leaf1", expect=1)
         assert log.read_text().startswith("admin@leaf1\n")
@@ -254,17 +268,9 @@ def test_the_commands_are_those_of_the_switch(tmp_path):
 
 def test_differences_between_two_outputs(tmp_path):
     """From the switch's words to the sums on a page, as a campaign does it."""
-    class Never:
-        def __bool__(self):
-            return False
-
-        def while_running(self, _):
-            import contextlib
-            return contextlib.nullcontext()
-
     command = f"{sys.executable} -B {READERS}/sonic --from {OUTPUT}/sonic-$WEIR_SWITCH_READ.txt"
-    reader = switch_reader.SwitchReader({"command": command, "limit_s": 20, "every_s": None}, tmp_path / "readings", tmp_path, {}, Never(),
-                                        print)
+    reader = switch_reader.SwitchReader({"command": command, "limit_s": 20, "every_s": None}, tmp_path / "readings",
+                                        tmp_path, {}, Stop(), print)
     reader.before()
     reader.after()
     run = Path(shutil.copytree(RUNS / "measured", tmp_path / "run"))
@@ -296,8 +302,8 @@ for _ in range(50):
 END
 {sys.executable} -B {READERS}/tc >after
 """
-    done = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=60, check=False)
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60, check=False)
     if done.returncode and ("unshare" in done.stderr or "not found" in done.stderr or "kind is unknown" in done.stderr):
         pytest.skip(f"no namespaces, tc or token bucket here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr

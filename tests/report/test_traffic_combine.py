@@ -2,9 +2,9 @@
 
 import json
 
-from weir_report import traffic_command
-from weir_report.traffic import combine, files as traffic_files
-from weir_report.traffic.model import Matrix, Trace, sums
+from weir_suites import traffic_command
+from weir_suites.traffic import combine, traffic_files
+from weir_suites.traffic.traffic_model import Matrix, Trace, sums
 
 US = 1000
 
@@ -40,12 +40,13 @@ def test_parts_are_moved_and_repeated_as_often_as_they_fit(tmp_path, capsys):
 
 
 def test_sums_are_those_of_the_parts(tmp_path, capsys):
-    assert traffic_command.main(["prefill-to-decode", "--prefill-workers", "2", "--decode-workers", "4", "--interval", "200ms",
-                                 "--out", str(tmp_path / "prefill.csv")]) == 0
+    assert traffic_command.main(["prefill-to-decode", "--prefill-workers", "2", "--decode-workers", "4",
+                                 "--interval", "200ms", "--out", str(tmp_path / "prefill.csv")]) == 0
     assert traffic_command.main(["mixture-of-experts", "--workers", "4", "--tokens", "64", "--period", "10ms",
                                  "--out", str(tmp_path / "experts")]) == 0
     capsys.readouterr()
-    trace, _ = combined(tmp_path, capsys, f"{tmp_path / 'prefill.csv'},first-consumer=2", f"{tmp_path / 'experts'},first-worker=2")
+    trace, _ = combined(tmp_path, capsys, f"{tmp_path / 'prefill.csv'},first-consumer=2",
+                        f"{tmp_path / 'experts'},first-worker=2")
     prefill, experts = (sums(traffic_files.read(tmp_path / name)) for name in ("prefill.csv", "experts"))
     found = sums(trace)
     assert found.total == prefill.total + 10 * experts.total
@@ -54,8 +55,8 @@ def test_sums_are_those_of_the_parts(tmp_path, capsys):
 
 
 def test_transfers_wait_for_their_own_part_and_repetition(tmp_path, capsys):
-    assert traffic_command.main(["collective", "--kind", "all-reduce", "--workers", "3", "--size", "3kB", "--interval", "100us",
-                                 "--step-compute", "2us", "--out", str(tmp_path / "ring")]) == 0
+    assert traffic_command.main(["collective", "--kind", "all-reduce", "--workers", "3", "--size", "3kB",
+                                 "--interval", "100us", "--step-compute", "2us", "--out", str(tmp_path / "ring")]) == 0
     capsys.readouterr()
     other = write(tmp_path, "other.csv", Matrix({(0, 1): 3}, 200 * US))
     trace, _ = combined(tmp_path, capsys, tmp_path / "ring", other)
@@ -75,7 +76,8 @@ def test_what_does_not_fit_is_refused(tmp_path, capsys):
     trace = write(tmp_path, "trace.csv", Trace(((0, 0, 1, 5),), 100 * US))
     out = ("--out", tmp_path / "x.csv")
     assert "--interval: " in refused(capsys, matrix, *out) and not (tmp_path / "x.csv").exists()
-    assert "trace.csv: it takes 100us, with the time before it, and the interval is 50us" in refused(capsys, trace, *out, "--interval", "50us")
+    assert "trace.csv: it takes 100us, with the time before it, and the interval is 50us" in refused(
+        capsys, trace, *out, "--interval", "50us")
     assert "repeated 2000000 times in 200s" in refused(capsys, trace, *out, "--interval", "200s")
     assert "is not the number of a worker" in refused(capsys, f"{trace},first-worker=-1", *out)
     assert "has first-worker and one of" in refused(capsys, f"{trace},first-worker=1,first-consumer=2", *out)

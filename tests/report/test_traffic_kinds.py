@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from weir_report import traffic_command
-from weir_report.basics import quantities
-from weir_report.basics.errors import ReportError
-from weir_report.traffic import experts, files as traffic_files, inference, patterns
-from weir_report.traffic.model import Matrix, ideal_ns, sums
+from weir_runs.basics import quantities
+from weir_runs.basics.errors import ReportError
+from weir_suites import traffic_command
+from weir_suites.traffic import experts, inference, patterns, traffic_files
+from weir_suites.traffic.traffic_model import Matrix, ideal_ns, sums
 
 MIB = 2**20
 
@@ -49,7 +49,8 @@ def test_all_to_all_has_equal_sums(make, workers):
     assert found["largest_sender"]["bytes"] == found["largest_receiver"]["bytes"] == (workers - 1) * MIB
     assert found["largest_receiver"]["over_mean"] == 1.0
     assert found["ideal_s"] == pytest.approx((workers - 1) * MIB / 1e9)
-    assert found["next"][0].startswith("weir simulate --pattern matrix:") and "--producer-link 8Gb/s --consumer-link 8Gb/s" in found["next"][0]
+    assert found["next"][0].startswith("weir simulate --pattern matrix:")
+    assert "--producer-link 8Gb/s --consumer-link 8Gb/s" in found["next"][0]
 
 
 def test_bytes_of_a_producer_are_shared_without_a_rest(make):
@@ -94,7 +95,8 @@ def test_incast_and_outcast(make):
 def test_checkpoints_are_striped_in_turn(make, workers, targets, count):
     shard, stripe = 10 * MIB + 5, MIB
     words = ("--stripe-count", count) if count else ()
-    matrix, found = make("checkpoint", "--workers", workers, "--targets", targets, "--shard", f"{shard}B", "--every", "10s", *words)
+    matrix, found = make("checkpoint", "--workers", workers, "--targets", targets, "--shard", f"{shard}B",
+                         "--every", "10s", *words)
     assert sums(matrix).sent == [shard] * workers and found["interval_s"] == 10.0 and found["interval_is_given"]
     for worker in range(workers):
         sizes = [size for (producer, _), size in matrix.pairs.items() if producer == worker]
@@ -103,7 +105,8 @@ def test_checkpoints_are_striped_in_turn(make, workers, targets, count):
 
 
 def test_a_shard_of_one_stripe_goes_to_one_target_each(make):
-    matrix, _ = make("checkpoint", "--workers", 6, "--targets", 3, "--shard", "1MiB", "--stripe-count", 1, "--every", "1min")
+    matrix, _ = make("checkpoint", "--workers", 6, "--targets", 3, "--shard", "1MiB", "--stripe-count", 1,
+                     "--every", "1min")
     assert matrix.pairs == {(worker, worker % 3): MIB for worker in range(6)}
 
 
@@ -135,9 +138,11 @@ def test_every_sender_has_all_its_tokens(workers, copies):
 
 
 def test_layers_have_popular_experts_of_their_own_and_sizes(make):
-    sequence, found = make("mixture-of-experts", "--workers", 16, "--layers", 3, "--tokens", 1000, "--top-k", 4, "--bytes-per-token", "1kB",
-                           "--combine-bytes-per-token", "2kB", "--period", "5ms", "--with-own")
-    assert [phase.name for phase in sequence.phases] == [f"{kind}-{layer}" for layer in (1, 2, 3) for kind in ("dispatch", "combine")]
+    sequence, found = make("mixture-of-experts", "--workers", 16, "--layers", 3, "--tokens", 1000, "--top-k", 4,
+                           "--bytes-per-token", "1kB", "--combine-bytes-per-token", "2kB", "--period", "5ms",
+                           "--with-own")
+    assert [phase.name for phase in sequence.phases] == [f"{kind}-{layer}" for layer in (1, 2, 3)
+                                                         for kind in ("dispatch", "combine")]
     assert {phase.period_ns for phase in sequence.phases} == {5_000_000} and found["interval_s"] == pytest.approx(0.03)
     assert len({str(phase.matrix.pairs) for phase in sequence.phases[::2]}) == 3
     assert sums(sequence.phases[0].matrix).sent == [4_000_000] * 16
@@ -150,7 +155,8 @@ def test_layers_have_popular_experts_of_their_own_and_sizes(make):
 
 def test_bytes_per_token_of_the_default_model(make):
     assert inference.bytes_per_token(80, 8, 128, 2) == 320 * 1024
-    trace, found = make("prefill-to-decode", "--prefill-workers", 2, "--decode-workers", 3, "--prompt", "1000", "--requests", 10)
+    trace, found = make("prefill-to-decode", "--prefill-workers", 2, "--decode-workers", 3, "--prompt", "1000",
+                        "--requests", 10)
     assert {size for _, size in trace.transfers()} == {1000 * 320 * 1024}
     assert trace.interval_ns == 10**10 and found["kind"] == "trace" and found["ideal_s"] is None
     assert len(found["producer_load"]) == 2 and len(found["consumer_load"]) == 3
@@ -159,24 +165,26 @@ def test_bytes_per_token_of_the_default_model(make):
 
 
 def test_a_size_of_a_token_that_is_given(make):
-    trace, _ = make("prefill-to-decode", "--prefill-workers", 1, "--decode-workers", 1, "--prompt", "10", "--bytes-per-token", "70kB")
+    trace, _ = make("prefill-to-decode", "--prefill-workers", 1, "--decode-workers", 1, "--prompt", "10",
+                    "--bytes-per-token", "70kB")
     assert {size for _, size in trace.transfers()} == {700_000}
 
 
 def test_prompts_arrive_as_often_as_asked_and_are_as_long(make):
-    trace, _ = make("prefill-to-decode", "--prefill-workers", 8, "--decode-workers", 8, "--requests", 50, "--interval", "100s",
-                    "--prompt", "lognormal:800,deviation=800", "--bytes-per-token", "1B")
+    trace, _ = make("prefill-to-decode", "--prefill-workers", 8, "--decode-workers", 8, "--requests", 50,
+                    "--interval", "100s", "--prompt", "lognormal:800,deviation=800", "--bytes-per-token", "1B")
     sizes = sorted(size for _, size in trace.transfers())
     assert len(sizes) == pytest.approx(5000, abs=4 * math.sqrt(5000))
     assert sum(sizes) / len(sizes) == pytest.approx(800, rel=0.06)
     assert sizes[len(sizes) // 2] == pytest.approx(800 / math.sqrt(2), rel=0.06)
-    short, _ = make("prefill-to-decode", "--prefill-workers", 8, "--decode-workers", 8, "--prompt", "lognormal:800,deviation=800,max=900",
-                    "--bytes-per-token", "1B", out="short")
+    short, _ = make("prefill-to-decode", "--prefill-workers", 8, "--decode-workers", 8,
+                    "--prompt", "lognormal:800,deviation=800,max=900", "--bytes-per-token", "1B", out="short")
     assert max(size for _, size in short.transfers()) == 900
 
 
 def test_layers_apart_move_the_same_bytes_during_the_prefill(make):
-    words = ("prefill-to-decode", "--prefill-workers", 3, "--decode-workers", 2, "--interval", "5s", "--bytes-per-token", "1001B")
+    words = ("prefill-to-decode", "--prefill-workers", 3, "--decode-workers", 2, "--interval", "5s",
+             "--bytes-per-token", "1001B")
     whole, _ = make(*words)
     apart, _ = make(*words, "--layers-apart", "--layers", 10, out="apart")
     assert len(apart.rows) == 10 * len(whole.rows)
@@ -186,8 +194,9 @@ def test_layers_apart_move_the_same_bytes_during_the_prefill(make):
 
 
 def options(**changed):
-    return argparse.Namespace(**{"prefill_workers": 1, "decode_workers": 2, "prompt": inference.PromptLength("100"), "requests": 1.0,
-                                 "prefill_rate": 1000.0, "token_bytes": 10, "layers": 4, "layers_apart": False, "decode_choice": "round-robin",
+    return argparse.Namespace(**{"prefill_workers": 1, "decode_workers": 2, "prompt": inference.PromptLength("100"),
+                                 "requests": 1.0, "prefill_rate": 1000.0, "token_bytes": 10, "layers": 4,
+                                 "layers_apart": False, "decode_choice": "round-robin",
                                  "interval_ns": 10**11, "seed": 3, **changed})
 
 
@@ -207,7 +216,8 @@ def test_prompts_are_spread_over_decode_workers(choice):
 
 
 def test_what_ends_after_the_interval_stands_at_its_beginning():
-    trace = inference.prefill_to_decode(options(requests=9.0, interval_ns=10**10, seed=1, prompt=inference.PromptLength("110")))
+    trace = inference.prefill_to_decode(options(requests=9.0, interval_ns=10**10, seed=1,
+                                                prompt=inference.PromptLength("110")))
     assert all(0 <= time_ns < 10**10 for time_ns, *_ in trace.rows) and list(trace.rows) == sorted(trace.rows)
     assert trace.rows[0][0] < 110_000_000  # no prompt that came at 0 is over so early
 
@@ -247,28 +257,39 @@ def test_the_summary_for_people_is_that_of_show(make, kind, tmp_path, capsys):
 
 @pytest.mark.parametrize("words, said", [
     (("all-to-all", "--workers", "1", "--bytes-per-pair", "1MiB"), "--workers: '1' is not a whole number from 2 to"),
-    (("all-to-all", "--workers", "4000", "--bytes-per-pair", "1B"), "--workers: 4000 makes 15996000 pairs; at most 1000000"),
+    (("all-to-all", "--workers", "4000", "--bytes-per-pair", "1B"),
+     "--workers: 4000 makes 15996000 pairs; at most 1000000"),
     (("all-to-all", "--workers", "4"), "one of the arguments --bytes-per-pair --bytes-per-producer is required"),
     (("all-to-all", "--workers", "4", "--bytes-per-pair", "5"), "--bytes-per-pair: '5' is not a size with its unit"),
     (("all-to-all", "--workers", "4", "--bytes-per-pair", "1.5B"), "'1.5B' is not a whole number of bytes"),
     (("all-to-all", "--workers", "4", "--bytes-per-pair", "0B"), "--bytes-per-pair: '0B' is 0"),
-    (("all-to-all", "--workers", "4", "--bytes-per-pair", "1B", "--link", "100G"), "--link: '100G' is not a rate with its unit"),
-    (("all-to-all", "--workers", "4", "--bytes-per-pair", "1B", "--interval", "2h"), "--interval: the interval is above 1h"),
-    (("permutation", "--workers", "4", "--bytes-per-pair", "1B", "--shift", "8"), "--shift: with 8 each of 4 workers would send to itself"),
+    (("all-to-all", "--workers", "4", "--bytes-per-pair", "1B", "--link", "100G"),
+     "--link: '100G' is not a rate with its unit"),
+    (("all-to-all", "--workers", "4", "--bytes-per-pair", "1B", "--interval", "2h"),
+     "--interval: the interval is above 1h"),
+    (("permutation", "--workers", "4", "--bytes-per-pair", "1B", "--shift", "8"),
+     "--shift: with 8 each of 4 workers would send to itself"),
     (("incast", "--producers", "0", "--bytes-per-pair", "1B"), "--producers: '0' is not a whole number from 1"),
-    (("outcast", "--producers", "2000", "--consumers", "2000", "--bytes-per-pair", "1B"), "2000 x 2000 makes 4000000 pairs"),
-    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--requests", "10"), "--requests: 10 per second are more than the "
-     "prefill workers can do, 10 (1 workers"),
-    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--prompt", "normal:4"), "--prompt: 'normal:4' is not a length"),
-    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--prompt", "0"), "--prompt: '0' has a number that is not"),
-    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--interval", "1ns"), "--interval: no prompt arrives"),
-    (("prefill-to-decode", "--prefill-workers", "999", "--decode-workers", "1", "--layers-apart"), "transfers are too many"),
+    (("outcast", "--producers", "2000", "--consumers", "2000", "--bytes-per-pair", "1B"),
+     "2000 x 2000 makes 4000000 pairs"),
+    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--requests", "10"),
+     "--requests: 10 per second are more than the prefill workers can do, 10 (1 workers"),
+    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--prompt", "normal:4"),
+     "--prompt: 'normal:4' is not a length"),
+    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--prompt", "0"),
+     "--prompt: '0' has a number that is not"),
+    (("prefill-to-decode", "--prefill-workers", "1", "--decode-workers", "1", "--interval", "1ns"),
+     "--interval: no prompt arrives"),
+    (("prefill-to-decode", "--prefill-workers", "999", "--decode-workers", "1", "--layers-apart"),
+     "transfers are too many"),
     (("mixture-of-experts", "--workers", "2"), "--skew: 2.6 is not a number from 1 (all receivers equal) to 2"),
     (("mixture-of-experts", "--workers", "4", "--skew", "0.5"), "--skew: '0.5' is not a number from 1 on"),
     (("mixture-of-experts", "--workers", "4", "--skew", "nan"), "--skew: 'nan' is not a number from 1 on"),
     (("mixture-of-experts", "--workers", "600", "--layers", "900"), "--workers, --layers: 600 workers and 900 layers"),
-    (("checkpoint", "--workers", "2", "--targets", "2", "--shard", "1GB", "--every", "2h"), "--every: the interval is above 1h"),
-    (("checkpoint", "--workers", "2", "--targets", "2", "--shard", "1GB", "--every", "1s", "--stripe-count", "3"), "--stripe-count: 3 is more"),
+    (("checkpoint", "--workers", "2", "--targets", "2", "--shard", "1GB", "--every", "2h"),
+     "--every: the interval is above 1h"),
+    (("checkpoint", "--workers", "2", "--targets", "2", "--shard", "1GB", "--every", "1s", "--stripe-count", "3"),
+     "--stripe-count: 3 is more"),
 ])
 def test_what_cannot_be_is_refused(refuse, words, said):
     assert said in refuse(*words)
@@ -286,9 +307,12 @@ def test_quantities():
     # Exact, in base units; not what only begins with a number, and not what weir does not take.
     assert [quantities.number_of(text) for text in ("1.1min", "2.3Gb/s", "4KiB", "-4", "1e-5")] == [
         (66 * 10**9, "ns"), (23 * 10**8, "b/s"), (4096, "B"), (-4, ""), (Fraction(1, 10**5), "")]
-    assert [quantities.number_of(text) for text in ("", "on", "4 kB", "-4kB", "1e3kB", "4-slots", "nan", "inf")] == [None] * 8
-    assert [quantities.seconds_of(text) for text in ("20us", "0s", "1.5h", "3kB", "3", "")] == [20e-6, 0.0, 5400.0, None, None, None]
-    assert [quantities.share(text) for text in ("2%", "0.5 %", ".5%", "100%", "2", "-1%", "nan%", "%")] == [0.02, 0.005, 0.005, 1.0, *[None] * 4]
+    assert ([quantities.number_of(text) for text in ("", "on", "4 kB", "-4kB", "1e3kB", "4-slots", "nan", "inf")]
+            == [None] * 8)
+    assert ([quantities.seconds_of(text) for text in ("20us", "0s", "1.5h", "3kB", "3", "")]
+            == [20e-6, 0.0, 5400.0, *[None] * 3])
+    assert ([quantities.share(text) for text in ("2%", "0.5 %", ".5%", "100%", "2", "-1%", "nan%", "%")]
+            == [0.02, 0.005, 0.005, 1.0, *[None] * 4])
     assert quantities.rounded_up_ns(1_174_405) == 1_200_000 and quantities.rounded_up_ns(7) == 7
     assert ideal_ns(1, 8) == 10**9 and sums(Matrix({(2, 0): 5})).sent == [0, 0, 5]
 

@@ -1,20 +1,19 @@
 """Files of weir-sweep tune, and tunings in the simulator."""
 
 import json
-import os
-import subprocess
 import sys
 import tomllib
 
 import pytest
-from conftest import ROOT
+from conftest import call, editing, script
 from tune_cases import PLAN, TUNE, found_of
 
-from weir_report.basics.errors import ReportError
-from weir_report.sweep import continued
-from weir_report.sweep.file import read_sweep_file
-from weir_report.tune import axes as tune_axes
-from weir_report.tune import budget, campaigns, confirm_file, decide, found, from_run, objective, page, record, search, text, tune_file, tuning
+from weir_compare.sweep import continued
+from weir_compare.sweep.sweep_file import read_sweep_file
+from weir_runs.basics.errors import ReportError
+from weir_suites.tune import (axes as tune_axes, campaigns, candidate_search, confirm_file, confirmation, decide, found,
+                              from_run, objective, tune_file, tune_page, tune_record, tune_text, tuning)
+
 
 def test_a_file_says_what_is_varied_and_what_must_hold(file_of):
     tune = tune_file.read(file_of(PLAN + """
@@ -32,10 +31,12 @@ policy = ["balanced", "token"]
 [tune.present]
 ecn.none-below = "5kB"
 """))
-    assert [(axis.name, axis.unit) for axis in tune.axes] == [("ecn.none-below", "B"), ("class.storage.weight", ""), ("policy", None)]
+    assert [(axis.name, axis.unit) for axis in tune.axes] == [("ecn.none-below", "B"), ("class.storage.weight", ""),
+                                                              ("policy", None)]
     assert tune.present == {"ecn.none-below": "5kB"} and tune.search_runs() == 100 - 4 * 6
     assert tune.constraints == objective.Constraints(True, 0.05, pytest.approx(50e-6))
-    assert tune.given("producer-link") == "10Gb/s" and tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
+    assert tune.given("producer-link") == "10Gb/s"
+    assert tune.given("rate") == "2.3Gb/s" and tune.given("ecn.all-above") is None
     assert tune_file.read(tune.path, budget="60").budget == 60
 
 
@@ -46,18 +47,24 @@ ecn.none-below = "5kB"
     (PLAN + "[tune.axes]\nslots = [1]\n", "tune.axes.slots: a list has two different texts or numbers"),
     (PLAN + "[tune.axes]\nslots = 4\n", "tune.axes.slots: 4 is neither a range"),
     (PLAN + "[tune.axes]\nslots = { from = 4, to = 4 }\n", "is not below"),
-    (PLAN + '[tune.axes]\nslots = { from = 1, to = 4, scale = "square" }\n', "scale: 'square' is neither log nor linear"),
+    (PLAN + '[tune.axes]\nslots = { from = 1, to = 4, scale = "square" }\n',
+     "scale: 'square' is not one of log, linear"),
     (PLAN + "[tune.axes]\nseed = [1, 2]\n", "tune.axes.seed: weir-sweep sets it itself"),
     (PLAN + '[tune.axes]\nSlots = [1, 2]\n', "'Slots' is neither an option of weir"),
     (PLAN + "[tune]\nbudget = 5\n[tune.axes]\nslots = [1, 2]\n", "tune.budget: 5 is not a number of runs from 36"),
-    (PLAN + '[tune]\nfigure = "speed"\n[tune.axes]\nslots = [1, 2]\n', "tune.figure: 'speed' is not one of margin, capacity"),
+    (PLAN + '[tune]\nfigure = "speed"\n[tune.axes]\nslots = [1, 2]\n',
+     "tune.figure: 'speed' is not one of margin, capacity"),
     (PLAN + '[tune]\npaused-at-most = "a lot"\n[tune.axes]\nslots = [1, 2]\n', "'a lot' is not a share"),
     (PLAN + "[tune]\nlossless = 1\n[tune.axes]\nslots = [1, 2]\n", "tune.lossless: 1 is neither true nor false"),
-    (PLAN + '[tune]\nbudget = "soon"\n[tune.axes]\nslots = [1, 2]\n', "tune.budget: 'soon' is not a number of runs.*or a time from 10s"),
+    (PLAN + '[tune]\nbudget = "soon"\n[tune.axes]\nslots = [1, 2]\n',
+     "tune.budget: 'soon' is not a number of runs.*or a time from 10s"),
     (PLAN + "seed = 5\n[tune.axes]\nslots = [1, 2]\n", "simulation.seed: each run of a setting has a seed of its own"),
-    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = "1kB"\n', "tune.present.slots: '1kB' is not a number without a unit"),
-    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = true\n', "tune.present.slots: True is not a text or a number"),
-    (PLAN + "[tune.axes]\nslots = [1, 2]\n[tune.present]\nstreams = 1\n", "tune.present.streams: there is no such axis"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = "1kB"\n',
+     "tune.present.slots: '1kB' is not a number without a unit"),
+    (PLAN + '[tune.axes]\nslots = [1, 2]\n[tune.present]\nslots = true\n',
+     "tune.present.slots: true is not a value of an option: a text or a number"),
+    (PLAN + "[tune.axes]\nslots = [1, 2]\n[tune.present]\nstreams = 1\n",
+     "tune.present.streams: there is no such axis"),
     (PLAN + "[tune]\nbudgets = 50\n[tune.axes]\nslots = [1, 2]\n", "did you mean budget?"),
 ])
 def test_a_wrong_file_is_refused_with_its_key(file_of, content, message):
@@ -75,7 +82,8 @@ def test_constraints_are_judged_by_what_a_run_counted():
               "latency": {"offer_to_grant": {"count": 5, "p99_us": 100.0}}}
     assert objective.Constraints().excess(record) == 0.0
     assert objective.Constraints(lossless=True).excess(record) == pytest.approx(1.386, abs=1e-3)
-    assert objective.Constraints(paused_at_most=0.1).excess(record) == 0.0 < objective.Constraints(paused_at_most=0.05).excess(record)
+    assert (objective.Constraints(paused_at_most=0.1).excess(record) == 0.0
+            < objective.Constraints(paused_at_most=0.05).excess(record))
     assert objective.Constraints(control_latency_at_most_s=50e-6).excess(record) == pytest.approx(0.693, abs=1e-3)
     assert objective.Constraints(True, 0.1, 1e-3).excess({}) == 0.0
     assert objective.Constraints(True).unseen({}) == "lossless" and objective.Constraints(True).unseen(record) is None
@@ -83,18 +91,22 @@ def test_constraints_are_judged_by_what_a_run_counted():
 
 def test_what_a_run_did_that_was_not_asked_for_is_said_in_words():
     asked = objective.Constraints(True, 0.05, 50e-6)
-    record = {"switch": {"dropped_packets": 3, "producers_paused_share": {"mean": 0.1}}, "latency": {"offer_to_grant": {"count": 5, "p99_us": 100.0}}}
-    assert asked.broken(record) == ("lost packets", "paused producers for more than 5 % of the time", "had a scheduling latency (p99) above 50 us")
+    record = {"switch": {"dropped_packets": 3, "producers_paused_share": {"mean": 0.1}},
+              "latency": {"offer_to_grant": {"count": 5, "p99_us": 100.0}}}
+    assert asked.broken(record) == ("lost packets", "paused producers for more than 5 % of the time",
+                                    "had a scheduling latency (p99) above 50 us")
     assert asked.broken({"totals": {"lost_events": 1}}) == ("lost events",) and asked.broken({}) == ()
 
 
 def test_a_setting_whose_run_died_keeps_nothing():
     lived, died = campaigns.Result(1.0, 0.0), campaigns.Result(None)
-    assert tuning._kept([lived, lived]) and not tuning._kept([lived, died]) and not tuning._kept([campaigns.Result(1.0, 0.5)])
+    assert confirmation.kept([lived, lived])
+    assert not confirmation.kept([lived, died]) and not confirmation.kept([campaigns.Result(1.0, 0.5)])
 
 
 def test_ends_of_axes_are_asked_whether_they_can_act():
-    axes = [tune_axes.Axis("ecn.none-below", "B", low=1e3, high=8e8), tune_axes.Axis("slots", "", low=1, high=16, whole=True)]
+    axes = [tune_axes.Axis("ecn.none-below", "B", low=1e3, high=8e8),
+            tune_axes.Axis("slots", "", low=1, high=16, whole=True)]
     assert {(1e3, 1), (1e3, 16), (8e8, 1), (8e8, 16)} <= set(tuning._corners(axes))
     assert tune_axes.number_of(float("inf")) is None and len(axes[0].neighbours(1e12)) == 1
 
@@ -106,7 +118,8 @@ def test_a_file_that_was_changed_since_it_was_written_stays(tmp_path):
     path.write_text("second, and the command that sets my switch")
     assert confirm_file.write(path, tmp_path, "second") == (path, True)
     other, kept = confirm_file.write(path, tmp_path, "third")
-    assert other.name == "plan-confirm-2.toml" and not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
+    assert other.name == "plan-confirm-2.toml"
+    assert not kept and other.read_text() == "third" and path.read_text().startswith("second, and")
     assert confirm_file.write(path, tmp_path, "fourth") == (other, False) and other.read_text() == "fourth"
     assert confirm_file.write(path, tmp_path, "fourth") == (other, False)
 
@@ -115,8 +128,10 @@ def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):
     tune = tune_file.read(file_of(PLAN + '[tune.axes]\nslots = [1, 8]\n"ecn.none-below" = ["5kB", "50kB"]\n'))
 
     def tags(axes):
-        made = found.Found(axes, tuple(axis.values[0] for axis in axes), [], {}, finalists=[tuple(axis.values[1] for axis in axes)], chosen=0)
-        document = tomllib.loads(confirm_file.text(tune, made, lambda candidate: tune_axes.texts_of(axes, candidate), {"switch-set"}))
+        made = found.Found(axes, tuple(axis.values[0] for axis in axes), [], {},
+                           finalists=[tuple(axis.values[1] for axis in axes)], chosen=0)
+        document = tomllib.loads(confirm_file.text(tune, made, lambda candidate: tune_axes.texts_of(axes, candidate),
+                                                   {"switch-set"}))
         assert [setting["name"] for setting in document["switch"]["settings"]] == ["present", "proposed"]
         return document.get("tags")
 
@@ -125,12 +140,14 @@ def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):
 
 def test_the_figures_shown_are_those_of_the_confirmation_that_decided(file_of):
     tune = tune_file.read(file_of(TUNE))
-    assert "slowest delivery 1 ms instead of 2 ms" in text.headline(tune, found_of())
+    assert "slowest delivery 1 ms instead of 2 ms" in tune_text.headline(tune, found_of())
     twice = found_of(again=(0, [4e-3] * 9, [3e-3] * 9), pairs=9, sustained=(0, 9))
-    assert "slowest delivery 3 ms instead of 4 ms" in text.headline(tune, twice) and "in 9 of 9 runs instead of 0" in text.headline(tune, twice)
-    shown = page.page_text(tune, twice, "")
+    assert "slowest delivery 3 ms instead of 4 ms" in tune_text.headline(tune, twice)
+    assert "in 9 of 9 runs instead of 0" in tune_text.headline(tune, twice)
+    shown = tune_page.page_text(tune, twice, "")
     assert "proposed, other seeds" in shown and "present, other seeds" in shown
-    assert record.make(tune, twice)["confirmed_again"] == {"finalist": 1, "present_values": [4e-3] * 9, "values": [3e-3] * 9}
+    assert tune_record.make(tune, twice)["confirmed_again"] == {"finalist": 1, "present_values": [4e-3] * 9,
+                                                                "values": [3e-3] * 9}
 
 
 def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_certain():
@@ -138,24 +155,29 @@ def test_one_run_of_a_neighbour_that_lost_packets_is_said_and_not_taken_for_cert
 
     def near(broke):
         more_often, = decide.breaks([((0, 5), (broke, 5))])
-        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same, found.Kept(5, broke, ("lost packets",)), more_often)])
+        return found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, same,
+                                                    found.Kept(5, broke, ("lost packets",)), more_often)])
 
     assert near(0).judged("slots") == decide.DOES_NOT_MATTER
     assert near(1).judged("slots") == decide.NOT_TOLD and near(5).judged("slots") == decide.MATTERS
-    assert dict(text.parts(near(1)))["axes"][0].endswith("8 no difference, but 1 of 5 runs lost packets, which is not certain")
-    assert dict(text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
+    assert dict(tune_text.parts(near(1)))["axes"][0].endswith(
+        "8 no difference, but 1 of 5 runs lost packets, which is not certain")
+    assert dict(tune_text.parts(near(5)))["axes"][0].endswith("8 no difference, but 5 of 5 runs lost packets")
 
 
 def test_what_is_flat_is_said_by_settings_that_were_run_and_not_by_ranges(file_of):
     """4 and 2MB are good values, and together they are bad."""
     axes = (tune_axes.of_list("slots", [3, 4, 8]), tune_axes.of_list("switch.pool", ["2MB", "16MB"]))
     tried = {(3.0, 2e6): 0.0, (8.0, 16e6): 0.001, (8.0, 2e6): 2.0, (4.0, 16e6): -0.001}
-    made = found.Found(axes, (3.0, 2e6), [search.Trial(candidate, 1, score) for candidate, score in tried.items()], {}, values=[[1e-3] * 5])
-    flat, = dict(text.parts(made))["flat"]
-    assert flat == ("3 of 4 settings that were tried are within 2 % of the best, a run or a few each: slots=4 switch.pool=16MB; "
-                    "slots=3 switch.pool=2MB; slots=8 switch.pool=16MB")
-    assert record.make(tune_file.read(file_of(TUNE)), made)["flat"] == {"within": 0.02, "settings": 3, "tried": 4, "good": [
-        {"slots": "4", "switch.pool": "16MB"}, {"slots": "3", "switch.pool": "2MB"}, {"slots": "8", "switch.pool": "16MB"}]}
+    made = found.Found(axes, (3.0, 2e6), [candidate_search.Trial(candidate, 1, score)
+                                          for candidate, score in tried.items()], {}, values=[[1e-3] * 5])
+    flat, = dict(tune_text.parts(made))["flat"]
+    assert flat == ("3 of 4 settings that were tried are within 2 % of the best, a run or a few each: slots=4 "
+                    "switch.pool=16MB; slots=3 switch.pool=2MB and slots=8 switch.pool=16MB")
+    assert tune_record.make(tune_file.read(file_of(TUNE)), made)["flat"] == {
+        "within": 0.02, "settings": 3, "tried": 4, "good": [
+        {"slots": "4", "switch.pool": "16MB"}, {"slots": "3", "switch.pool": "2MB"},
+        {"slots": "8", "switch.pool": "16MB"}]}
 
 
 @pytest.mark.parametrize("share, said, relevant", [
@@ -165,66 +187,67 @@ def test_of_a_capacity_2_percent_is_relevant_and_less_a_little(share, said, rele
     rates = [1e9 + 2e6 * number for number in range(5)]
     others = [share * rate * (1.0 + 1e-4 * (share < 1.0) * sign) for rate, sign in zip(rates, (1, -1, 2, -2, 0))]
     change, = decide.changes([(objective.FIGURES[objective.CAPACITY], rates, others)])
-    line = dict(text.parts(found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e9, change)])))["axes"][0]
+    line = dict(tune_text.parts(found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e9, change)])))["axes"][0]
     assert change.relevant is relevant and said.split(" (95")[0] in line, line
 
 
 @pytest.mark.parametrize("present, proposed, ends", [
-    (0, 0, "; sustained in 0 of 5 runs, present setting 0"), (0, 5, ", but 5 of 5 runs lost packets, present setting 0"),
-    (0, 1, ", but 1 of 5 runs lost packets, present setting 0, which is not certain"), (5, 5, ", but 5 of 5 runs lost packets, present setting 5"),
+    (0, 0, "; sustained in 0 of 5 runs, present setting 0"),
+    (0, 5, ", but 5 of 5 runs lost packets, present setting 0"),
+    (0, 1, ", but 1 of 5 runs lost packets, present setting 0, which is not certain"),
+    (5, 5, ", but 5 of 5 runs lost packets, present setting 5"),
     (5, 0, "; of the present setting, 5 of 5 runs lost packets")])
 def test_another_load_with_which_a_constraint_breaks_is_said(file_of, monkeypatch, present, proposed, ends):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
     tune = tune_file.read(file_of(PLAN + "[tune]\nlossless = true\n[tune.axes]\nslots = [1, 4, 8]\n"))
     made, lost = tuning.Tuning(tune, "nowhere", lambda line: None), campaigns.Result(1e-3, 1.0, ("lost packets",))
-    monkeypatch.setattr(made, "_other_loads", lambda answer: [("events twice as large", (("event-size", "128kB"),))])
+    monkeypatch.setattr(confirmation, "other_loads", lambda *_: [("events twice as large", (("event-size", "128kB"),))])
     monkeypatch.setattr(made.campaigns, "is_possible", lambda options: True)
     monkeypatch.setattr(made.campaigns, "run", lambda name, settings, first_seed, repetitions: {
         key: [lost] * broke + [campaigns.Result(1e-3 * number) for number in range(1, 6 - broke)]
-        for key, broke in ((tuning.PRESENT, present), ("proposed", proposed))})
+        for key, broke in ((confirmation.PRESENT, present), ("proposed", proposed))})
     of_it = found_of()
-    made._loads(of_it, None)
-    assert dict(text.parts(of_it))["loads"][0].endswith(ends)
-    load, = record.make(tune, of_it)["loads"]
-    assert (load["present"]["broke"], load["proposed"]["broke"], load["breaks"]) == (present, proposed, (present, proposed) == (0, 5))
+    confirmation.Confirmation(tune, made.campaigns, made.say, of_it).loads(None)
+    assert dict(tune_text.parts(of_it))["loads"][0].endswith(ends)
+    load, = tune_record.make(tune, of_it)["loads"]
+    assert (load["present"]["broke"], load["proposed"]["broke"], load["breaks"]) == (
+        present, proposed, (present, proposed) == (0, 5))
     said = "With events twice as large, 5 of 5 runs lost packets, of the present setting none."
-    assert (said in text.headline(tune, of_it)) is load["breaks"] is (said in page.page_text(tune, of_it, ""))
+    assert (said in tune_text.headline(tune, of_it)) is load["breaks"] is (said in tune_page.page_text(tune, of_it, ""))
 
 
 @pytest.mark.parametrize("lost, change, said", [
-    ((0, 13635), decide.Change(-1.0, -1.1, -0.9, decide.WORSE, relevant=True), "packets lost in a run 13635 instead of 0; no other key figure"),
-    ((0, 3), decide.Change(-1.0, -3.0, 1.0, "inconclusive", relevant=True), "packets lost in a run 3 instead of 0, which is not certain; no other"),
+    ((0, 13635), decide.Change(-1.0, -1.1, -0.9, decide.WORSE, relevant=True),
+     "packets lost in a run 13635 instead of 0; no other key figure"),
+    ((0, 3), decide.Change(-1.0, -3.0, 1.0, "inconclusive", relevant=True),
+     "packets lost in a run 3 instead of 0, which is not certain; no other"),
     ((5, 0), decide.Change(1.0, 0.9, 1.1, decide.BETTER, relevant=True), "no other key figure is certainly worse")])
 def test_what_is_lost_is_a_cost(lost, change, said):
-    observed = [{"lost_packets": count, "lost_events": 0, "paused_share": None, "control_latency_s": None} for count in lost]
-    parts = dict(text.parts(found_of(beside=[(objective.LOSSES["lost_packets"], change)], observed=observed)))
+    observed = [{"lost_packets": count, "lost_events": 0, "paused_share": None, "control_latency_s": None}
+                for count in lost]
+    parts = dict(tune_text.parts(found_of(beside=[(objective.LOSSES["lost_packets"], change)], observed=observed)))
     assert parts["costs"][0].startswith(said)
     assert parts.get("beside", []) == (["packets lost in a run 0 instead of 5"] if lost[1] == 0 else [])
 
 
 def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales_made_of_it(file_of, monkeypatch):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
-    made = tuning.Tuning(tune_file.read(file_of(TUNE)), "nowhere", print)
+    tune = tune_file.read(file_of(TUNE))
     plain, scaled = ({"event-size": "64kB"}, {"event-size": "64kB", "scale": "1/10", "time-scale": "0.01"})
-    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=plain))] == ["32kB", "128kB"]
-    assert [dict(more)["event-size"] for _, more in made._other_loads(campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
+    assert ([dict(more)["event-size"] for _, more in confirmation.other_loads(tune, campaigns.Answer(None, plan=plain))]
+            == ["32kB", "128kB"])
+    assert [dict(more)["event-size"]
+            for _, more in confirmation.other_loads(tune, campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
 
 
 # --- In the simulator.
-
-
-def call(weir, path, *words):
-    done = subprocess.run([sys.executable, "-m", "weir_report.sweep_command", "tune", str(path), "--jobs", "1", *words], capture_output=True,
-                          text=True, check=False, timeout=200, env={**os.environ, "PYTHONPATH": str(ROOT / "src" / "report"), "WEIR": weir})
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
 def tuned(weir, tmp_path_factory):
     path = tmp_path_factory.mktemp("tune") / "plan.toml"
     path.write_text(TUNE)
-    return path, call(weir, path)
+    return path, call("weir-sweep", "tune", path, "--jobs", "1")
 
 
 def test_a_present_setting_that_is_known_to_be_bad_is_replaced(tuned):
@@ -235,7 +258,8 @@ def test_a_present_setting_that_is_known_to_be_bad_is_replaced(tuned):
     assert record["runs"]["search"] + record["runs"]["confirmation"] <= 40
     assert record["answer"].replace("\n", " ") in printed.replace("\n", " ") and "slots=" in record["answer"]
     assert next(axis for axis in record["axes"] if axis["name"] == "slots")["neighbours"]
-    assert [one["load"] for one in record["loads"]] == ["80 % of the rate", "110 % of the rate", "events half as large", "events twice as large"]
+    assert [one["load"] for one in record["loads"]] == ["80 % of the rate", "110 % of the rate", "events half as large",
+                                                        "events twice as large"]
     page = (path.with_suffix("") / "tune.html").read_text()
     assert record["answer"][:20] in page and page.count('class="plot-area"') == 2
 
@@ -244,7 +268,7 @@ def test_the_same_command_reads_what_is_there_and_another_file_is_refused(weir, 
     path, printed = tuned
     runs = sorted(path.with_suffix("").glob("*/simulation/runs/*/run.json"))
     before = [one.stat().st_mtime_ns for one in runs]
-    assert call(weir, path) == printed
+    assert call("weir-sweep", "tune", path, "--jobs", "1") == printed
     assert [one.stat().st_mtime_ns for one in runs] == before
     tune = tune_file.read(path, budget="41")
     with pytest.raises(ReportError, match="was begun with another budget"):
@@ -263,20 +287,24 @@ def test_the_file_that_confirms_is_an_ordinary_sweep_file(weir, tuned):
 
 def test_the_figure_of_a_capacity_is_the_limit_of_a_search(weir, file_of, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
-    tune = tune_file.read(file_of(PLAN + '[tune]\nfigure = "capacity"\ncontrol-latency-at-most = "1ns"\n[tune.axes]\nslots = [1, 8]\n'))
-    found = campaigns.Campaigns(tune, tune.path.with_suffix(""), print, jobs=1).run("limits", {"one": {"slots": "1"}, "eight": {"slots": "8"}}, 1)
+    tune = tune_file.read(
+        file_of(PLAN + '[tune]\nfigure = "capacity"\ncontrol-latency-at-most = "1ns"\n[tune.axes]\nslots = [1, 8]\n'))
+    found = campaigns.Campaigns(tune, tune.path.with_suffix(""), print,
+                                jobs=1).run("limits", {"one": {"slots": "1"}, "eight": {"slots": "8"}}, 1)
     assert {name: len(results) for name, results in found.items()} == {"one": 1, "eight": 1}
     assert 1.5e9 < found["one"][0].value < found["eight"][0].value < 2.6e9  # a quarter of the port of 10 Gb/s
-    held = found["eight"][0].record["plan"]["resolved"]["rate_bits_per_second"]  # constraints look at a run of the largest rate that held
+    # constraints look at a run of the largest rate that held
+    held = found["eight"][0].record["plan"]["resolved"]["rate_bits_per_second"]
     assert held == pytest.approx(found["eight"][0].value, rel=0.03) and found["eight"][0].excess > 0.0
     assert found["eight"][0].broken == ("had a scheduling latency (p99) above 0.001 us",)
 
 
 def test_a_time_is_as_many_runs_as_fit_into_it():
     total = lambda budget: 3 * budget  # noqa: E731
-    assert budget.runs_in(720.0, total, 36, 2.0, 4) == int((720.0 - budget.CAMPAIGNS * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
-    assert budget.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.IN_TIME_MAX
-    assert budget.runs_in(60.0, total, 36, 2.0, 1) is None
+    assert tuning.runs_in(720.0, total, 36, 2.0, 4) == int(
+        (720.0 - tuning.CAMPAIGNS * continued.CAMPAIGN_S) * 4 / 2.0 / 3)
+    assert tuning.runs_in(7200.0, total, 36, 1e-6, 4) == tune_file.IN_TIME_MAX
+    assert tuning.runs_in(60.0, total, 36, 2.0, 1) is None
 
 
 def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(weir, file_of, monkeypatch):
@@ -294,20 +322,22 @@ def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(wei
         monkeypatch.setattr(made, "_search", stop)
         with pytest.raises(InterruptedError) as stopped:
             made.run()
-        assert stopped.value.args[0] == search.FIRST_LEAST
+        assert stopped.value.args[0] == candidate_search.FIRST_LEAST
         return made.tune.budget
 
     said = []
     runs = measured(said)
     assert 36 < runs <= tune_file.IN_TIME_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
-    lines = "\n".join(text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
+    lines = "\n".join(tune_text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
     assert "budget      2 h 0 min on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
-    with pytest.raises(ReportError, match="10 s is too short: the fewest runs that give an answer are .*, and take about"):
+    with pytest.raises(ReportError,
+                       match="10 s is too short: the fewest runs that give an answer are .*, and take about"):
         tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
 
 
 @pytest.mark.parametrize("rung, names", [({2: [(1.0,)], 1: [(4.0,)]}, ["first-seed-1", "first-seed-2"]), ({}, [])])
-def test_the_first_runs_of_a_budget_in_time_may_have_several_seeds_or_be_none(file_of, monkeypatch, tmp_path, rung, names):
+def test_the_first_runs_of_a_budget_in_time_may_have_several_seeds_or_be_none(
+        file_of, monkeypatch, tmp_path, rung, names):
     monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
     tune = tune_file.read(file_of(PLAN + '[tune]\nbudget = "2h"\n[tune.axes]\nslots = [1, 4, 8]\n'))
     made, asked = tuning.Tuning(tune, tmp_path, lambda line: None), []
@@ -318,18 +348,18 @@ def test_the_first_runs_of_a_budget_in_time_may_have_several_seeds_or_be_none(fi
     assert asked == [*names, ["present", *names]] and made.tune.budget > tune.budget
 
 
-# Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is there.
-KILLER = """#!/bin/sh
+# Ends simulations of 8 slots by SIGKILL, as a machine does that has no memory left; but not once the file $SPARED is
+# there.
+KILLER = """
 case "$*" in *--dry-run*|*--help*) ;; *"--slots 8"*) [ -e "$SPARED" ] || {{ : > "{touched}"; kill -9 $$; }} ;; esac
 exec {weir} "$@"
 """
 
 
 @pytest.mark.parametrize("once", [True, False])
-def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_setting(weir, file_of, tmp_path, monkeypatch, once):
-    killer = tmp_path / "weir"
-    killer.write_text(KILLER.format(weir=weir, touched=tmp_path / "killed"))
-    killer.chmod(0o755)
+def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_setting(
+        weir, file_of, tmp_path, monkeypatch, once):
+    killer = script(tmp_path / "weir", KILLER.format(weir=weir, touched=tmp_path / "killed"))
     monkeypatch.setenv("WEIR", str(killer))
     monkeypatch.setenv("SPARED", str(tmp_path / ("killed" if once else "never")))
     tune = tune_file.read(file_of(TUNE))
@@ -340,7 +370,8 @@ def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_set
         return made.run("killed", settings, 1, needed=needed), made.died
 
     if not once:
-        with pytest.raises(ReportError, match="a run of the eight setting did not end by itself, nor when it was repeated"):
+        with pytest.raises(ReportError,
+                           match="a run of the eight setting did not end by itself, nor when it was repeated"):
             run(needed="eight")
     found, died = run()
     assert (tmp_path / "killed").exists() and found["one"][0].value > 0.0
@@ -354,20 +385,23 @@ def test_a_run_that_was_killed_is_repeated_once_and_then_says_nothing_of_its_set
 def test_a_present_value_that_weir_refuses_and_ranges_that_it_mostly_refuses_are_named(weir, file_of, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
     ecn = PLAN.replace('network = "packet"', 'network = "packet"\necn = "on"')
-    axes = '[tune.axes]\n"ecn.none-below" = { from = "50kB", to = "900kB" }\n"ecn.all-above" = { from = "60kB", to = "300kB" }\n'
+    axes = ('[tune.axes]\n"ecn.none-below" = { from = "50kB", to = "900kB" }\n'
+            '"ecn.all-above" = { from = "60kB", to = "300kB" }\n')
     path = file_of(ecn + axes + '[tune.present]\n"ecn.none-below" = "1GB"\n')
     with pytest.raises(ReportError, match=r"tune.present.ecn.none-below: the present setting cannot be run"):
         tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
     path = file_of(ecn + axes)
     forecast = tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
     assert forecast.drawn > forecast.refused > forecast.drawn / 2
-    assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(text.plan_lines(tune_file.read(path), forecast))
+    assert f"{forecast.refused} of 24 settings drawn from these axes cannot be run: " in " ".join(
+        tune_text.plan_lines(tune_file.read(path), forecast))
 
 
 def test_a_present_value_that_is_no_number_is_refused_before_anything_is_run(weir, file_of, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
     path = file_of(PLAN + '[tune.axes]\n"queue-pairs" = [1, 2, 4]\n')
-    with pytest.raises(ReportError, match=r"tune.axes.queue-pairs: the present value 'pair' is not a number without a unit; write another one into"):
+    with pytest.raises(ReportError, match=r"tune.axes.queue-pairs: the present value 'pair' is not a number without a "
+                                          r"unit; write another one into"):
         tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
 
 
@@ -377,21 +411,24 @@ def test_settings_of_a_switch_that_cannot_act_end_it_before_it_starts(weir, file
 ecn.none-below = { from = "50MB", to = "90MB" }
 ecn.all-above = { from = "91MB", to = "99MB" }
 """)
-    with pytest.raises(tuning.NothingCanAct, match="None of these axes can act in this plan.* ECN marks from .* but with more of each event"):
+    with pytest.raises(tuning.NothingCanAct,
+                       match="None of these axes can act in this plan.* ECN marks from .* but with more of each event"):
         tuning.Tuning(tune_file.read(path), path.with_suffix(""), print).forecast()
 
 
 def test_a_run_that_was_made_is_tuned_by_its_twin_if_that_reproduces_it(weir, simulate, file_of):
-    run = simulate("--producers", "2", "--consumers", "2", "--duration", "2s", "--warmup", "1s", "--rate", "600Mb/s", "--event-size", "4MB",
-                   "--slots", "1", "--busy", "exponential:30ms", "--producer-link", "3Gb/s", "--consumer-link", "3Gb/s", "--explain", "off")
-    record = json.loads((run / "run.json").read_text())  # of a measured run: what was given stands in it
-    record["environment"]["options_given"] = [{"option": "busy", "value": "exponential:30ms"}, {"option": "out", "value": "here"}]
-    (run / "run.json").write_text(json.dumps(record))
+    run = simulate("--producers", "2", "--consumers", "2", "--duration", "2s", "--warmup", "1s", "--rate", "600Mb/s",
+                   "--event-size", "4MB", "--slots", "1", "--busy", "exponential:30ms", "--producer-link", "3Gb/s",
+                   "--consumer-link", "3Gb/s", "--explain", "off")
+    with editing(run) as record:  # of a measured run: what was given stands in it
+        record["environment"]["options_given"] = [{"option": "busy", "value": "exponential:30ms"},
+                                                  {"option": "out", "value": "here"}]
     path = file_of("[tune]\nbudget = 36\n[tune.axes]\nslots = [1, 2, 4, 8]\n")
     tune = tune_file.read(path, of_run=from_run.tables(run, weir))
     assert tune.document["run"] == {"busy": "exponential:30ms"} and tune.document["simulation"]["network"] == "fluid"
     forecast = tuning.Tuning(tune, path.with_suffix(""), print).forecast()
-    assert forecast.answer.plan["slots"] == "1" and forecast.answer.plan["rate"] == "600Mb/s" and forecast.runs["search"] == 16
+    assert forecast.answer.plan["slots"] == "1"
+    assert forecast.answer.plan["rate"] == "600Mb/s" and forecast.runs["search"] == 16
     found = json.loads((run / "explain.json").read_text())
     (run / "explain.json").write_text(json.dumps(found | {"near": False, "differs_most": "goodput"}))
     with pytest.raises(ReportError, match="the twin does not reproduce this run.*goodput is"):

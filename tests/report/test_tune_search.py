@@ -1,4 +1,5 @@
-"""The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the whole."""
+"""The search and the decision of weir-sweep tune, on tables whose best is known; tune_calibration.py prints the
+whole."""
 
 import dataclasses
 import itertools
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 import tune_calibration as calibration
 
-from weir_report.runs.key_figures import KeyFigure
-from weir_report.tune import acting, decide, search, trees, tune_file
-from weir_report.tune.axes import of_list, of_range
+from weir_runs.reading.key_figures import KeyFigure
+from weir_suites.tune import acting, candidate_search, decide, trees, tune_file
+from weir_suites.tune.axes import of_list, of_range
 
 LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
 RATE = KeyFigure("rate", "rate", "b/s", "higher")
@@ -42,7 +43,8 @@ def test_values_of_a_linear_axis(ends, texts):
 def test_a_list_of_quantities_is_numbers_in_order_and_a_list_of_words_choices():
     numbers, choices = of_list("pool", ["16MB", "4MB", "1GB"]), of_list("policy", ["token", "balanced"])
     assert numbers.texts == ("4MB", "16MB", "1GB") and not numbers.is_choice and choices.is_choice
-    assert numbers.neighbours(16e6) == [("4MB", 4e6), ("1GB", 1e9)] and choices.neighbours("token") == [("balanced", "balanced")]
+    assert numbers.neighbours(16e6) == [("4MB", 4e6), ("1GB", 1e9)]
+    assert choices.neighbours("token") == [("balanced", "balanced")]
     assert all(numbers.value_at(numbers.place_of(value)) == value for value in numbers.values)
     widened, value = numbers.with_text("8MB")
     assert widened.texts == ("4MB", "8MB", "16MB", "1GB") and widened.text(value) == "8MB"
@@ -66,8 +68,8 @@ def test_a_search_is_a_function_of_its_history_alone_and_keeps_its_budget():
 
     def whole():
         history = []
-        while rung := search.propose(history, grid.axes, grid.present, 50, 3):
-            history += [search.Trial(candidate, seed, math.log(grid.value(candidate, seed, 3)))
+        while rung := candidate_search.propose(history, grid.axes, grid.present, 50, 3):
+            history += [candidate_search.Trial(candidate, seed, math.log(grid.value(candidate, seed, 3)))
                         for seed, candidates in rung.items() for candidate in candidates]
         return history
 
@@ -77,83 +79,102 @@ def test_a_search_is_a_function_of_its_history_alone_and_keeps_its_budget():
 
 
 def test_what_a_seed_does_to_all_is_taken_off():
-    trials = [search.Trial((x,), seed, 0.1 * x + 0.5 * (seed == 2)) for seed, values in ((1, (1, 2, 3, 4)), (2, (2, 3, 4))) for x in values]
-    assert [round(one.score, 6) for one in search.standings(trials)] == [0.1, 0.2, 0.3, 0.4]
-    assert search.noise(trials) == pytest.approx(0.0, abs=1e-9)
+    trials = [candidate_search.Trial((x,), seed, 0.1 * x + 0.5 * (seed == 2))
+              for seed, values in ((1, (1, 2, 3, 4)), (2, (2, 3, 4))) for x in values]
+    assert [round(one.score, 6) for one in candidate_search.standings(trials)] == [0.1, 0.2, 0.3, 0.4]
+    assert candidate_search.noise(trials) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_run_that_takes_twice_as_long_does_not_make_all_settings_look_noisy():
     runs = {1: (0.0, 0.02), 2: (0.03, 0.01), 3: (0.05, 0.06), 4: (0.09, 0.07), 5: (0.08, 0.09), 6: (0.11, 0.1)}
 
     def trials(slow):
-        return [search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items()
+        return [candidate_search.Trial((x,), seed, score + slow * (x == 6 and seed == 2)) for x, scores in runs.items()
                 for seed, score in enumerate(scores, start=1)]
 
-    assert 0.005 < search.noise(trials(0.0)) < 0.02 and search.noise(trials(0.7)) < 0.03
-    last = {one.candidate: one.score for one in search.standings(trials(0.7))}[(6,)]
+    assert 0.005 < candidate_search.noise(trials(0.0)) < 0.02 and candidate_search.noise(trials(0.7)) < 0.03
+    last = {one.candidate: one.score for one in candidate_search.standings(trials(0.7))}[(6,)]
     assert last == pytest.approx(0.455, abs=0.02)  # it counts for its own setting wholly
 
 
 def test_settings_whose_runs_are_the_same_are_one_and_their_luck_counts_once():
-    # Of three settings nothing is marked: seed 1 is good for all of them, others are not. The rest have noise of their own.
+    # Of three settings nothing is marked: seed 1 is good for all of them, others are not. The rest have noise of their
+    # own.
     plateau = {(1.0,): (0.0, 0.1, 0.1, 0.1), (2.0,): (0.0,), (3.0,): (0.0,)}
     rest = {(4.0,): (0.05, 0.02, 0.05, 0.03), (5.0,): (0.03, 0.06, 0.04, 0.05), (6.0,): (0.07,), (7.0,): (0.09,)}
-    trials = [search.Trial(candidate, seed, score) for candidate, scores in (plateau | rest).items() for seed, score in enumerate(scores, start=1)]
-    spread = search.noise(trials)
-    found, own = search._told_apart(trials, spread)
+    trials = [candidate_search.Trial(candidate, seed, score) for candidate, scores in (plateau | rest).items()
+              for seed, score in enumerate(scores, start=1)]
+    spread = candidate_search.noise(trials)
+    found, own = candidate_search._told_apart(trials, spread)
     by_candidate = {one.candidate: one for one in found}
     assert spread > 0.0 and own == {(1.0,), *rest}
-    assert [(by_candidate[(x,)].score, by_candidate[(x,)].runs) for x in (2.0, 3.0)] == [(by_candidate[(1.0,)].score, 4)] * 2
+    assert ([(by_candidate[(x,)].score, by_candidate[(x,)].runs) for x in (2.0, 3.0)]
+            == [(by_candidate[(1.0,)].score, 4)] * 2)
     axes = (of_range("x", 1, 8, False),)
-    assert not {(2.0,), (3.0,)} & {one for ones in search.propose(trials, axes, (7.0,), 40, 1).values() for one in ones}
-    assert set(search.finalists(trials, axes, (7.0,), 1)) <= {(1.0,), *rest}
-    assert search._told_apart(trials, 0.0)[1] == {*plateau, *rest}  # where seeds make no difference, equal settings do no harm
+    assert not {(2.0,), (3.0,)} & {one for ones in candidate_search.propose(trials, axes, (7.0,), 40, 1).values()
+                                   for one in ones}
+    assert set(candidate_search.finalists(trials, axes, (7.0,), 1)) <= {(1.0,), *rest}
+    # where seeds make no difference, equal settings do no harm
+    assert candidate_search._told_apart(trials, 0.0)[1] == {*plateau, *rest}
 
 
 def test_a_setting_that_breaks_a_constraint_is_behind_all_that_keep_it_and_no_finalist():
-    trials = [search.Trial((x,), 1, 0.1 * x, excess=1.0 if x < 3 else 0.0) for x in range(1, 9)]
-    order = [one.candidate[0] for one in sorted(search.standings(trials), key=lambda one: one.score)]
+    trials = [candidate_search.Trial((x,), 1, 0.1 * x, excess=1.0 if x < 3 else 0.0) for x in range(1, 9)]
+    order = [one.candidate[0] for one in sorted(candidate_search.standings(trials), key=lambda one: one.score)]
     assert set(order[-2:]) == {1, 2} and order[0] == 3
     axes = (of_range("x", 1, 8, False),)
-    found = search.finalists(trials, axes, None, 1)
+    found = candidate_search.finalists(trials, axes, None, 1)
     assert (3,) in found and not {(1,), (2,)} & set(found)
-    assert search.finalists([search.Trial((1,), 1, 0.0, 1.0)], axes, None, 1) == []
+    assert candidate_search.finalists([candidate_search.Trial((1,), 1, 0.0, 1.0)], axes, None, 1) == []
 
 
 def test_a_run_that_died_says_nothing_of_its_setting_and_is_not_tried_again():
     grid = calibration.grid_of(calibration.ridge, 0.0, 3)
-    sample = search.propose([], grid.axes, grid.present, 40, 3)[1]
-    history = [search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in sample]
-    died = [dataclasses.replace(trial, score=None, died=True) if place == 3 else trial for place, trial in enumerate(history)]
-    assert search.standings(died) == search.standings(history[:3] + history[4:])
-    assert history[3].candidate not in [one for of_seed in search.propose(died, grid.axes, grid.present, 40, 3).values() for one in of_seed]
-    assert history[3].candidate not in search.finalists(died, grid.axes, grid.present, 3)
+    sample = candidate_search.propose([], grid.axes, grid.present, 40, 3)[1]
+    history = [candidate_search.Trial(candidate, 1, math.log(grid.value(candidate, 1, 3))) for candidate in sample]
+    died = [dataclasses.replace(trial, score=None, died=True) if place == 3 else trial
+            for place, trial in enumerate(history)]
+    assert candidate_search.standings(died) == candidate_search.standings(history[:3] + history[4:])
+    assert history[3].candidate not in [
+        one for of_seed in candidate_search.propose(died, grid.axes, grid.present, 40, 3).values() for one in of_seed]
+    assert history[3].candidate not in candidate_search.finalists(died, grid.axes, grid.present, 3)
 
 
 def test_where_runs_do_not_differ_what_is_best_is_confirmed_alone_by_two_seeds():
-    trials = [search.Trial((float(x),), seed, 0.1 * x) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (3, 4, 5)]
+    trials = [candidate_search.Trial((float(x),), seed, 0.1 * x) for x in range(1, 8) for seed in (1, 2) if seed == 1
+              or x in (3, 4, 5)]
     axes = (of_range("x", 1, 8, False),)
-    assert search.finalists_wanted(trials) == 1 and search.finalists(trials, axes, (1.0,), 1) == [(2.0,)]
-    assert list(search.propose(trials, axes, (1.0,), 16, 1)) == [1]
-    assert search.seeds_wanted(trials, 5) == 2 and tune_file.search_runs(60, trials, tune_file.seeds_of(60, trials)) == 60 - 2 * 2
-    plateau = [trial if trial.candidate in ((1.0,), (7.0,)) else dataclasses.replace(trial, score=0.3) for trial in trials]
-    assert search.noise(plateau) is None and search.finalists_wanted(plateau) == search.FINALISTS
-    assert search.propose(plateau, axes, (1.0,), 16, 1)[2] == [(1.0,), (7.0,)]
-    differ = [dataclasses.replace(trial, score=trial.score + 0.01 * (trial.seed == 2 and trial.candidate == (4.0,))) for trial in trials]
-    assert search.finalists_wanted(differ) == search.FINALISTS and search.finalists(differ, axes, (1.0,), 1) == [(2.0,), (3.0,)]
+    assert candidate_search.finalists_wanted(trials) == 1
+    assert candidate_search.finalists(trials, axes, (1.0,), 1) == [(2.0,)]
+    assert list(candidate_search.propose(trials, axes, (1.0,), 16, 1)) == [1]
+    assert candidate_search.seeds_wanted(trials, 5) == 2
+    assert tune_file.search_runs(60, trials, tune_file.seeds_of(60, trials)) == 60 - 2 * 2
+    plateau = [trial if trial.candidate in ((1.0,), (7.0,)) else dataclasses.replace(trial, score=0.3)
+               for trial in trials]
+    assert candidate_search.noise(plateau) is None
+    assert candidate_search.finalists_wanted(plateau) == candidate_search.FINALISTS
+    assert candidate_search.propose(plateau, axes, (1.0,), 16, 1)[2] == [(1.0,), (7.0,)]
+    differ = [dataclasses.replace(trial, score=trial.score + 0.01 * (trial.seed == 2 and trial.candidate == (4.0,)))
+              for trial in trials]
+    assert candidate_search.finalists_wanted(differ) == candidate_search.FINALISTS
+    assert candidate_search.finalists(differ, axes, (1.0,), 1) == [(2.0,), (3.0,)]
 
 
 def test_runs_of_equal_settings_differ_if_anything_that_is_judged_does():
-    trials = [search.Trial((float(x),), seed, 0.1 * x, others=(0.5,)) for x in range(1, 8) for seed in (1, 2) if seed == 1 or x in (3, 4, 5)]
-    assert search.seeds_wanted(trials, 5) == 2
-    assert search.seeds_wanted([dataclasses.replace(trial, others=(0.5 + trial.seed,)) for trial in trials], 5) == 5
+    trials = [candidate_search.Trial((float(x),), seed, 0.1 * x, others=(0.5,)) for x in range(1, 8) for seed in (1, 2)
+              if seed == 1 or x in (3, 4, 5)]
+    assert candidate_search.seeds_wanted(trials, 5) == 2
+    assert candidate_search.seeds_wanted([dataclasses.replace(trial, others=(0.5 + trial.seed,))
+                                          for trial in trials], 5) == 5
 
 
 def test_of_settings_that_are_equal_that_which_changes_least_is_confirmed():
     axes = (of_list("x", [1, 2, 3, 4, 5, 6, 7]), of_list("y", ["a", "b", "c"]))
-    scores = {(1.0, "a"): 0.7, (2.0, "b"): 0.0, (2.0, "a"): 0.0, (2.0, "c"): 0.0, **{(float(x), "a"): 0.1 * x for x in (3, 4, 5, 6)}}
-    trials = [search.Trial(one, seed, score) for one, score in scores.items() for seed in (1, 2)]
-    assert search.finalists(trials, axes, (1.0, "a"), 1) == [(2.0, "a")] and search.finalists(trials, axes, (1.0, "c"), 1) == [(2.0, "c")]
+    scores = {(1.0, "a"): 0.7, (2.0, "b"): 0.0, (2.0, "a"): 0.0, (2.0, "c"): 0.0,
+              **{(float(x), "a"): 0.1 * x for x in (3, 4, 5, 6)}}
+    trials = [candidate_search.Trial(one, seed, score) for one, score in scores.items() for seed in (1, 2)]
+    assert candidate_search.finalists(trials, axes, (1.0, "a"), 1) == [(2.0, "a")]
+    assert candidate_search.finalists(trials, axes, (1.0, "c"), 1) == [(2.0, "c")]
 
 
 def test_trees_find_a_step_and_are_unsure_near_it():
@@ -166,10 +187,10 @@ def test_trees_find_a_step_and_are_unsure_near_it():
 
 def test_settings_that_weir_refuses_are_not_proposed():
     axes = (of_range("low", 1, 64, True), of_range("high", 1, 64, True))
-    rung = search.propose([], axes, (1.0, 64.0), 40, 1, lambda candidate: candidate[0] <= candidate[1])
+    rung = candidate_search.propose([], axes, (1.0, 64.0), 40, 1, lambda candidate: candidate[0] <= candidate[1])
     assert len(rung[1]) == 16 and all(low <= high for low, high in rung[1])
-    history = [search.Trial(candidate, 1, abs(math.log(candidate[0] / 8.0))) for candidate in rung[1]]
-    rung = search.propose(history, axes, (1.0, 64.0), 40, 1, lambda one: one[0] <= one[1])
+    history = [candidate_search.Trial(candidate, 1, abs(math.log(candidate[0] / 8.0))) for candidate in rung[1]]
+    rung = candidate_search.propose(history, axes, (1.0, 64.0), 40, 1, lambda one: one[0] <= one[1])
     assert rung and all(low <= high for candidates in rung.values() for low, high in candidates)
 
 
@@ -179,7 +200,8 @@ def test_the_choice_is_within_one_percent_of_the_best_of_a_grid():
 
 
 def test_of_equal_settings_none_is_called_better():
-    assert not any(one.claimed for noise in (0.0, 0.02) for one in calibration.tries(calibration.made_up("flat", noise), 60, 2))
+    assert not any(one.claimed for noise in (0.0, 0.02)
+                   for one in calibration.tries(calibration.made_up("flat", noise), 60, 2))
 
 
 # --- The decision.
@@ -202,11 +224,13 @@ def test_the_best_of_several_shares_five_percent():
 
 
 def test_no_setting_is_proposed_that_breaks_a_constraint_or_is_not_certainly_better():
-    better, unsure = decide.Change(0.1, 0.05, 0.15, "better", relevant=True), decide.Change(0.2, -0.1, 0.5, "inconclusive")
+    better = decide.Change(0.1, 0.05, 0.15, "better", relevant=True)
+    unsure = decide.Change(0.2, -0.1, 0.5, "inconclusive")
     assert decide.choose([better, unsure], [True, True]) == 0
     assert decide.choose([better, unsure], [False, True]) is None
     assert decide.choose([better, unsure], [False, True], present_keeps=False) == 1
-    assert decide.choose([decide.Change(0.001, 0.0009, 0.0011, "better")], [True]) is None  # certain, and nothing that matters
+    # certain, and nothing that matters
+    assert decide.choose([decide.Change(0.001, 0.0009, 0.0011, "better")], [True]) is None
 
 
 def test_of_those_that_are_better_the_one_with_the_best_mean_is_proposed():
@@ -231,7 +255,8 @@ def test_a_finalist_that_seems_better_is_run_again_with_as_many_seeds_as_that_ne
 
 
 def test_an_axis_matters_if_a_neighbour_is_told_apart_by_enough():
-    same, worse = decide.Change(0.0, -0.001, 0.001, "no difference"), decide.Change(-0.1, -0.12, -0.08, "worse", relevant=True)
+    same = decide.Change(0.0, -0.001, 0.001, "no difference")
+    worse = decide.Change(-0.1, -0.12, -0.08, "worse", relevant=True)
     little, unsure = decide.Change(-0.001, -0.002, -0.0005, "worse"), decide.Change(0.0, -0.3, 0.3, "inconclusive")
     assert decide.judged([same, worse]) == decide.MATTERS and decide.judged([same, little]) == decide.DOES_NOT_MATTER
     assert decide.judged([same, unsure]) == decide.NOT_TOLD and decide.judged([]) == decide.NOT_TOLD
@@ -241,13 +266,15 @@ def test_an_axis_matters_if_a_neighbour_is_told_apart_by_enough():
 
 
 def entry(setting, can_act, pressure=0.5):
-    return {"setting": setting, "can_act": can_act, "pressure": pressure, "text": f"{setting} acts from 1 MB on", "remedy": "larger events"}
+    return {"setting": setting, "can_act": can_act, "pressure": pressure, "text": f"{setting} acts from 1 MB on",
+            "remedy": "larger events"}
 
 
 def test_an_axis_cannot_act_if_no_setting_that_was_asked_lets_it():
     axes = (of_list("ecn.none-below", [1, 2]), of_list("switch.headroom", [1, 2]), of_list("slots", [1, 2]))
     answers = [(entry("ecn", False), entry("pfc", False)), (entry("ecn", False, 0.9), entry("pfc", True))]
-    assert acting.idle(axes, answers) == {"ecn.none-below": "ecn acts from 1 MB on: it cannot act in this plan, but with larger events"}
+    assert acting.idle(axes, answers) == {
+        "ecn.none-below": "ecn acts from 1 MB on: it cannot act in this plan, but with larger events"}
     assert acting.idle(axes, [(entry("drop", False),)]) == {"ecn.none-below": "ecn is not on in any of these settings",
                                                            "switch.headroom": "pfc is not on in any of these settings"}
     assert acting.idle(axes, [(), (entry("ecn", False),)]) == {}  # of some it is not known
@@ -256,10 +283,12 @@ def test_an_axis_cannot_act_if_no_setting_that_was_asked_lets_it():
 def test_two_seeds_decide_where_settings_do_not_differ_from_seed_to_seed():
     of_seed, = decide.changes([(LATE, [1.0, 1.3], [0.9, 1.17])])  # what a seed does to both is no difference
     assert of_seed.is_better and of_seed.gain == pytest.approx(0.1) == of_seed.low
-    assert decide.changes([(LATE, [0.0, 0.0], [0.0, 0.0])])[0].is_same and decide.changes([(LATE, [1.0, 1.0], [1.0, 1.00001])])[0].is_same
+    assert decide.changes([(LATE, [0.0, 0.0], [0.0, 0.0])])[0].is_same
+    assert decide.changes([(LATE, [1.0, 1.0], [1.0, 1.00001])])[0].is_same
     for others in ([0.9, 0.91], [0.9, None], [0.9]):
         assert not decide.changes([(LATE, [1.0, 1.0], others)])[0].is_better
-    assert decide.differ([1.0, 1.0], [0.9, 0.91]) and decide.differ([1.0, 1.0], [0.9, None]) and decide.differ([0.0, 1.0], [2.0, 2.0])
+    assert decide.differ([1.0, 1.0], [0.9, 0.91])
+    assert decide.differ([1.0, 1.0], [0.9, None]) and decide.differ([0.0, 1.0], [2.0, 2.0])
     assert not decide.differ([1.0, 1.3], [0.9, 1.17]) and not decide.differ([None, None], [None, None])
     assert decide.breaks([((0, 2), (2, 2)), ((0, 2), (1, 2)), ((2, 2), (2, 2))]) == [True, False, False]
 
@@ -267,7 +296,8 @@ def test_two_seeds_decide_where_settings_do_not_differ_from_seed_to_seed():
 def test_with_one_seed_for_all_runs_the_search_finds_one_of_the_few_good_settings_of_ecn():
     grid = calibration.recorded("ecn", True)
     found = calibration.tries(lambda draw: grid, 60, 40, first=1000)
-    assert calibration.share(one.loss <= calibration.WITHIN for one in found) >= 0.95 and max(one.runs for one in found) <= 60
+    assert calibration.share(one.loss <= calibration.WITHIN for one in found) >= 0.95
+    assert max(one.runs for one in found) <= 60
 
 
 def test_a_neighbour_is_proposed_if_other_seeds_say_that_it_is_better_than_both():
@@ -282,7 +312,8 @@ def test_a_neighbour_is_proposed_if_other_seeds_say_that_it_is_better_than_both(
 
 def test_where_the_search_stops_beside_the_best_setting_its_neighbour_is_proposed():
     grid = calibration.Grid({candidate: 1.0 + 0.1 * abs(calibration.MADE_UP_AXES[0].values.index(candidate[0]) - 3)
-                             for candidate in itertools.product(*(axis.values for axis in calibration.MADE_UP_AXES))}, 0.005)
+                             for candidate in itertools.product(*(axis.values for axis in calibration.MADE_UP_AXES))},
+                            0.005)
     beside, best = ((kmin, *calibration.MADE_UP_PRESENT[1:]) for kmin in (40.0, 80.0))
     assert calibration.neighbour_of(grid, beside, 5, 5, 1)[0] == best
     assert calibration.neighbour_of(grid, best, 5, 5, 1)[0] == best

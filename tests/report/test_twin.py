@@ -4,13 +4,14 @@ import json
 import subprocess
 
 import pytest
-from weir_report.basics.errors import ReportError
-from weir_report.pages.report_page import write_report
-from weir_report.runs import twin
-from weir_report.runs.run import read_run
+from weir_runs.basics.errors import ReportError
+from weir_runs.pages.report_page import write_report
+from weir_runs.reading import twin
+from weir_runs.reading.run import read_run
 
-LATE = ("--producers", "2", "--consumers", "2", "--duration", "3s", "--warmup", "1s", "--rate", "800Mb/s", "--event-size", "4MB", "--slots", "1",
-        "--busy", "exponential:30ms", "--producer-link", "3Gb/s", "--consumer-link", "3Gb/s", "--explain", "off")
+LATE = ("--producers", "2", "--consumers", "2", "--duration", "3s", "--warmup", "1s", "--rate", "800Mb/s",
+        "--event-size", "4MB", "--slots", "1", "--busy", "exponential:30ms", "--producer-link", "3Gb/s",
+        "--consumer-link", "3Gb/s", "--explain", "off")
 
 
 def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path):
@@ -20,7 +21,8 @@ def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path
     run = read_run(directory)
     found = json.loads((directory / "explain.json").read_text())
     shown = twin.of_run(run)
-    assert shown["sentences"][0].startswith("Near:")
+    assert shown["causes"].startswith("Main cause: ") and shown["remedy"]
+    assert shown["sentences"][0].startswith("Its twin, ")
     assert [row["cells"][0] for row in shown["rows"]] == [figure["name"] for figure in found["figures"]]
     assert shown["command"].startswith("weir simulate --producers 2 ")
     page = tmp_path / "page.html"
@@ -29,7 +31,8 @@ def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path
     assert "The twin of this run" in page.read_text()
 
 
-@pytest.mark.parametrize("content", ("{", "[]", '{"schema": "weir-explain/2"}', '{"schema": "weir-explain/1", "near": 3}'))
+@pytest.mark.parametrize("content",
+                         ("{", "[]", '{"schema": "weir-explain/2"}', '{"schema": "weir-explain/1", "near": 3}'))
 def test_a_broken_file_is_refused_with_its_name(stored, content):
     directory = stored("measured")
     (directory / "explain.json").write_text(content)

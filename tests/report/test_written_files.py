@@ -5,9 +5,10 @@ import stat
 
 import pytest
 
-from weir_report import compare_command, report_command
-from weir_report.basics import whole_file
-from weir_report.basics.errors import ReportError
+from weir_compare import compare_command
+from weir_runs import report_command
+from weir_runs.basics import whole_file
+from weir_runs.basics.errors import ReportError
 
 
 @pytest.fixture
@@ -38,7 +39,8 @@ def test_a_link_in_the_place_of_a_comparison_is_replaced(stored, victim, tmp_pat
     runs = [str(stored("measured", f"run-{number}")) for number in range(2)]
     for name in ("page.html", "page.json"):
         (tmp_path / name).symlink_to(victim)
-    compare_command.main([runs[0], "--against", runs[1], "--page", str(tmp_path / "page.html"), "--json", str(tmp_path / "page.json")])
+    compare_command.main([runs[0], "--against", runs[1], "--page", str(tmp_path / "page.html"), "--json",
+                          str(tmp_path / "page.json")])
     assert not any((tmp_path / name).is_symlink() for name in ("page.html", "page.json"))
 
 
@@ -79,7 +81,8 @@ def test_files_are_whole_or_not_at_all(tmp_path):
     finally:
         os.umask(mask)
     assert target.read_bytes() == b"two" and target.stat().st_mode & 0o777 == 0o640
-    assert not whole_file.create(target, "three") and whole_file.create(tmp_path / "b", "four") and list(tmp_path.glob(".*")) == []
+    assert not whole_file.create(target, "three")
+    assert whole_file.create(tmp_path / "b", "four") and list(tmp_path.glob(".*")) == []
 
 
 @pytest.mark.parametrize("place, named", [("nowhere/a", "nowhere/a"), ("directory", "directory")])

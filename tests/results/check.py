@@ -1,4 +1,5 @@
-"""Runs a Python program of this tree that may need the libraries of weir-report: check.py PROGRAM ARGUMENT... Its exit status is the program's."""
+"""Runs a Python program of this tree that may need the libraries of weir-report: check.py PROGRAM ARGUMENT... Its exit
+status is the program's."""
 
 import importlib.util
 import os
@@ -15,4 +16,5 @@ def python():
     return sys.executable if found or not os.access("/usr/bin/python3", os.X_OK) else "/usr/bin/python3"
 
 
-sys.exit(subprocess.run([python(), pathlib.Path(os.environ["WEIR_SOURCE_DIR"]) / program, *words], check=False).returncode)
+sys.exit(subprocess.run([python(), pathlib.Path(os.environ["WEIR_SOURCE_DIR"]) / program, *words],
+                        check=False).returncode)

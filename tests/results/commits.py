@@ -14,9 +14,10 @@ sys.path.insert(0, str(SOURCE / "bench"))
 import provenance  # noqa: E402
 
 SKIPPED = 77
-# 0.1.0+g1234567 or 0.1.0+5.g1234567.dirty; "commit 1234567"; any word like a commit that has digits and letters (62000000000b/s is a rate).
+# 0.1.0+g1234567 or 0.1.0+5.g1234567.dirty; "commit 1234567"; any word like a commit that has digits and letters
+# (62000000000b/s is a rate), but not behind an @: other-repository@1234567.
 PATTERNS = (r"\+(?:\d+\.)?g([0-9a-f]{7,40})\b(\.dirty)?", r"\bcommits? `?([0-9a-f]{7,40})\b()",
-            r"(?<![\w.+-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})()(?![\w/.-]\w)\b")
+            r"(?<![\w.+@-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})()(?![\w/.-]\w)\b")
 
 
 def commits_of(text):
@@ -30,7 +31,8 @@ def commits_of(text):
 
 def files_of(page):
     path = SOURCE / "results" / page
-    return [path.with_suffix(".md")] if not path.is_dir() else sorted(file for file in path.rglob("*") if file.suffix in (".md", ".csv", ".json", ".txt", ".toml"))
+    return [path.with_suffix(".md")] if not path.is_dir() else sorted(
+        file for file in path.rglob("*") if file.suffix in (".md", ".csv", ".json", ".txt", ".toml"))
 
 
 def main():
@@ -48,7 +50,8 @@ def main():
             if dirty:
                 faults.append(f"{file.relative_to(SOURCE)}: {commit} with changed files")
             elif not provenance.is_published(commit, SOURCE):
-                faults.append(f"{file.relative_to(SOURCE)}: {' or '.join(provenance.published_heads(SOURCE))} does not contain {commit}")
+                faults.append(f"{file.relative_to(SOURCE)}: {' or '.join(provenance.published_heads(SOURCE))} does not "
+                              f"contain {commit}")
     if named == 0:
         sys.exit(f"results/{page} names no commit: a reader cannot know which program made it")
     print("\n".join(faults))

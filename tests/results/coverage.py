@@ -7,8 +7,11 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["WEIR_SOURCE_DIR"])
 CMAKE = (SOURCE / "tests/results/CMakeLists.txt").read_text()
-DECLARED = [*re.findall(r"^weir_results_page\(([\w-]+)", CMAKE, re.MULTILINE), *re.search(r"foreach\(page IN ITEMS ([^)]*)", CMAKE)[1].split()]
-PAGES = sorted(path.stem for path in (SOURCE / "results").iterdir() if path.is_dir() or path.suffix == ".md" and path.name != "README.md")
+DECLARED = [*re.findall(r"^weir_results_page\(([\w-]+)", CMAKE, re.MULTILINE),
+            *re.search(r"foreach\(page IN ITEMS ([^)]*)", CMAKE)[1].split()]
+PAGES = sorted(path.stem
+               for path in (SOURCE / "results").iterdir()
+               if path.is_dir() or path.suffix == ".md" and path.name != "README.md")
 
 
 class Coverage(unittest.TestCase):
@@ -24,7 +27,9 @@ class Coverage(unittest.TestCase):
         found = [(file, study) for file in SOURCE.rglob("*.md") if "build" not in file.parts
                  for study in re.findall(r"bench/study ([\w-]+)", file.read_text())]
         self.assertGreater(len(found), 50)
-        self.assertEqual([(file, study) for file, study in found if study != "NAME" and not (SOURCE / "results" / study / "study.py").exists()], [])
+        missing = [(file, study) for file, study in found
+                   if study != "NAME" and not (SOURCE / "results" / study / "study.py").exists()]
+        self.assertEqual(missing, [])
 
     def test_every_page_names_a_program_that_exists(self):
         index = (SOURCE / "results/README.md").read_text()

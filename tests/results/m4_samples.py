@@ -22,8 +22,10 @@ LINES = """[ud] client=0 id=2814749767106560 dur_ns=880539807
 [rdma] client=0 id=281474976710656 dur_ns=451988
 [rdma] client=10 id=1407374883553280 dur_ns=452018
 """
-SERVER = """event=req_recv ts_ns=1758095036644277917 clt=0 wrkr=10 slot=0 flow_id=2814749767106560 size=17 src=client:0 dst=worker:10
-event=resp_send ts_ns=1758095036644886626 clt=0 wrkr=10 slot=0 flow_id=2814749767106560 wire_bytes=41 src=worker:10 dst=client:0
+SERVER = """event=req_recv ts_ns=1758095036644277917 clt=0 wrkr=10 slot=0 \
+flow_id=2814749767106560 size=17 src=client:0 dst=worker:10
+event=resp_send ts_ns=1758095036644886626 clt=0 wrkr=10 slot=0 \
+flow_id=2814749767106560 wire_bytes=41 src=worker:10 dst=client:0
 """
 
 
@@ -70,7 +72,8 @@ class Traces(unittest.TestCase):
         self.assertEqual(sum(line.split(",")[4] == "" for line in study.trace(100, 11, 4, 8, 5).splitlines()), 11 * 4)
 
     def test_predictions_are_of_the_same_client_in_the_same_order(self):
-        self.assertEqual(study.predictions([(1, 9.0), (0, 8.0), (1, 7.0)], [(0, 1.0), (1, 2.0), (1, 3.0), (0, 4.0)]), [2.0, 1.0, 3.0])
+        self.assertEqual(study.predictions([(1, 9.0), (0, 8.0), (1, 7.0)], [(0, 1.0), (1, 2.0), (1, 3.0), (0, 4.0)]),
+                         [2.0, 1.0, 3.0])
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ sys.path.insert(0, str(SOURCE / "results/causes"))
 import refutation  # noqa: E402
 
 ROWS = {"rank-00000-scheduler": {"waiting_for_slot_s": 0, "handling_s": 0.1, "poll_gap_max_us": 100},
-        "rank-00001-producer": {"sent_bytes": 1000000, "late_sets": 2, "waiting_for_slot_s": 0, "all_streams_s": 0, "backlogged_s": 1,
-                                "poll_gap_max_us": 250000},
-        "rank-00002-consumer": {"received_bytes": 1000000, "processing_s": 0, "withheld_slot_s": 0, "poll_gap_max_us": 100}}
+        "rank-00001-producer": {"sent_bytes": 1000000, "late_sets": 2, "waiting_for_slot_s": 0, "all_streams_s": 0,
+                                "backlogged_s": 1, "poll_gap_max_us": 250000},
+        "rank-00002-consumer": {"received_bytes": 1000000, "processing_s": 0, "withheld_slot_s": 0,
+                                "poll_gap_max_us": 100}}
 LATE = {"on_time": False, "sustained": False, "late_sets": 2, "causes": []}
 
 
@@ -51,7 +52,8 @@ class Refuted(unittest.TestCase):
         producer = {"rank": 1, "role": "producer", "name": "producer 0"}
         for what in ("slots", "processing", "streams", "high-water", "shaping"):
             self.assertIn(what, self.against(cause(what)))
-        self.assertIn("8.0 Mb/s", self.against(cause("consumer-links", "consumers moved 16.00 Mb/s each while data waited")))
+        self.assertIn("8.0 Mb/s",
+                      self.against(cause("consumer-links", "consumers moved 16.00 Mb/s each while data waited")))
         self.assertIn("producer 0", self.against(cause("stalled-rank", "for up to 500 ms at once", producer)))
         self.assertIn("link of a consumer", self.against(cause("consumer-links", where=producer)))
 

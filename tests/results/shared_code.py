@@ -119,7 +119,8 @@ class Commits(unittest.TestCase):
     def test_versions_and_commits_are_found_in_pages_and_data(self):
         text = ("Made with weir 0.1.0+g1234567, weir 0.2.0+5.gabcdef1.dirty; before commit `7654321`.\n"
                 "row,seed,weir\n1,2,0123456789ab\n1,2,123456789012\n1,500000000000000,x\n")
-        self.assertEqual(commits.commits_of(text), {"1234567": False, "abcdef1": True, "7654321": False, "0123456789ab": False})
+        self.assertEqual(commits.commits_of(text),
+                         {"1234567": False, "abcdef1": True, "7654321": False, "0123456789ab": False})
 
 
 class Check(unittest.TestCase):

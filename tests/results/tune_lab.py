@@ -1,5 +1,5 @@
-"""results/tune-lab: its three sweep files are of one load and one switch, ports of the lab are set to what the simulator has, and the lines are
-complete. That the page is what they give, results.tune-lab.replay checks."""
+"""results/tune-lab: its three sweep files are of one load and one switch, ports of the lab are set to what the
+simulator has, and the lines are complete. That the page is what they give, results.tune-lab.replay checks."""
 
 import argparse
 import os
@@ -34,7 +34,8 @@ class SweepFiles(unittest.TestCase):
             for setting in cases.read(DIRECTORY / name)["switch"]["settings"]:
                 keys = cases.keys(setting["simulate"])
                 self.assertIn(cases.AXIS, keys)
-                self.assertEqual({key: keys[key] for key in keys if key != cases.AXIS}, cases.keys(self.tuned["simulation"]), setting["name"])
+                self.assertEqual({key: keys[key] for key in keys if key != cases.AXIS},
+                                 cases.keys(self.tuned["simulation"]), setting["name"])
 
     def test_campaigns_name_the_length_from_which_ports_mark(self):
         for name in cases.CAMPAIGNS.values():
@@ -62,7 +63,8 @@ class Lines(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             ranks = pathlib.Path(directory) / "ranks"
             ranks.mkdir()
-            for name, rows in (("rank-0", "warmup,9000\nmeasure,20.5\n"), ("rank-1", "measure,\nmeasure,70250.0\ndrain,8000000\n")):
+            for name, rows in (("rank-0", "warmup,9000\nmeasure,20.5\n"),
+                               ("rank-1", "measure,\nmeasure,70250.0\ndrain,8000000\n")):
                 (ranks / f"{name}.csv").write_text(f"phase,poll_gap_max_us\n{rows}")
             self.assertEqual(tune_lab.longest_stall_ms(pathlib.Path(directory)), 70.25)
 

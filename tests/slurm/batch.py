@@ -32,8 +32,8 @@ class Job:
         self.tries += 1
         self.directory = Path(f"{self.name}-{self.tries}").resolve()
         self.output = Path(f"{self.directory}.txt")
-        done = cluster.run("sbatch", "--parsable", f"--output={self.output}", *self.sbatch, self.script, *self.options, "--out",
-                           self.directory, env=self.environment)
+        done = cluster.run("sbatch", "--parsable", f"--output={self.output}", *self.sbatch, self.script, *self.options,
+                           "--out", self.directory, env=self.environment)
         check(done.returncode == 0, f"{self.name}: {done.stderr}")
         self.number = done.stdout.strip()
 
@@ -55,8 +55,9 @@ class Job:
         return any(path.read_text().count(",measure,") >= 2 for path in self.directory.glob("ranks/*-producer.csv"))
 
     def _is_lost(self):
-        """Open MPI 4.1.4 with PMIx 4.2.2 under srun, several nodes on one address, ends in MPI_Init about once in a hundred
-        times, also in a program that calls nothing else. That is no concern of this test: the job is made again."""
+        """Open MPI 4.1.4 with PMIx 4.2.2 under srun, several nodes on one address, ends in MPI_Init about once in a
+        hundred times, also in a program that calls nothing else. That is no concern of this test: the job is made
+        again."""
         return self.launcher == "srun" and self.tries < 3 and "Process received signal" in self.output.read_text()
 
     def text(self):
@@ -96,13 +97,14 @@ def one_kind_of_node():
     for launcher in ("mpirun", "srun"):
         jobs[launcher] = [
             Job(f"own-{launcher}", ["--nodes=5"], [*SHORT, *two], launcher, script=script, WEIR=""),
-            Job(f"two-{launcher}", ["--nodes=3", "--ntasks-per-node=2", "--nodelist=ctl1,eb1,eb2"], [*SHORT, *two], launcher),
+            Job(f"two-{launcher}", ["--nodes=3", "--ntasks-per-node=2", "--nodelist=ctl1,eb1,eb2"], [*SHORT, *two],
+                launcher),
         ]
         if launcher == "srun" and not cluster.LONG:
             continue
         jobs[launcher] += [
-            Job(f"few-{launcher}", ["--nodes=2", "--nodelist=fn1,fn2"], [*SHORT, "--producers", "2", "--consumers", "3"],
-                launcher),
+            Job(f"few-{launcher}", ["--nodes=2", "--nodelist=fn1,fn2"],
+                [*SHORT, "--producers", "2", "--consumers", "3"], launcher),
             Job(f"shared-{launcher}", four_nodes, [*SHORT, *two], launcher),
             Job(f"asked-{launcher}", four_nodes, [*SHORT, *two], launcher, WEIR_SCHEDULER="producers"),
             Job(f"lists-{launcher}", ["--nodes=3", "--nodelist=ctl1,eb1,fn1"],
@@ -130,7 +132,8 @@ def check_job(record, job):
                 "node_list": "ctl1,eb[1-2],fn[1-2]", "nodes": 5}
     for name, value in expected.items():
         check(found.get(name) == value, f"environment.job.{name} is {found.get(name)}, not {value}")
-    check(record["environment"]["variables"].get("SLURM_JOB_ID") == job.number, "environment.variables has no SLURM_JOB_ID")
+    check(record["environment"]["variables"].get("SLURM_JOB_ID") == job.number,
+          "environment.variables has no SLURM_JOB_ID")
 
 
 def two_kinds_of_node():
@@ -140,7 +143,8 @@ def two_kinds_of_node():
         job.wait()
         record = job.hosts("scheduler ctl1", "producer eb1,eb2", "consumer fn1,fn2")
         parts = record["environment"]["job"]["parts"]
-        check([part["node_list"] for part in parts] == ["ctl1", "eb[1-2]", "fn[1-2]"], f"environment.job.parts is {parts}")
+        check([part["node_list"] for part in parts] == ["ctl1", "eb[1-2]", "fn[1-2]"],
+              f"environment.job.parts is {parts}")
         if launcher == "mpirun" or cluster.LONG:
             job = Job(f"two-parts-{launcher}", [*fn, ":", *eb], SHORT, launcher, WEIR_PARTS="consumers,producers",
                       WEIR_SCHEDULER="producers")
@@ -149,8 +153,8 @@ def two_kinds_of_node():
 
 
 def srun_that_stays():
-    """Planted: an srun that does not end after its step of two parts, as SLURM 22.05's sometimes does. The job ends, and not before
-    a run that lasts for longer than several looks."""
+    """Planted: an srun that does not end after its step of two parts, as SLURM 22.05's sometimes does. The job ends,
+    and not before a run that lasts for longer than several looks."""
     place = Path("stays").resolve()
     place.mkdir()
     fake = place / "srun"
@@ -169,7 +173,8 @@ def a_group_on_each_node():
     """weir.sbatch leaves the nodes to --group-hosts."""
     for launcher in ("mpirun", "srun"):
         job = Job(f"groups-{launcher}", ["--nodes=2", "--ntasks-per-node=3", "--nodelist=eb1,eb2"],
-                  [*SHORT, "--group-hosts", "eb1", "--group-hosts", "eb2", "--producers", "1", "--consumers", "1"], launcher)
+                  [*SHORT, "--group-hosts", "eb1", "--group-hosts", "eb2", "--producers", "1", "--consumers", "1"],
+                  launcher)
         job.wait()
         record = job.record()
         check(record["status"] == "complete", job.text)
@@ -189,8 +194,8 @@ def cancelled():
 
 
 def limited_jobs():
-    """Begun first, looked at last: 1 min is the shortest limit that SLURM has, and it looks every 30 s whose end is nearer
-    than --signal says."""
+    """Begun first, looked at last: 1 min is the shortest limit that SLURM has, and it looks every 30 s whose end is
+    nearer than --signal says."""
     return [Job(f"limited-{launcher}", ["--partition=spare", "--time=1", f"--nodelist={nodes}", "--nodes=2",
                                         "--ntasks-per-node=2"], ENDLESS, launcher)
             for launcher, nodes in (("mpirun", "spare1,spare2"), ("srun", "spare3,spare4"))]
@@ -214,12 +219,13 @@ def near_the_time_limit():
 def refusals():
     """What the nodes do not do for is refused before any rank is started, in one line."""
     for name, sbatch, options, variables, part in (
-            ("own", ["--nodes=2"], ["--producers", "1", "--consumers", "1"], {"WEIR_SCHEDULER": "own"},
-             "1 node for the scheduler, 1 for producers and 1 for consumers are needed at 1 ranks per node; the job has 2"),
-            ("bad-option", ["--nodes=2"], ["--rate", "2"], {}, "weir run: --rate: '2' has no unit"),
-            ("too-many", ["--partition=eb", "--nodes=2", ":", "--partition=fn", "--nodes=1"],
-             ["--producers", "3", "--consumers", "1"], {}, "3 producers need 3 nodes at 1 ranks per node; the job has 2 for them"),
-            ("who", ["--nodes=2"], [], {"WEIR_LAUNCHER": "ssh"}, "WEIR_LAUNCHER: 'ssh' is neither mpirun nor srun")):
+        ("own", ["--nodes=2"], ["--producers", "1", "--consumers", "1"], {"WEIR_SCHEDULER": "own"},
+         "1 node for the scheduler, 1 for producers and 1 for consumers are needed at 1 ranks per node; the job has 2"),
+        ("bad-option", ["--nodes=2"], ["--rate", "2"], {}, "weir run: --rate: '2' has no unit"),
+        ("too-many", ["--partition=eb", "--nodes=2", ":", "--partition=fn", "--nodes=1"],
+         ["--producers", "3", "--consumers", "1"], {},
+         "3 producers need 3 nodes at 1 ranks per node; the job has 2 for them"),
+        ("who", ["--nodes=2"], [], {"WEIR_LAUNCHER": "ssh"}, "WEIR_LAUNCHER: 'ssh' is neither mpirun nor srun")):
         job = Job(name, sbatch, options, **variables)
         CLUSTER.wait(job.number)
         lines = [line for line in job.output.read_text().splitlines() if line.startswith("weir")]
@@ -231,4 +237,5 @@ def refusals():
 cluster.enter()
 CLUSTER = cluster.Cluster(spare=("spare1", "spare2", "spare3", "spare4"))
 LIMITED = limited_jobs()
-main(one_kind_of_node, two_kinds_of_node, srun_that_stays, a_group_on_each_node, refusals, cancelled, near_the_time_limit)
+main(one_kind_of_node, two_kinds_of_node, srun_that_stays, a_group_on_each_node, refusals, cancelled,
+     near_the_time_limit)

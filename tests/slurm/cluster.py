@@ -27,10 +27,11 @@ LONG = os.environ.get("WEIR_SLURM") == "long"
 NODES = ("ctl1", "eb1", "eb2", "fn1", "fn2")
 ADDRESS = "198.18.0.1"  # of a range that is set aside for benchmarks
 TOOLS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo", "srun", "unshare", "ip")
-NAMESPACES = ["unshare", "--net", "--uts", "--ipc", "--pid", "--mount", "--propagation", "unchanged", "--fork", "--kill-child",
-              "--mount-proc"]
+NAMESPACES = ["unshare", "--net", "--uts", "--ipc", "--pid", "--mount", "--propagation", "unchanged", "--fork",
+              "--kill-child", "--mount-proc"]
 CONTROL_GROUPS_OPTIONAL_FROM = 23, 11  # of SLURM
-OVER = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE")
+OVER = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "BOOT_FAIL",
+        "DEADLINE")
 
 
 def skip(reason):
@@ -59,19 +60,22 @@ def enter():
 
 
 def run(*command, limit_s=30, **more):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=limit_s, check=False, **more)
+    return subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=limit_s, check=False, **more)
 
 
 def run_or_fail(*command, limit_s=30, **more):
     done = run(*command, limit_s=limit_s, **more)
-    check(done.returncode == 0, f"{' '.join(map(str, command))} exited with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
+    check(done.returncode == 0,
+          f"{' '.join(map(str, command))} exited with {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done.stdout
 
 
 def processes_of(directory):
     """Command lines of weir's processes: those that name the run directory, and keepers of a record."""
     lines = run("ps", "-eo", "comm,args").stdout.splitlines()
-    return [line for line in lines if line.startswith(("weir ", "run-record ")) or (str(directory) in line and "sbatch" not in line)]
+    return [line for line in lines
+            if line.startswith(("weir ", "run-record ")) or (str(directory) in line and "sbatch" not in line)]
 
 
 def wait_until(holds, what, limit_s=30, every_s=0.2):
@@ -93,14 +97,15 @@ class Cluster:
         self.directory.mkdir()
         for place in (self.directory.parent.parent, self.directory.parent, self.directory):
             place.chmod(0o711)  # munge must be reachable
-        for line in ("link set lo up", "link add w0 type veth peer name w1", f"addr add {ADDRESS}/24 dev w0", "link set w0 up",
-                     "link set w1 up"):
+        for line in ("link set lo up", "link add w0 type veth peer name w1", f"addr add {ADDRESS}/24 dev w0",
+                     "link set w0 up", "link set w1 up"):
             run_or_fail("ip", *line.split())
         self._munge()
         self.configuration = self.directory / "slurm.conf"
         self.configuration.write_text(self._configuration())
         # SLURM 23 and later look for control groups even if nothing needs them.
-        (self.directory / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if self.version() >= CONTROL_GROUPS_OPTIONAL_FROM else "")
+        (self.directory / "cgroup.conf").write_text(
+                "CgroupPlugin=disabled\n" if self.version() >= CONTROL_GROUPS_OPTIONAL_FROM else "")
         for node in self.nodes:
             for kind in ("spool", "tmp"):
                 (self.directory / f"{kind}-{node}").mkdir()
@@ -121,8 +126,9 @@ class Cluster:
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
         place = self.directory
-        run_or_fail("munged", "--force", f"--key-file={key}", f"--socket={place}/munge", f"--pid-file={place}/munged.pid",
-                    f"--log-file={place}/munged.log", f"--seed-file={place}/munged.seed")
+        run_or_fail("munged", "--force", f"--key-file={key}", f"--socket={place}/munge",
+                    f"--pid-file={place}/munged.pid", f"--log-file={place}/munged.log",
+                    f"--seed-file={place}/munged.seed")
 
     def _configuration(self):
         place, host = self.directory, socket.gethostname()
@@ -133,15 +139,18 @@ class Cluster:
             "SlurmctldPidFile": f"{place}/slurmctld.pid", "SlurmdPidFile": f"{place}/slurmd-%n.pid",
             "SlurmctldLogFile": f"{place}/slurmctld.log", "SlurmdLogFile": f"{place}/slurmd-%n.log",
             "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_CPU", "ProctrackType": "proctrack/linuxproc",
-            "TaskPlugin": "task/none", "MpiDefault": "none", "ReturnToService": "2", "SlurmdParameters": "config_overrides",
-            "JobAcctGatherType": "jobacct_gather/none", "AccountingStorageType": "accounting_storage/none", "KillWait": "10",
+            "TaskPlugin": "task/none", "MpiDefault": "none", "ReturnToService": "2",
+            "SlurmdParameters": "config_overrides",
+            "JobAcctGatherType": "jobacct_gather/none", "AccountingStorageType": "accounting_storage/none",
+            "KillWait": "10",
             # Heterogeneous jobs are started by the backfill scheduler only, every 30 s by default.
             "SchedulerParameters": "sched_min_interval=100000,batch_sched_delay=0,bf_interval=1",
         }
         (place / "state").mkdir()
         text = [f"{name}={value}" for name, value in lines.items()]
         for number, node in enumerate(self.nodes):
-            text.append(f"NodeName={node} NodeHostname={node} NodeAddr={ADDRESS} Port={17001 + number} CPUs=8 RealMemory=1000")
+            text.append(f"NodeName={node} NodeHostname={node} NodeAddr={ADDRESS} Port={17001 + number} CPUs=8 "
+                        "RealMemory=1000")
         text.append(f"PartitionName=all Nodes={','.join(NODES)} Default=YES MaxTime=60 State=UP")
         parts = [("ctl", "ctl1"), ("eb", "eb[1-2]"), ("fn", "fn[1-2]"), ("spare", ",".join(self.nodes[len(NODES):]))]
         for name, nodes in (part for part in parts if part[1]):
@@ -151,11 +160,12 @@ class Cluster:
     @staticmethod
     def _mpi():
         """All nodes have one address, and ranks that nap leave the cores to each other."""
-        os.environ.update({
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx",
-            "OMPI_MCA_btl_tcp_if_include": "w0", "OMPI_MCA_oob_tcp_if_include": "w0", "PRTE_MCA_prte_if_include": "w0",
-            "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_hwloc_default_binding_policy": "none"})
+        os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                           "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1",
+                           "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl_tcp_if_include": "w0",
+                           "OMPI_MCA_oob_tcp_if_include": "w0", "PRTE_MCA_prte_if_include": "w0",
+                           "OMPI_MCA_hwloc_base_binding_policy": "none",
+                           "PRTE_MCA_hwloc_default_binding_policy": "none"})
 
     def start_controller(self):
         run_or_fail("slurmctld", "-f", self.configuration)
@@ -163,7 +173,8 @@ class Cluster:
 
     def wait_for_nodes(self):
         """After a start of the controller: until it would use all nodes."""
-        wait_until(lambda: run("sbatch", "--test-only", f"--nodes={len(NODES)}", "--wrap=true").returncode == 0, self._log)
+        wait_until(
+            lambda: run("sbatch", "--test-only", f"--nodes={len(NODES)}", "--wrap=true").returncode == 0, self._log)
 
     def kill_controller(self, job):
         """Not before it has written down what it has of the job, which it does every few seconds."""
@@ -201,7 +212,8 @@ class Cluster:
         """Which processes and which words of SLURM jobs that do not end leave."""
         alive = run("ps", "-eo", "pid,ppid,stat,etimes,wchan:20,comm,args").stdout.splitlines()
         ours = [line[:160] for line in alive if re.search("weir|slurmstepd|srun|run-record|orted|prted", line)]
-        return f"the end of {len(jobs)} jobs ({', '.join(map(str, jobs))}): {self.state(*jobs)}\n" + "\n".join(ours) + "\n" + self._log()
+        return f"the end of {len(jobs)} jobs ({', '.join(map(str, jobs))}): {self.state(*jobs)}\n" + "\n".join(
+                ours) + "\n" + self._log()
 
     def queue(self):
         return run_or_fail("squeue", "--noheader", "--format=%i %T").split()

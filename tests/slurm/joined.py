@@ -1,5 +1,5 @@
-"""srun starts a run without MPI (--join), and the run outlives a consumer: a rank is killed, and started again outside of the job.
-Skipped where this weir cannot use UCX."""
+"""srun starts a run without MPI (--join), and the run outlives a consumer: a rank is killed, and started again outside
+of the job. Skipped where this weir cannot use UCX."""
 
 import json
 import os
@@ -13,8 +13,8 @@ from weir_run import WEIR, check, main, skip_without_ucx
 
 # UCX looks for devices in /sys, which shows those of the machine: of them only lo is also in the cluster.
 ENVIRONMENT = {"WEIR_JOIN_TOKEN": "a token for slurm", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
-OPTIONS = ("--producers", "2", "--rate", "20Mb/s", "--event-size", "64KiB", "--interval", "250ms", "--warmup", "250ms", "--duration", "8s",
-           "--idle", "nap", "--on-failure", "continue")
+OPTIONS = ("--producers", "2", "--rate", "20Mb/s", "--event-size", "64KiB", "--interval", "250ms", "--warmup", "250ms",
+           "--duration", "8s", "--idle", "nap", "--on-failure", "continue")
 CONSUMER = 4
 
 
@@ -27,7 +27,8 @@ def outlives_a_consumer():
     script.write_text(f"#!/bin/sh\nexec srun --kill-on-bad-exit=0 --no-kill --mpi=none {' '.join(words)}\n")
     cluster_of_test = cluster.Cluster()
     os.environ.update(ENVIRONMENT)
-    job = cluster_of_test.submit(f"--nodes={len(NODES)}", "--ntasks-per-node=1", "--no-kill", f"--output={output}", script)
+    job = cluster_of_test.submit(
+        f"--nodes={len(NODES)}", "--ntasks-per-node=1", "--no-kill", f"--output={output}", script)
 
     def said():
         return output.read_text()[-3000:] if output.exists() else "no output"
@@ -40,7 +41,8 @@ def outlives_a_consumer():
     check(seconds() >= 2, said)
     os.kill(json.loads((directory / "run.json").read_text())["ranks"][CONSUMER]["pid"], signal.SIGKILL)
     again = subprocess.run(join, capture_output=True, text=True, timeout=60, check=False)
-    check(again.returncode == 0, f"exit status {again.returncode} of the process that came back: {again.stderr}{said()}")
+    check(again.returncode == 0,
+          f"exit status {again.returncode} of the process that came back: {again.stderr}{said()}")
     cluster_of_test.wait(job)
     record = json.loads((directory / "run.json").read_text())
     check(record["status"] == "complete" and record["ledger"]["agrees"], f"{record['failure']}: {said()}")

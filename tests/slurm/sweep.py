@@ -1,4 +1,5 @@
-"""weir-sweep under SLURM: an array that is disturbed and goes on, a failing hook, heterogeneous jobs, what is refused."""
+"""weir-sweep under SLURM: an array that is disturbed and goes on, a failing hook, heterogeneous jobs, what is
+refused."""
 
 import concurrent.futures
 import csv
@@ -76,7 +77,8 @@ def wait_for_runs(path, number, limit_s=90):
 
 def wait_for_jobs(path, limit_s=150):
     """Until none of the sweep's jobs is queued or running."""
-    jobs = [job for file in path.with_suffix("").glob("slurm/submissions/*.end.json") for job in json.loads(file.read_text())["jobs"]]
+    ends = path.with_suffix("").glob("slurm/submissions/*.end.json")
+    jobs = [job for file in ends for job in json.loads(file.read_text())["jobs"]]
     CLUSTER.wait(*jobs, limit_s=limit_s, what=lambda: f"the end of all jobs:\n{everything(path)}")
 
 
@@ -109,8 +111,8 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
 ''')
     Path("hold").touch()
     said = sweep("plan", path)
-    for part in ("4 settings x 3 repetitions = 12 runs in SLURM", "3 jobs, one after the other (a job array), 4 runs each on "
-                 "3 nodes", "node hours"):
+    for part in ("4 settings x 3 repetitions = 12 runs in SLURM",
+                 "3 jobs, one after the other (a job array), 4 runs each on 3 nodes", "node hours"):
         check(part in said, said)
     check("submitted 12 runs" in sweep("submit", path), "not submitted")
 
@@ -150,7 +152,8 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     sweep("collect", path)
     rows = list(csv.DictReader((path.with_suffix("") / "table.csv").open()))
     check(len(rows) == 12 and all(row["state"] == "complete" and row["job"] for row in rows), f"table.csv: {rows}")
-    check(all(float(row["goodput_bits_per_second"]) > 0 and float(row["predicted_goodput_bits_per_second"]) > 0 for row in rows),
+    check(all(float(row["goodput_bits_per_second"]) > 0 and float(
+                  row["predicted_goodput_bits_per_second"]) > 0 for row in rows),
           "table.csv: no goodput")
     page = (path.with_suffix("") / "comparison.html").read_text()
     for setting in ("switch=shallow policy=balanced", "switch=deep policy=token", "Measured beside predicted"):
@@ -163,18 +166,20 @@ def check_readings(path):
         record = json.loads(file.read_text())
         if record["status"] == "complete":
             rows = list(csv.DictReader((file.parent / "switch/read.csv").open()))
-            check([(row["when"], row["port"]) for row in rows] == [(when, record["labels"]["switch"]) for when in ("before", "after")],
+            check([(row["when"], row["port"])
+                   for row in rows] == [(when, record["labels"]["switch"]) for when in ("before", "after")],
                   f"{file.parent}: read {rows}")
             check(int(rows[1]["value"]) - int(rows[0]["value"]) >= 1, f"{file.parent}: read at {rows}")
 
 
 def check_order(path):
     """Runs were made in the order of the plan, the switch was set before the first of each stay."""
-    complete = sorted((record["started_at"], record["labels"]["point"], record["labels"]["switch"]) for record in records(path)
-                      if record["status"] == "complete")
+    complete = sorted((record["started_at"], record["labels"]["point"], record["labels"]["switch"])
+                      for record in records(path) if record["status"] == "complete")
     points = [point for _, point, _ in complete]
     check(points == sorted(points), f"order of the runs: {points}")
-    stays = [switch for position, (_, _, switch) in enumerate(complete) if position == 0 or switch != complete[position - 1][2]]
+    stays = [switch for position, (_, _, switch) in enumerate(complete)
+             if position == 0 or switch != complete[position - 1][2]]
     log = Path("switch-log").read_text().split()
     # Each job sets it at its start; so it was set at least once for each stay, in this order.
     remaining = iter(log)
@@ -192,7 +197,8 @@ on-change = "sh ./set-switch"
     sweep("submit", path)
     wait_for_jobs(path)
     points = states(path)
-    check(sorted(point["state"] for point in points.values()) == ["complete"] * 2 + ["hook failed"] * 2, lambda: everything(path))
+    check(sorted(point["state"] for point in points.values()) == ["complete"] * 2 + ["hook failed"] * 2,
+          lambda: everything(path))
     bad = next(point for point in points.values() if point["state"] == "hook failed")
     check("set-switch bad exited with 1" in bad["reason"], bad["reason"])
     output = bad["reason"].rpartition("its output: ")[2]
@@ -224,7 +230,8 @@ partition = "fn"
     check("submitted 2 runs as job" in sweep("submit", path), "not submitted")
     wait_for_jobs(path)
     for record in records(path):
-        hosts = {role: [rank["host"] for rank in record["ranks"] if rank["role"] == role] for role in ("producer", "consumer")}
+        hosts = {role: [rank["host"] for rank in record["ranks"] if rank["role"] == role]
+                 for role in ("producer", "consumer")}
         check(hosts == {"producer": ["eb1", "eb2"], "consumer": ["fn1", "fn2"]}, f"{hosts}")
     check_each_ran_once(path)
 
@@ -232,14 +239,17 @@ partition = "fn"
 def refusals():
     """One message, exit status 2, nothing in the queue, no campaign begun."""
     for name, keys, tables, part in (
-            ("axis", "", "[axes]\npolcy = [\"token\"]\n", "every setting is refused: weir run: --polcy: there is no such option"),
-            ("partition", "", "[slurm]\npartition = \"nowhere\"\n", "SLURM would not accept the jobs: invalid partition specified"),
-            ("nodes", "", "[slurm]\nnodes = 99\n", "Requested node configuration is not available"),
-            ("long", "repetitions = 1000", "[slurm]\nruns-per-job = 1000\n", "but the partition allows 60 min"),
-            ("time", "", "[slurm]\ntime = \"30s\"\n", "slurm.time: 30 s is too short for a run of 6 s")):
+        ("axis", "", "[axes]\npolcy = [\"token\"]\n",
+         "every setting is refused: weir run: --polcy: there is no such option"),
+        ("partition", "", "[slurm]\npartition = \"nowhere\"\n",
+         "SLURM would not accept the jobs: invalid partition specified"),
+        ("nodes", "", "[slurm]\nnodes = 99\n", "Requested node configuration is not available"),
+        ("long", "repetitions = 1000", "[slurm]\nruns-per-job = 1000\n", "but the partition allows 60 min"),
+        ("time", "", "[slurm]\ntime = \"30s\"\n", "slurm.time: 30 s is too short for a run of 6 s")):
         path = write(name, keys, tables)
         said = sweep("submit", path, expect=2)
-        check(part in said and len([line for line in said.splitlines() if line.startswith("weir-sweep")]) == 1, f"{name}: {said}")
+        check(part in said and len([line for line in said.splitlines() if line.startswith("weir-sweep")]) == 1,
+              f"{name}: {said}")
         check(not path.with_suffix("").exists(), f"{name}: {path.with_suffix('')} was made")
     with cluster.small_file_system("size=64k") as small:
         said = sweep("submit", write("full", "repetitions = 50", directory=small), expect=2)
@@ -256,13 +266,15 @@ def submit_killed():
     Path("bin").mkdir()
     fake = Path("bin/sbatch").resolve()
     real = run_or_fail("sh", "-c", "command -v sbatch").strip()
-    fake.write_text(f"#!/bin/sh\ncase \"$*\" in *--test-only*) exec {real} \"$@\" ;; esac\n{real} \"$@\" >/dev/null; kill -9 $PPID\n")
+    fake.write_text(f"#!/bin/sh\ncase \"$*\" in *--test-only*) exec {real} \"$@\" ;; esac\n{real} \"$@\" >/dev/null; "
+                    "kill -9 $PPID\n")
     fake.chmod(0o755)
     done = subprocess.run([SWEEP, "submit", path], capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "WEIR": WEIR, "PATH": f"{fake.parent}:{os.environ['PATH']}"})
     check(done.returncode == -signal.SIGKILL, f"{done}")
     submissions = path.with_suffix("") / "slurm/submissions"
-    check((submissions / "submission-1.json").exists() and not (submissions / "submission-1.end.json").exists(), "not killed there")
+    check((submissions / "submission-1.json").exists() and not (submissions / "submission-1.end.json").exists(),
+          "not killed there")
     said = sweep("submit", path)
     wait_for_jobs(path)
     # It was still queued, or is through by now.
@@ -272,7 +284,8 @@ def submit_killed():
 
 
 def packed_with_one_command():
-    """`weir-sweep all`: waits for the jobs, has `weir check` run on their nodes, and leaves no node's name in the archive."""
+    """`weir-sweep all`: waits for the jobs, has `weir check` run on their nodes, and leaves no node's name in the
+    archive."""
     path = write("whole", "repetitions = 1\ncheck = '200ms'", """
 [switch]
 settings = ["pfc", "ecn"]
@@ -284,17 +297,20 @@ scheduler = "producers"
     said = sweep("all", path, "--replace-names", limit_s=150)
     check("2 runs complete" in said and "packed   2 complete runs" in said, said)
     checks = [json.loads(file.read_text()) for file in path.with_suffix("").glob("slurm/check/*.json")]
-    hosts = {host for record in checks for fact in record["facts"] for value in fact["values"] for host in value["hosts"]}
+    hosts = {host for record in checks for fact in record["facts"] for value in fact[
+                 "values"] for host in value["hosts"]}
     check(len(checks) == 2 and hosts and hosts <= {"eb1", "eb2"}, f"checked on {hosts}:\n{everything(path)}")
     with tarfile.open(path.with_suffix(".tar.gz")) as archive:
         for entry in archive:
-            text = archive.extractfile(entry).read().decode() if entry.isfile() and entry.name != "whole/SHA256SUMS" else ""
-            check(not re.search(r"(?<![A-Za-z0-9_])(eb1|eb2)(?![A-Za-z0-9_])", entry.name + text), f"a node is named in {entry.name}")
+            text = archive.extractfile(
+                entry).read().decode() if entry.isfile() and entry.name != "whole/SHA256SUMS" else ""
+            check(not re.search(r"(?<![A-Za-z0-9_])(eb1|eb2)(?![A-Za-z0-9_])", entry.name + text),
+                  f"a node is named in {entry.name}")
 
 
 def limit_searched():
-    """Jobs that each make two runs of a search: where one ends, or is cancelled, the next goes on; those that are left over
-    find nothing to do. A consumer gets 19 events/s, so it cannot work on one for longer than 52 ms."""
+    """Jobs that each make two runs of a search: where one ends, or is cancelled, the next goes on; those that are left
+    over find nothing to do. A consumer gets 19 events/s, so it cannot work on one for longer than 52 ms."""
     path = write("limit", "repetitions = 1", """
 [find]
 what = "busy"
@@ -304,7 +320,8 @@ resolution = "50%"
 [slurm]
 runs-per-job = 2
 """)
-    text = path.read_text().replace("[run]", '[run]\nbusy = "20ms"\nbuffer = "256KiB"\ninterval = "200ms"\ndrain = "1s"')
+    text = path.read_text().replace("[run]",
+                                    '[run]\nbusy = "20ms"\nbuffer = "256KiB"\ninterval = "200ms"\ndrain = "1s"')
     path.write_text(text.replace('duration = "1s"', 'duration = "2s"'))
     check("2 runs each on 3 nodes" in sweep("plan", path), sweep("plan", path))
     check("submitted at most " in sweep("submit", path), "not submitted")
@@ -333,7 +350,8 @@ options = ["--exclusive"]
     CLUSTER.wait(*jobs, limit_s=150, what=lambda: f"the end of all jobs:\n{everything(path)}")
     worlds = json.loads(sweep("status", path, "--json"))["worlds"]
     check([world["world"] for world in worlds] == ["simulation"] and worlds[0]["states"] == {"complete": 6},
-          lambda: f"{worlds}\n" + "\n".join(file.read_text() for file in path.with_suffix("").glob("simulation/*/*.txt")))
+          lambda: f"{worlds}\n" + "\n".join(
+              file.read_text() for file in path.with_suffix("").glob("simulation/*/*.txt")))
     check("nothing to do: all runs are complete" in sweep("submit", path, "--simulate", "--slurm"), "submitted again")
 
 
@@ -341,7 +359,8 @@ def side_by_side():
     """Sweeps that have nothing to do with each other share the nodes, to be through sooner."""
     tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched, simulated_array)
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        problems = [(test.__name__, future.exception()) for test, future in [(test, pool.submit(test)) for test in tests]]
+        problems = [(test.__name__, future.exception())
+                    for test, future in [(test, pool.submit(test)) for test in tests]]
     failed = [f"{name}: {type(problem).__name__}: {problem}" for name, problem in problems if problem]
     check(not failed, "\n".join(failed))
 

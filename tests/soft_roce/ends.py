@@ -13,8 +13,9 @@ from soft_roce_command import COMMAND, LONG, skip_unless_possible, soft_roce
 from weir_run import WEIR, Background, check, main
 
 SLEEP = ("--", "sleep", "1000")
-RUN = ("--", WEIR, "run", "--out", "run", "--producers", "1", "--consumers", "2", "--rate", "4Mb/s", "--event-size", "64KiB",
-       "--interval", "250ms", "--duration", "600s", "--warmup", "0s", "--idle", "nap", "--silence-timeout", "30s")
+RUN = ("--", WEIR, "run", "--out", "run", "--producers", "1", "--consumers", "2", "--rate", "4Mb/s",
+       "--event-size", "64KiB", "--interval", "250ms", "--duration", "600s", "--warmup", "0s", "--idle", "nap",
+       "--silence-timeout", "30s")
 
 
 def start(*words):
@@ -27,7 +28,8 @@ def emulators():
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (path / "comm").read_text().startswith("qemu-system") and mark in (path / "environ").read_bytes().split(b"\0"):
+            is_machine = (path / "comm").read_text().startswith("qemu-system")
+            if is_machine and mark in (path / "environ").read_bytes().split(b"\0"):
                 found.append(int(path.name))
     return found
 
@@ -58,7 +60,8 @@ def refusals():
             (("exec", "--kernel", ".", "--", "true"), 2, "it has no boot/vmlinuz-VERSION and lib/modules/VERSION"),
             (("prepare", "--", "true"), 2, "this command runs nothing")):
         done = soft_roce(*words)
-        check(done.returncode == status and said in done.stderr, f"{words}: exit status {done.returncode}, {done.stderr}")
+        check(done.returncode == status and said in done.stderr,
+              f"{words}: exit status {done.returncode}, {done.stderr}")
     check(not emulators(), "QEMU runs although nothing was to be run")
 
 
@@ -76,7 +79,8 @@ def interrupted():
 
 def too_long():
     done = soft_roce("exec", "--limit", "2s", *SLEEP)
-    check(done.returncode == 1 and "--limit: sleep 1000 had not ended after 2 s" in done.stderr, f"{done.returncode}: {done.stderr}")
+    check(done.returncode == 1 and "--limit: sleep 1000 had not ended after 2 s" in done.stderr,
+          f"{done.returncode}: {done.stderr}")
     check(not emulators(), "QEMU runs on")
 
 

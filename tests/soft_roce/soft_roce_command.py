@@ -13,8 +13,8 @@ COMMAND = str(TOP / "bench/soft-roce")
 LONG = os.environ.get("WEIR_SOFT_ROCE") == "long"
 UNAVAILABLE = 69
 SKIPPED = 77
-# For one boot and what runs after it: many times what it takes on a machine that has nothing else to do, and longer than
-# bench/soft-roce gives itself, so that it is the one to report what was late.
+# For one boot and what runs after it: many times what it takes on a machine that has nothing else to do, and longer
+# than bench/soft-roce gives itself, so that it is the one to report what was late.
 LIMIT_S = 960
 
 

@@ -1,9 +1,9 @@
 """weir over real RDMA verbs: what is sent arrives and is checked, the RDMA device counts it, and UCX took no other way.
 
-One virtual machine runs one of the one-sided transports and `weir check` with a setting that is wrong. It is computed instruction by
-instruction, so that little is done by default.
-WEIR_SOFT_ROCE=long: also `get`, `send`, damaged data, more settings, two machines and the packets on the link between them, more ranks for
-longer, and a link that loses packets.
+One virtual machine runs one of the one-sided transports and `weir check` with a setting that is wrong. It is computed
+instruction by instruction, so that little is done by default.
+WEIR_SOFT_ROCE=long: also `get`, `send`, damaged data, more settings, two machines and the packets on the link between
+them, more ranks for longer, and a link that loses packets.
 """
 
 import csv
@@ -17,14 +17,16 @@ from soft_roce_command import LONG, skip_unless_possible, soft_roce
 from soft_roce import capture
 from weir_run import WEIR, Run, check, check_complete, main
 
-# What --transport takes, and which operations carry the data over the link. How `send` does it is UCX's choice: 1.13 lets the
-# receiver read, 1.18 sends.
-TRANSPORTS = {"send": ("RDMA READ response", "RDMA WRITE", "SEND"), "put": ("RDMA WRITE",), "get": ("RDMA READ response",)}
+# What --transport takes, and which operations carry the data over the link. How `send` does it is UCX's choice: 1.13
+# lets the receiver read, 1.18 sends.
+TRANSPORTS = {"send": ("RDMA READ response", "RDMA WRITE", "SEND"), "put": ("RDMA WRITE",),
+              "get": ("RDMA READ response",)}
 PACKET_BYTES = 4096  # of payload, at most
 CONSUMERS = 2 if LONG else 1
 LAYOUT = ("--producers", "1", "--consumers", str(CONSUMERS))
 # Two events per set, each large enough for RDMA: smaller messages are copied, and sent by UCX's eager protocol.
-DATA = ("--rate", "8Mb/s", "--event-size", "250kB", "--interval", "500ms", "--warmup", "3s", "--drain", "60s", "--verify", "full")
+DATA = ("--rate", "8Mb/s", "--event-size", "250kB", "--interval", "500ms", "--warmup", "3s", "--drain", "60s",
+        "--verify", "full")
 RANKS = 2 + CONSUMERS
 
 
@@ -40,13 +42,15 @@ def counted(run, host, counter):
     """What a host counted in the whole run: run.json has the measured seconds only, and a busy machine may be late."""
     rows = host_rows(run, host)
     measured = sum(int(row[counter] or 0) for row in rows if row["phase"] == "measure")
-    check(measured == host["totals"].get(counter, 0), f"{host['file']}: {counter} sums to {measured}, run.json: {host['totals']}")
+    check(measured == host["totals"].get(counter, 0),
+          f"{host['file']}: {counter} sums to {measured}, run.json: {host['totals']}")
     return sum(int(row[counter] or 0) for row in rows)
 
 
 def counted_payload(run):
     """What consumers received in the seconds in which all hosts counted: on a busy machine one may have begun late."""
-    begins = [min(int(row["second"]) for row in host_rows(run, host) if row["rxe0.rcvd_pkts"]) for host in run.json["hosts"]]
+    begins = [min(int(row["second"]) for row in host_rows(run, host) if row["rxe0.rcvd_pkts"])
+              for host in run.json["hosts"]]
     payload = sum(int(row["received_bytes"]) for name, rows in run.rows().items() if "consumer" in name
                   for row in rows if int(row["second"]) >= max(begins))
     check(payload > 0, f"counting began with the seconds {begins}")
@@ -73,8 +77,8 @@ def check_verbs(run, ranks, hosts):
         check(through_ip < payload / 10, f"{host['name']}: {through_ip} bytes through IP, {payload} of payload")
     packets = sum(counted(run, host, "rxe0.rcvd_pkts") for host in run.json["hosts"])
     check(packets * PACKET_BYTES >= payload, f"{packets} RDMA packets received, with {payload} bytes of payload")
-    # On a busy machine acknowledgements come late, and are asked for again; and the counters of a second may be read too late
-    # to be those of a second.
+    # On a busy machine acknowledgements come late, and are asked for again; and the counters of a second may be read
+    # too late to be those of a second.
     network = run.json["network"]
     if all(host["seconds"] > 0 for host in run.json["hosts"]):
         check(network["mechanism"] in ("nothing_counted", "lossy"), f"the word on the network: {network}")
@@ -86,7 +90,8 @@ def check_transports_of_ucx(run, ranks):
     chosen = re.findall(r"(?:ep_cfg\[\d+\]|cfg#\d+).*?tag\(([^)]*)\)", text)
     check(len(chosen) >= ranks, f"UCX names {len(chosen)} choices, {ranks} ranks" + report(run))
     for lanes in chosen:
-        others = [lane for lane in lanes.split() if not lane.startswith(("self/", "rc_verbs/rxe0:1", "ud_verbs/rxe0:1"))]
+        others = [lane
+                  for lane in lanes.split() if not lane.startswith(("self/", "rc_verbs/rxe0:1", "ud_verbs/rxe0:1"))]
         check("rc_verbs/rxe0:1" in lanes and not others, f"UCX chose {lanes}")
     if run.json["plan"]["transport"] != "send":
         one_sided = re.findall(r"(?:ep_cfg\[\d+\]|cfg#\d+).*?rma\(([^)]*)\)", text)
@@ -95,7 +100,8 @@ def check_transports_of_ucx(run, ranks):
 
 
 # To a user whose memory may not be locked the kernel applies the limit; to root it does not.
-AS_USER = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all")
+AS_USER = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all",
+           "--inh-caps=-all")
 CHECKS = {
     "little_locked_memory": f"ulimit -l 64; cd /run/tmp; {shlex.join(AS_USER)}",
     **({"right": "", "wrong_gid": "UCX_IB_GID_INDEX=7", "wrong_device": "UCX_NET_DEVICES=rxe7:1"} if LONG else {}),
@@ -106,17 +112,20 @@ def one_machine():
     """Transports, proof that damage would be found, and what `weir check` finds in right and wrong settings."""
     transports = tuple(transport for transport in TRANSPORTS if LONG or transport == "put")
     # On a busy machine the counters' first rows are empty, up to the fourth second, and so may one second be.
-    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "6s", *transport_options(transport)) for transport in transports}
+    cases = {transport: (RANKS, *LAYOUT, *DATA, "--duration", "6s", *transport_options(transport))
+             for transport in transports}
     if LONG:
         cases["damaged"] = (3, *DATA, "--duration", "1s", "--inject", "corrupt-payload:producer=0,event=3,chunk=0")
     # All in one boot.
     # A user may not be let into the directory of the program.
     lines = [shlex.join(["cp", WEIR, "/run/tmp/weir"])]
     for name, (ranks, *options) in cases.items():
-        words = ["mpirun", "-np", str(ranks), WEIR, "run", "--out", name, "--idle", "nap", "--silence-timeout", "30s", *options]
+        words = ["mpirun", "-np", str(ranks), WEIR, "run", "--out", name, "--idle", "nap", "--silence-timeout", "30s",
+                 *options]
         lines.append(f"{shlex.join(words)} > {name}.stdout 2> {name}.stderr; echo $? > {name}.status")
     for name, before in CHECKS.items():
-        words = ["mpirun", "-np", "3", "/run/tmp/weir", "check", "--idle", "nap", "--probe", "500ms", *DATA[:6], "--json"]
+        words = ["mpirun", "-np", "3", "/run/tmp/weir", "check", "--idle", "nap", "--probe", "500ms", *DATA[:6],
+                 "--json"]
         lines.append(f"({before} {shlex.join(words)}) > {name}.stdout 2> {name}.stderr; echo $? > {name}.status")
     Path("cases.sh").write_text("\n".join(lines) + "\n")
     done = soft_roce("exec", "--", "sh", "cases.sh")
@@ -146,15 +155,16 @@ def check_settings(name, run):
         check(result["probe"]["hosts"][0]["message_layer"] == "ucx", result["probe"]["hosts"])
         check(all(pair["reached"] for pair in result["probe"]["pairs"]), result["probe"]["pairs"])
         return
-    said = {"wrong_gid": "UCX_IB_GID_INDEX", "wrong_device": "rxe7", "little_locked_memory": "a process may lock 65.54 kB"}[name]
+    said = {"wrong_gid": "UCX_IB_GID_INDEX", "wrong_device": "rxe7",
+            "little_locked_memory": "a process may lock 64 KiB"}[name]
     check(any(said in finding["what"] and "roce1" in finding["hosts"] for finding in serious), f"{name}: {serious}")
 
 
 def over_the_link(transport, *more, seconds=2, layout=LAYOUT, ranks=RANKS):
     """A run on two machines, and the packets of its capture by operation."""
     name = Path.cwd() / f"{transport}{len(more)}"
-    done = soft_roce("run", "--machines", "2", "--capture", f"{name}.pcap", *more, "--", "weir", "run", "--out", str(name), *layout,
-                     *DATA, "--duration", f"{seconds}s", *transport_options(transport))
+    done = soft_roce("run", "--machines", "2", "--capture", f"{name}.pcap", *more, "--", "weir", "run",
+                     "--out", str(name), *layout, *DATA, "--duration", f"{seconds}s", *transport_options(transport))
     run = Run(name, done.returncode, done.stdout, done.stderr, 0)
     check_verbs(run, ranks, ["roce1", "roce2"])
     check({(rank["role"], rank["host"]) for rank in run.json["ranks"]}

@@ -3,9 +3,9 @@
 
     tests/structure/additions.py SOURCE
 
-Always: a column, an option, a policy and a key figure can be added by lines that follow known ones, in no more files than it
-may take. With WEIR_ADDITIONS=long all four are added in one copy, which is built (minutes of a core), and a simulation must
-have each of them wherever its like are.
+Always: a column, an option, a policy and a key figure can be added by lines that follow known ones, in no more files
+than it may take. With WEIR_ADDITIONS=long all four are added in one copy, which is built (minutes of a core), and a
+simulation must have each of them wherever its like are.
 """
 
 import csv
@@ -30,26 +30,28 @@ COLUMN = {
     "src/record/consumer_recorder.cpp": [
         ("        case Observation::Kind::transfer_noticed:\n", "            ++current_.noticed_transfers;\n")],
 }
-# The page of options is written by src/manual/write_options_page.py.
+# The page of options is written by tools/manual/write_options_page.py.
 OPTION = {
     "src/core/plan.hpp": [("    SetPhase set_phase = SetPhase::same;\n", "    Duration spare_time;\n")],
     "src/config/data_options.cpp": [
-        ("     .get = [](const RunRequest& r) { return chosen(r.plan.set_phase, set_phases); }},\n", """\
+        ("     .value = as::word<&Plan::set_phase, set_phases>},\n", """\
     {.name = "spare-time",
      .syntax = "TIME",
      .help = "a time that nothing needs",
      .default_value = "1s",
-     .set = [](RunRequest& r, Text text) { r.plan.spare_time = some_time(text, core::Duration{1}); },
-     .get = [](const RunRequest& r) { return to_text(r.plan.spare_time); }},
+     .value = as::quantity<&Plan::spare_time, Duration{1}, longest_duration>},
 """)],
-    "docs/options.md": [("| `--set-phase same\\|spread\\|random` | same | all producers' sets at one instant, evenly spread, or random |\n",
+    "docs/options.md": [("| `--set-phase same\\|spread\\|random` | same | all producers' sets at one instant, evenly "
+                         "spread, or random |\n",
                          "| `--spare-time TIME` | 1s | a time that nothing needs |\n")],
-    "tests/explorer/random_scenario.cpp": [('            draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", "9/10", "1/3"}));\n        }\n',
+    "tests/explorer/random_scenario.cpp": [('            draw_.add("time-scale", "{}", draw_.one_of({"1/2", "0.37", '
+                                            '"9/10", "1/3"}));\n        }\n',
                                             '        draw_.add("spare-time", "{}ms", draw_.one_of({"1", "20"}));\n')],
     "tests/cli/screens.py": [('"generation": "steady", "set-phase": "same", ', '"spare-time": "2s", ')],
 }
 POLICY = {
-    "src/core/plan.hpp": [("enum class PolicyKind : std::uint8_t {\n    balanced,\n    token,\n    round_robin,\n    random,\n", "    lowest,\n")],
+    "src/core/plan.hpp": [("enum class PolicyKind : std::uint8_t {\n    balanced,\n    token,\n    round_robin,\n"
+                           "    random,\n", "    lowest,\n")],
     "src/core/policies/policy_table.hpp": [
         ("std::unique_ptr<Policy> make_random_policy(const Plan& plan, std::uint64_t seed);\n",
          "std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t seed);\n"),
@@ -100,18 +102,18 @@ class LowestPolicy final : public Policy {
 }  // namespace weir::core
 """,
     "docs/options.md": [("| `--policy balanced\\|token\\|round-robin\\|random\\|", "lowest\\|")],
-    "docs/how-data-travel.md": [("| `random` | any with a free slot | any with data |\n", "| `lowest` | the first with a free slot | the first with data |\n")],
+    "docs/how-data-travel.md": [("| `random` | any with a free slot | any with data |\n",
+                                 "| `lowest` | the first with a free slot | the first with data |\n")],
 }
 FIGURE = {
-    "src/report/weir_report/runs/key_figures.py": [
-        ('    KeyFigure("worst_occupancy", "worst occupancy", "1", "lower", rank=MARGIN),\n',
-         '    KeyFigure("noticed_transfers", "transfers noticed", "events", "lower"),\n'),
-        ('    figures["lost_events"] = totals.get("lost_events")\n', '    figures["noticed_transfers"] = totals.get("noticed_transfers")\n')],
-    "src/report/weir_report/compare/answer_text.py": [
-        ('    "worst_occupancy": "fills the producers\' buffers to {}",\n', '    "noticed_transfers": "notices {} transfers",\n')],
+    "src/report/weir_runs/reading/key_figures.py": [
+        ('SCORED_FIGURES = (\n',
+         '    KeyFigure("noticed_transfers", "transfers noticed", "events", "lower", does="notices {} transfers"),\n'),
+        ('    figures["lost_events"] = totals.get("lost_events")\n',
+         '    figures["noticed_transfers"] = totals.get("noticed_transfers")\n')],
 }
 # How many files each may take.
-ADDITIONS = {"column": (COLUMN, 2), "option": (OPTION, 5), "policy": (POLICY, 6), "figure": (FIGURE, 2)}
+ADDITIONS = {"column": (COLUMN, 2), "option": (OPTION, 5), "policy": (POLICY, 6), "figure": (FIGURE, 1)}
 
 
 def added(text, file, lines):
@@ -139,11 +141,13 @@ class Additions(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.copy = Path(directory.name) / "weir"
-        shutil.copytree(SOURCE, self.copy, ignore=lambda folder, names: {"build", ".git", "results"} & set(names) if Path(folder) == SOURCE else set())
+        shutil.copytree(SOURCE, self.copy, ignore=lambda folder, names: {"build", ".git", "results"} & set(names)
+                        if Path(folder) == SOURCE else set())
         for additions, _ in ADDITIONS.values():
             for file, lines in additions.items():
                 path = self.copy / file
-                path.write_text(added(path.read_text(encoding="utf-8") if path.exists() else None, file, lines), encoding="utf-8")
+                path.write_text(added(path.read_text(encoding="utf-8") if path.exists() else None, file, lines),
+                                encoding="utf-8")
         build = self.copy / "build"
         self.succeeds("cmake", "--preset", "quick", "-B", build, "-DWEIR_TESTS=OFF")
         self.succeeds("cmake", "--build", build, "--target", "weir")
@@ -153,8 +157,9 @@ class Additions(unittest.TestCase):
                 see()
 
     def succeeds(self, *command):
-        done = subprocess.run([str(word) for word in command], cwd=self.copy, capture_output=True, text=True, check=False,
-                              env=os.environ | {"PYTHONPATH": str(self.copy / "src/report"), "WEIR": str(self.weir)} if hasattr(self, "weir") else None)
+        done = subprocess.run(
+            [str(word) for word in command], cwd=self.copy, capture_output=True, text=True, check=False, env=os.environ
+            | {"PYTHONPATH": str(self.copy / "src/report"), "WEIR": str(self.weir)} if hasattr(self, "weir") else None)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout
 
@@ -168,7 +173,8 @@ class Additions(unittest.TestCase):
         printed, record = self.simulate("run")
         counted = 0
         for path in (self.copy / "run").glob("ranks/*-consumer.csv"):
-            counted += sum(int(row["noticed_transfers"]) for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+            counted += sum(int(row["noticed_transfers"])
+                           for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
         self.assertGreater(counted, 0)
         self.assertEqual(record["totals"]["noticed_transfers"], counted)
         seconds = [json.loads(line) for line in printed.splitlines()]
@@ -180,7 +186,7 @@ class Additions(unittest.TestCase):
         for name, options in (("given", ("--spare-time", "5ms")), ("of-scenario", ("--scenario", scenario))):
             self.assertEqual(self.simulate(name, *options)[1]["plan"]["spare-time"], "5ms")
         self.assertIn("--spare-time TIME", self.succeeds(self.weir, "simulate", "--help", "data"))
-        self.succeeds(sys.executable, "-B", "src/manual/write_options_page.py", "--weir", self.weir, "--check")
+        self.succeeds(sys.executable, "-B", "tools/manual/write_options_page.py", "--weir", self.weir, "--check")
         self.succeeds(sys.executable, "-B", "tests/cli/screens.py", self.weir, "Scenarios")
 
     def see_the_policy(self):
@@ -192,8 +198,10 @@ class Additions(unittest.TestCase):
         for paths, policy in zip(groups, ("lowest", "balanced")):
             for seed, path in enumerate(paths, start=1):
                 self.simulate(path.name, "--policy", policy, "--seed", seed, "--explain", "off")
-        printed = self.succeeds(sys.executable, "-B", "-c", "import sys; from weir_report.compare_command import main; sys.exit(main())", *groups[0],
-                                "--against", *groups[1], "--allow-different-plans", "--table", "--csv", "figures.csv", "--decide-by", "noticed_transfers")
+        printed = self.succeeds(sys.executable, "-B",
+                                "-c", "import sys; from weir_compare.compare_command import main; sys.exit(main())",
+                                *groups[0], "--against", *groups[1], "--allow-different-plans", "--table",
+                                "--csv", "figures.csv", "--decide-by", "noticed_transfers")
         self.assertIn("transfers noticed", printed)
         self.assertIn("noticed_transfers", (self.copy / "figures.csv").read_text(encoding="utf-8"))
 

@@ -12,6 +12,7 @@ near enough for calls: a name that only looks like a forbidden one can be given 
 
 import ast
 import functools
+import itertools
 import pathlib
 import re
 import sys
@@ -19,6 +20,21 @@ import sys
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 70
 LONGEST_LINE = 110
+MOST_FUNCTIONS = 40
+# In the comment before a class that has more: why.
+MORE_FUNCTIONS = "More functions:"
+
+# Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
+# one that leaves more than SLACK unused lowers it.
+BUDGET = {
+    "cli": 6743, "config": 9235, "core": 10976, "ending": 1088, "files": 814, "host": 5577, "job": 5854,
+    "judge": 5451, "loop": 2273, "packet": 5663, "participant": 1301, "record": 7585, "report": 1856,
+    "show": 2608, "simulation": 9678, "transport": 7592, "twin": 1386, "weir_compare/comparison": 6318,
+    "weir_compare/sweep": 5537, "weir_runs/basics": 1199, "weir_runs/figures": 2894, "weir_runs/pages": 884,
+    "weir_runs/reading": 3478, "weir_suites/bmwg": 3401, "weir_suites/switches": 2010,
+    "weir_suites/traffic": 2197, "weir_suites/tune": 2915,
+}
+SLACK = 0.03
 
 # What each directory may include besides itself. Includes point inward only.
 MAY_INCLUDE = {
@@ -37,29 +53,34 @@ MAY_INCLUDE = {
     "packet": {"core"},
     "simulation": {"core", "core/policies", "packet", "files", "record", "judge", "show", "participant"},
     "twin": {"core", "files", "record"},
-    "config": {"core", "core/policies"},
-    "job": {"core", "transport", "transport/mpi", "transport/datagram", "files", "record", "show", "participant", "host"},
-    "ending": {"core", "record", "show", "participant", "host", "job"},
-    "loop": {"core", "transport", "transport/mpi", "transport/ucx", "transport/datagram", "files", "record", "show", "participant",
-             "host", "job", "ending"},
-    "cli": {"core", "files", "record", "judge", "show", "participant", "simulation", "twin", "config", "transport", "host", "job",
-            "ending", "loop"},
+    "config": {"core", "core/policies", "files"},
+    "job": {"core", "transport", "transport/mpi", "transport/datagram", "files", "record", "show", "participant",
+            "host"},
+    "ending": {"core", "files", "record", "show", "participant", "host", "job"},
+    "loop": {"core", "transport", "transport/mpi", "transport/ucx", "transport/datagram", "files", "record", "show",
+             "participant", "host", "job", "ending"},
+    "cli": {"core", "files", "record", "judge", "show", "participant", "simulation", "twin", "config", "transport",
+            "host", "job", "ending", "loop"},
 }
 
-# What each room of src/report/weir_report may import besides itself, the version, and what Python has. The commands on top may
-# import all rooms, and no room a command. A campaign's table is a comparison of its settings: sweep uses compare.
-# A test of the draft is campaigns with traffic: bmwg uses both. What tune confirms is a comparison of campaigns.
+# What each room of the Python packages in src/report may import besides itself, the version, and what Python has. The
+# commands on top of a package may import all rooms, and no room a command. A campaign's table is a comparison of its
+# settings: sweep uses comparison. A test of the draft is campaigns with traffic: bmwg uses both. What tune confirms is
+# a comparison of campaigns.
+READING = {"weir_runs/basics", "weir_runs/reading"}
 MAY_IMPORT = {
-    "basics": set(),
-    "runs": {"basics"},
-    "figures": {"basics", "runs"},
-    "pages": {"basics", "runs", "figures"},
-    "compare": {"basics", "runs", "figures"},
-    "sweep": {"basics", "runs", "compare"},
-    "traffic": {"basics", "runs"},
-    "bmwg": {"basics", "runs", "figures", "sweep", "traffic"},
-    "tune": {"basics", "runs", "figures", "compare", "sweep"},
+    "weir_runs/basics": set(),
+    "weir_runs/reading": {"weir_runs/basics"},
+    "weir_runs/figures": READING,
+    "weir_runs/pages": {*READING, "weir_runs/figures"},
+    "weir_compare/comparison": {*READING, "weir_runs/figures"},
+    "weir_compare/sweep": {*READING, "weir_compare/comparison"},
+    "weir_suites/traffic": READING,
+    "weir_suites/bmwg": {*READING, "weir_runs/figures", "weir_compare/sweep", "weir_suites/traffic"},
+    "weir_suites/switches": {"weir_runs/basics"},
+    "weir_suites/tune": {*READING, "weir_runs/figures", "weir_compare/comparison", "weir_compare/sweep"},
 }
+VERSION = "weir_runs/version"
 
 MAY_USE_MPI = {"transport/mpi", "transport/datagram", "job", "loop", "cli"}
 MPI_HEADERS = {"mpi.h", "mpi-ext.h", "mpio.h"}
@@ -93,8 +114,8 @@ MAY_HAVE_SEVERAL_MEANINGS = {}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 COMMENT_OR_LITERAL = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'(?![0-9])',
-    re.DOTALL)
+    r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'
+    r'\'(?:\\.|[^\'\\\n])+\'(?![0-9])', re.DOTALL)
 
 
 @functools.cache
@@ -137,7 +158,8 @@ ALIAS = re.compile(r"\busing\s+(\w+)\s*=\s*(.+)$", re.DOTALL)
 
 
 def types_of(code):
-    """(line, name, inner, meaning) of each type outside of functions. inner: stands in a class; meaning: the type of an alias."""
+    """(line, name, inner, meaning) of each type outside of functions. inner: stands in a class; meaning: the type of an
+    alias."""
     blocks, line, head, head_line = [], 1, "", 1
     for part in re.split(r"([;{}\n])", code):
         line += part == "\n"
@@ -160,8 +182,38 @@ def types_of(code):
             head += part
 
 
+def functions_of_types(code):
+    """(line, name, number of member functions) of each class, what it defines and what it only declares; without
+    `= default`."""
+    types, depth, line, head, head_line = [], 0, 1, "", 1
+    for part in re.split(r"([;{}\n])", code):
+        line += part == "\n"
+        if part in {"{", ";"}:
+            text = head.strip()
+            while (without := re.sub(r"<[^<>]*>", "", text)) != text:
+                text = without
+            if (types and types[-1][0] == depth and "(" in text
+                    and "=" not in text.split("(")[0].replace("operator=", "")
+                    and not re.search(r"=\s*(?:default|delete)$|^(?:using|friend|static_assert)\b", text)):
+                types[-1][3] += 1
+            found = TYPE.search(text) if part == "{" else None
+            depth += part == "{"
+            if found and not text.startswith("enum"):
+                types.append([depth, head_line, found.group(1), 0])
+        elif part == "}":
+            if types and types[-1][0] == depth:
+                yield tuple(types.pop()[1:])
+            depth -= 1
+        if part in {";", "{", "}"}:
+            head = ""
+        elif head or part.strip():
+            head_line = head_line if head else line
+            head += part
+
+
 def check_type_names(root):
-    """A type of a namespace shares its name with no other type; types inside of classes may share theirs: Fault::Kind, Notice::Kind."""
+    """A type of a namespace shares its name with no other type; types inside of classes may share theirs: Fault::Kind,
+    Notice::Kind."""
     found = {}
     for file in sorted(path for path in root.rglob("*") if path.suffix in {".hpp", ".cpp"}):
         path = file.relative_to(root).as_posix()
@@ -219,6 +271,23 @@ def check_names(directory, path, line):
             yield f"{name}(): the core takes time and chance as arguments, and does no I/O"
 
 
+def check_lengths(path, original, code_text):
+    """Of the file, its lines and functions, and of classes in functions."""
+    if len(original) > LONGEST_FILE:
+        yield f"{path}:{len(original)}: {len(original)} lines; more than {LONGEST_FILE} in a file are too many"
+    for number, line in enumerate(original, start=1):
+        if len(line) > LONGEST_LINE and "NOLINT" not in line and "://" not in line:
+            yield f"{path}:{number}: {len(line)} characters; a line has {LONGEST_LINE} at most"
+    for number, lines in functions_of(code_text):
+        if lines > LONGEST_FUNCTION:
+            yield f"{path}:{number}: a function of {lines} lines; more than {LONGEST_FUNCTION} are too many"
+    for number, name, functions in functions_of_types(code_text):
+        comment = itertools.takewhile(lambda line: line.startswith("//"), reversed(original[:number - 1]))
+        if functions > MOST_FUNCTIONS and not any(MORE_FUNCTIONS in line for line in comment):
+            yield (f"{path}:{number}: {name} has {functions} functions; more than {MOST_FUNCTIONS} are too many: make "
+                   f"parts of it objects, or say in the comment before it why not (\"{MORE_FUNCTIONS} ...\")")
+
+
 def check_file(root, file):
     path = file.relative_to(root).as_posix()
     directory = room_of(path)
@@ -227,23 +296,16 @@ def check_file(root, file):
         return
     text = file.read_text(encoding="utf-8")
     original = text.splitlines()
-    if len(original) > LONGEST_FILE:
-        yield f"{path}:{len(original)}: {len(original)} lines; more than {LONGEST_FILE} in a file are too many"
     code_text = code_of(text)
-    code = code_text.splitlines()
+    yield from check_lengths(path, original, code_text)
     for number, line in enumerate(original, start=1):
-        if len(line) > LONGEST_LINE and "NOLINT" not in line and "://" not in line:
-            yield f"{path}:{number}: {len(line)} characters; a line has {LONGEST_LINE} at most"
         # From the original, as the name in quotes is a literal; a comment does not start with #.
         include = INCLUDE.match(line)
         if include:
             problem = check_include(directory, path, include.group(1) == '"', include.group(2))
             if problem:
                 yield f"{path}:{number}: {problem}"
-    for number, lines in functions_of(code_text):
-        if lines > LONGEST_FUNCTION:
-            yield f"{path}:{number}: a function of {lines} lines; more than {LONGEST_FUNCTION} are too many"
-    for number, line in enumerate(code, start=1):
+    for number, line in enumerate(code_text.splitlines(), start=1):
         for problem in check_names(directory, path, line):
             yield f"{path}:{number}: {problem}"
 
@@ -255,41 +317,45 @@ def check(root):
     return [violation for file in files for violation in check_file(root, file)]
 
 
-def imports_of(package, file):
-    """(line, module) of what a file imports of its own package, also inside functions; a module is a path: sweep/worker, version."""
-    here = file.relative_to(package).parent.parts
+def imports_of(root, file):
+    """(line, module) of what a file imports of the packages in `root`, also inside functions; a module is a path:
+    weir_compare/sweep/worker, weir_runs/version."""
+    here = file.relative_to(root).parent.parts
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             of_module = tuple(node.module.split(".")) if node.module else ()
-            named = [of_module + (alias.name,) for alias in node.names]
-            if node.level:
-                start = ("weir_report", *here)[:2 + len(here) - node.level]
-                named = [start + path for path in named]
+            start = here[:1 + len(here) - node.level] if node.level else ()
+            named = [(*start, *of_module, alias.name) for alias in node.names]
         elif isinstance(node, ast.Import):
             named = [tuple(alias.name.split(".")) for alias in node.names]
         else:
             continue
-        for top, *path in named:
-            if top == "weir_report":
-                while path and not (package / "/".join(path)).with_suffix(".py").is_file():
-                    path.pop()
+        for path in named:
+            while path and not (root / "/".join(path)).with_suffix(".py").is_file():
+                path = path[:-1]
+            if path:
                 yield node.lineno, "/".join(path)
 
 
-def check_package(package):
+def python_room(module):
+    """weir_runs/basics of weir_runs/basics/units; None of what lies on top of a package."""
+    return module.rpartition("/")[0] if module.count("/") > 1 else None
+
+
+def check_packages(root):
     """Rooms import what MAY_IMPORT allows, and modules import each other in no circle."""
     graph = {}
-    for file in sorted(package.rglob("*.py")):
-        path = file.relative_to(package).as_posix()
-        room = path.split("/")[0] if "/" in path else None
+    for file in sorted(root.glob("weir_*/**/*.py")):
+        path = file.relative_to(root).as_posix()
+        room = python_room(path)
         if room is not None and room not in MAY_IMPORT:
             yield f"{path}:1: {room}/ is no room that this test knows: add it to MAY_IMPORT"
             continue
-        graph[path.removesuffix(".py")] = found = list(imports_of(package, file))
+        graph[path.removesuffix(".py")] = found = list(imports_of(root, file))
         for line, module in found:
-            target = module.split("/")[0]
-            if room is not None and target not in {room, "version", *MAY_IMPORT[room]}:
-                yield f"{path}:{line}: {module or 'weir_report'}: {room} may import {', '.join(sorted(MAY_IMPORT[room])) or 'nothing but itself'}"
+            if room is not None and module != VERSION and python_room(module) not in {room, *MAY_IMPORT[room]}:
+                may = ", ".join(sorted(MAY_IMPORT[room])) or "nothing but itself"
+                yield f"{path}:{line}: {module}: {room} may import {may}"
     # Modules that import nothing that is left are taken away, until only circles and what imports them are left.
     left = {module: {target for _, target in found if target in graph} for module, found in graph.items()}
     while free := [module for module, targets in left.items() if not targets & left.keys()]:
@@ -302,11 +368,36 @@ def check_package(package):
 def check_readme(readme):
     """Its table of what a room may include is MAY_INCLUDE."""
     told = {room: set(re.findall(r"`([a-z/]+)`", may))
-            for room, may in re.findall(r"^\| `([a-z/]+)` \| ((?:`[a-z/]+`(?:, )?)+|nothing else) \|$", readme.read_text(encoding="utf-8"), re.MULTILINE)}
+            for room, may in re.findall(r"^\| `([a-z/]+)` \| ((?:`[a-z/]+`(?:, )?)+|nothing else) \|$",
+                                        readme.read_text(encoding="utf-8"), re.MULTILINE)}
     for room in sorted(told.keys() | MAY_INCLUDE.keys()):
         if told.get(room) != MAY_INCLUDE.get(room):
-            yield (f"README.md:1: the table of what rooms may include has {', '.join(sorted(told.get(room, ()))) or 'nothing'} for {room}, "
-                   f"and MAY_INCLUDE {', '.join(sorted(MAY_INCLUDE.get(room, ()))) or 'nothing'}")
+            yield ("README.md:1: the table of what rooms may include has "
+                   f"{', '.join(sorted(told.get(room, ()))) or 'nothing'} for {room}, and MAY_INCLUDE "
+                   f"{', '.join(sorted(MAY_INCLUDE.get(room, ()))) or 'nothing'}")
+
+
+def room_with_lines(path):
+    """The key of BUDGET for a file, by its path from src: `core` has its policies, and Python's rooms stand for
+    themselves."""
+    parts = path.parts
+    return "/".join(parts[1:3]) if parts[0] == "report" and len(parts) > 3 else parts[0]
+
+
+def check_budget(root, budget):
+    """No room is larger than its number in `budget`, nor much smaller."""
+    lines = dict.fromkeys(budget, 0)
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts and path.parent != root:
+            room = room_with_lines(path.relative_to(root))
+            lines[room] = lines.get(room, 0) + path.read_bytes().count(b"\n")
+    for room, count in sorted(lines.items()):
+        if room not in budget:
+            yield f"{room}: {count} lines, and no number in BUDGET of tests/structure/check_structure.py"
+        elif count > budget[room]:
+            yield f"{room}: {count} lines; BUDGET has {budget[room]}: shorten it, or raise the number and say why"
+        elif count < (1 - SLACK) * budget[room]:
+            yield f"{room}: {count} lines; BUDGET has {budget[room]}: lower the number"
 
 
 def check_tests(root):
@@ -314,7 +405,8 @@ def check_tests(root):
     for file in sorted(root.rglob("*_test.cpp")):
         for number, line in enumerate(code_of(file.read_text(encoding="utf-8")).splitlines(), start=1):
             if "Catch::" in line:
-                yield f"tests/{file.relative_to(root).as_posix()}:{number}: Catch::...: not the same in both versions of Catch2; see catch.hpp"
+                yield (f"tests/{file.relative_to(root).as_posix()}:{number}: Catch::...: not the same in both versions "
+                       "of Catch2; see catch.hpp")
 
 
 def main():
@@ -322,8 +414,9 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     source = pathlib.Path(sys.argv[1])
-    violations = [*check(source), *check_type_names(source), *check_package(source / "report/weir_report"), *check_readme(source / "README.md"),
-                  *check_tests(source.parent / "tests")]
+    violations = [*check(source), *check_type_names(source), *check_packages(source / "report"),
+                  *check_readme(source / "README.md"),
+                  *check_tests(source.parent / "tests"), *check_budget(source, BUDGET)]
     print("\n".join(violations) if violations else "structure: no violations")
     return 1 if violations else 0
 

@@ -30,14 +30,16 @@ MAY_BE_UNUSED = {
 # `Type name(`, `Type* name(`: the type ends just before. A product has a space in front of its star.
 DECLARED = re.compile(r"(?<![\w:.>])([\w:]+|[\w:]*<[^;{}()=]*>)[*&]*\s+~?(\w+)\s*\(")
 NO_TYPE = {"return", "else", "throw", "case", "new", "delete", "and", "or", "not", "explicit", "operator", "do"}
-NAMED = re.compile(r"\b(?:struct|class|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{]+)?\{|\busing\s+(\w+)\s*=|"
-                   r"\b(?:inline|static) constexpr\s+[\w:<>,*\s]+?\s\*?(\w+)\s*(?:=|\{|\[)")
+NAMED = re.compile(
+    r"\b(?:struct|class|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{]+)?\{|\busing\s+(\w+)\s*=|"
+    r"\b(?:inline|static) constexpr\s+[\w:<>,*\s]+?\s\*?(\w+)\s*(?:=|\{|\[)")
 PYTHON_DEFINED = re.compile(r"^\s*(?:def|class)\s+(\w+)", re.MULTILINE)
 PYTHON_TEXT = re.compile(r"#[^\n]*")
 WORD = re.compile(r"[A-Za-z_]\w*")
 FILE_NAME = re.compile(r"[\w-]+(?:\.\w+)?")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-TEXT_FILES = {".cpp", ".hpp", ".py", ".txt", ".cmake", ".md", ".toml", ".sh", ".in", ".json", ".def", ".yaml", ".yml", ""}
+TEXT_FILES = {".cpp", ".hpp", ".py", ".txt", ".cmake", ".md", ".toml", ".sh", ".in", ".json", ".def", ".yaml", ".yml",
+              ""}
 
 
 def declared_in(line):
@@ -80,19 +82,22 @@ def unused_declarations(top):
 
 def unused_python(top):
     texts = {file: PYTHON_TEXT.sub("", file.read_text(encoding="utf-8"))
-             for directory in ("src", "bench", "results") for file in sorted((top / directory).rglob("*")) if is_python(file)}
+             for directory in ("src", "bench", "results") for file in sorted((top / directory).rglob("*"))
+             if is_python(file)}
     mentions = collections.Counter(word for text in texts.values() for word in WORD.findall(text))
     defined = collections.Counter(name for text in texts.values() for name in PYTHON_DEFINED.findall(text))
     for file, text in texts.items():
         for match in PYTHON_DEFINED.finditer(text):
             name = match.group(1)
-            if mentions[name] <= defined[name] and not name.startswith("__") and name not in MAY_BE_UNUSED and top / "src" in file.parents:
+            if (mentions[name] <= defined[name] and not name.startswith("__") and name not in MAY_BE_UNUSED
+                and top / "src" in file.parents):
                 line = text[:match.start(1)].count("\n") + 1
                 yield f"{file.relative_to(top).as_posix()}:{line}: {name}: only tests use it, or nothing"
 
 
 def is_python(file):
-    return file.is_file() and (file.suffix == ".py" or (not file.suffix and file.read_bytes()[:22].startswith(b"#!/usr/bin/env python3")))
+    return file.is_file() and (file.suffix == ".py"
+                               or (not file.suffix and file.read_bytes()[:22].startswith(b"#!/usr/bin/env python3")))
 
 
 def unread_files(top):
@@ -101,9 +106,11 @@ def unread_files(top):
              for directory in ("src", "bench", "slurm", "tests", "docs", "cmake", "packaging", "results")
              for file in (top / directory).rglob("*")
              if file.suffix in TEXT_FILES and file.is_file() and "corpus" not in file.parts and "runs" not in file.parts
-             and (directory != "slurm" or len(file.relative_to(top).parts) <= 3)  # deeper: campaigns, beside their sweep files
+             and (directory != "slurm"
+                  or len(file.relative_to(top).parts) <= 3)  # deeper: campaigns, beside their sweep files
              and (directory != "results" or file.suffix in {".toml", ".md", ".py"})}
-    texts.update({file: file.read_text(encoding="utf-8", errors="replace") for file in top.iterdir() if file.suffix and file.is_file() and file.suffix in TEXT_FILES})
+    texts.update({file: file.read_text(encoding="utf-8", errors="replace") for file in top.iterdir() if file.suffix
+                  and file.is_file() and file.suffix in TEXT_FILES})
     includers, named_by = collections.defaultdict(set), collections.defaultdict(set)
     for file, text in texts.items():
         for name in INCLUDED.findall(text):
@@ -116,7 +123,8 @@ def unread_files(top):
             continue
         if file.suffix == ".hpp":
             readers = includers[path.relative_to(path.parts[0]).as_posix()] | includers[path.name]
-            readers = {reader for reader in readers if reader != file.with_suffix(".cpp") and top / "tests" not in reader.parents}
+            readers = {reader for reader in readers if reader != file.with_suffix(".cpp")
+                       and top / "tests" not in reader.parents}
         else:
             readers = (named_by[path.stem] | named_by[path.name]) - {file}
         if not readers and path.name not in {"CMakeLists.txt", "__init__.py", "README.md"}:

@@ -32,9 +32,11 @@ class StructureCheck(unittest.TestCase):
     def test_inward_includes_are_accepted(self):
         self.assertEqual(self.check({
             "core/a.cpp": '#include "core/a.hpp"\n#include <vector>\n',
-            "transport/mpi/a.cpp": '#include "core/a.hpp"\n#include "transport/a.hpp"\n#include <mpi.h>\n#include <xxhash.h>\n',
+            "transport/mpi/a.cpp": '#include "core/a.hpp"\n#include "transport/a.hpp"\n#include <mpi.h>\n'
+                                   '#include <xxhash.h>\n',
             "core/policies/a.cpp": '#include "core/a.hpp"\n#include "core/policies/b.hpp"\n#include <vector>\n',
-            "loop/a.cpp": '#include "transport/a.hpp"\n#include "record/a.hpp"\n#include "core/a.hpp"\n#include <mpi.h>\n',
+            "loop/a.cpp": '#include "transport/a.hpp"\n#include "record/a.hpp"\n#include "core/a.hpp"\n'
+                          '#include <mpi.h>\n',
             "show/a.cpp": '#include "weir_version.hpp"\n#include <fmt/format.h>\n#include <chrono>\n',
             "cli/a.cpp": '#include "config/a.hpp"\n#include "loop/a.hpp"\n',
         }), [])
@@ -52,31 +54,56 @@ class StructureCheck(unittest.TestCase):
             with self.subTest(name=name, included=included):
                 self.assert_found(name, f'\n#include "{included}"\n', ":2:", included)
 
-    def package(self, files):
+    def packages(self, files):
         with tempfile.TemporaryDirectory() as directory:
-            package = pathlib.Path(directory)
-            for name, text in {"runs/a.py": "", "compare/a.py": "", "compare/b.py": "", "sweep/a.py": "", "version.py": "", **files}.items():
-                (package / name).parent.mkdir(exist_ok=True)
-                (package / name).write_text(text)
-            return list(check_structure.check_package(package))
+            root = pathlib.Path(directory)
+            rooms = ("weir_runs/reading/a.py", "weir_compare/comparison/a.py", "weir_compare/comparison/b.py",
+                     "weir_compare/sweep/a.py", "weir_runs/version.py")
+            for name, text in {**dict.fromkeys(rooms, ""), **files}.items():
+                (root / name).parent.mkdir(exist_ok=True, parents=True)
+                (root / name).write_text(text)
+            return list(check_structure.check_packages(root))
 
     def test_imports_of_rooms(self):
-        for name, text in [("sweep/a.py", "import numpy\nfrom . import b\nfrom ..compare import a\nfrom ..runs.a import b\nfrom ..version import V\n"),
-                           ("command.py", "from .sweep import a\nfrom weir_report.compare.a import b\nfrom .version import V\n")]:
-            self.assertEqual(self.package({"sweep/b.py": "", name: text}), [])
-        for name, text in [("runs/a.py", "from ..sweep import a\n"), ("runs/a.py", "def f():\n    from ..compare.a import b\n"),
-                           ("compare/a.py", "import weir_report.sweep.a\n"), ("compare/a.py", "from weir_report.sweep import a\n"),
-                           ("sweep/a.py", "from ..command import main\n"), ("sweep/a.py", "from .. import command\n")]:
+        sweep, reading, compare = "weir_compare/sweep/a.py", "weir_runs/reading/a.py", "weir_compare/comparison/a.py"
+        for name, text in [
+                (sweep, "import numpy\nfrom . import b\nfrom ..comparison import a\nfrom weir_runs.reading.a import b\n"
+                 "from weir_runs.version import V\n"),
+                ("weir_compare/command.py", "from .sweep import a\nfrom weir_compare.comparison.a import b\n"
+                 "from weir_runs.version import V\n")]:
+            self.assertEqual(self.packages({"weir_compare/sweep/b.py": "", name: text}), [])
+        for name, text in [(reading, "from weir_compare.sweep import a\n"),
+                           (reading, "def f():\n    from weir_compare.comparison.a import b\n"),
+                           (compare, "import weir_compare.sweep.a\n"), (compare, "from ..sweep import a\n"),
+                           (sweep, "from ..command import main\n"), (sweep, "from .. import command\n")]:
             with self.subTest(name=name, text=text):
-                found = self.package({"command.py": "", name: text})
+                found = self.packages({"weir_compare/command.py": "", name: text})
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(f"{name}:{text.count(chr(10))}: ", found[0])
-        self.assertIn("cellar/", self.package({"cellar/a.py": ""})[0])
+        self.assertIn("cellar/", self.packages({"weir_runs/cellar/a.py": ""})[0])
 
     def test_imports_in_a_circle(self):
-        circle = self.package({"compare/a.py": "from . import b\n", "compare/b.py": "def f():\n    from .a import g\n", "sweep/a.py": "from ..compare import a\n"})
+        room = "weir_compare/comparison/"
+        circle = self.packages({f"{room}a.py": "from . import b\n", f"{room}b.py": "def f():\n    from .a import g\n",
+                                "weir_compare/sweep/a.py": "from ..comparison import a\n"})
         self.assertEqual(len(circle), 1)
-        self.assertIn("compare/a, compare/b, sweep/a", circle[0])
+        self.assertIn(f"{room}a, {room}b, weir_compare/sweep/a", circle[0])
+
+    def test_budget_of_rooms(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for name, lines in {"core/policies/a.cpp": 40, "core/b.cpp": 60, "report/weir_runs/basics/a.py": 10,
+                                "report/a.md": 1}.items():
+                (root / name).parent.mkdir(exist_ok=True, parents=True)
+                (root / name).write_text("\n" * lines)
+            enough = {"core": 101, "weir_runs/basics": 10, "report": 1}
+            self.assertEqual(list(check_structure.check_budget(root, enough)), [])
+            for budget, said in [({**enough, "core": 99}, "raise the number"),
+                                 ({**enough, "core": 104}, "lower the number"),
+                                 ({"core": 100, "report": 1}, "weir_runs/basics: 10 lines, and no number")]:
+                found = list(check_structure.check_budget(root, budget))
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(said, found[0])
 
     def test_types_of_one_name(self):
         def found(**texts):
@@ -86,18 +113,20 @@ class StructureCheck(unittest.TestCase):
                 return list(check_structure.check_type_names(pathlib.Path(name)))
 
         place = "namespace weir::core {\n/// Room.\nstruct Place final : Base<int> {\n    int a;\n};\n}\n"
-        for other in ("namespace {\nenum class Place : int { here };\n}\n", "class A {\n  public:\n    using Place = B;\n};\n",
-                      "namespace a::b {\nclass A {\n    struct Place {};\n};\n}\n", "using Place =\n    std::pair<int, B>;\n"):
+        for other in ("namespace {\nenum class Place : int { here };\n}\n", "class A {\n  public:\n"
+                      "    using Place = B;\n};\n", "namespace a::b {\nclass A {\n    struct Place {};\n};\n}\n",
+                      "using Place =\n    std::pair<int, B>;\n"):
             with self.subTest(other=other):
                 violations = found(a=place, b=other)
                 self.assertEqual(len(violations), 1, violations)
                 self.assertRegex(violations[0], r"^b.hpp:[1-3]: Place: also a type in a.hpp:3;")
-        for other in ("using Place = core::Place;\n", "struct Place;\nenum class B { Place };\n", "void f() {\n    struct Place {};\n}\n",
-                      "// struct Place {};\n"):
+        for other in ("using Place = core::Place;\n", "struct Place;\nenum class B { Place };\n",
+                      "void f() {\n    struct Place {};\n}\n", "// struct Place {};\n"):
             with self.subTest(other=other):
                 self.assertEqual(found(a=place, b=other), [])
         self.assertEqual(found(a="using J = x::J2;\n", b="using J = x::J2;\n"), [])
-        self.assertEqual(found(a="class A {\n    struct Kind {};\n};\n", b="class B {\n    enum class Kind { c };\n};\n"), [])
+        self.assertEqual(found(a="class A {\n    struct Kind {};\n};\n",
+                               b="class B {\n    enum class Kind { c };\n};\n"), [])
 
     def test_include_without_directory(self):
         self.assert_found("core/a.cpp", '#include "a.hpp"\n', "from src/")
@@ -156,9 +185,18 @@ class StructureCheck(unittest.TestCase):
         body = "    int a = b;\n"
         self.assert_clean("core/a.cpp", "int f() {\n" + body * 68 + "}\n")
         self.assert_found("core/a.cpp", "int a;\nint f() {\n" + body * 69 + "}\n", "core/a.cpp:2:", "71 lines")
-        self.assert_found("core/a.cpp", "class A {\n    void f(\n        int b) const {\n" + body * 69 + "    }\n};\n", "core/a.cpp:2:")
+        self.assert_found("core/a.cpp", "class A {\n    void f(\n        int b) const {\n" + body * 69 + "    }\n};\n",
+                          "core/a.cpp:2:")
         self.assert_clean("core/a.cpp", "class A {\n" + body * 80 + "};\n")
-        self.assert_found("core/a.cpp", "A::A() : a_(1) {\n    run([] {\n" + body * 69 + "    });\n}\n", "core/a.cpp:1:", "73 lines")
+        self.assert_found("core/a.cpp", "A::A() : a_(1) {\n    run([] {\n" + body * 69 + "    });\n}\n",
+                          "core/a.cpp:1:", "73 lines")
+
+    def test_classes_of_many_functions(self):
+        body = "    void f(int a);\n    std::function<void(int)> g;\n    int h = most(1);\n    A(const A&) = delete;\n"
+        self.assert_clean("core/a.hpp", "class A {\n" + body * 40 + "};\n")
+        more = "class A {\n    struct B {\n        int c() { return d(1); }\n    };\n" + body * 41 + "};\n"
+        self.assert_found("core/a.hpp", more, "core/a.hpp:1:", "41 functions")
+        self.assert_clean("core/a.hpp", "// More functions: they share everything.\n" + more)
 
     def unused(self, files):
         with tempfile.TemporaryDirectory() as name:
@@ -175,9 +213,10 @@ class StructureCheck(unittest.TestCase):
         tests = {"tests/a_test.cpp": "int main() { return make(1).left(); }\n"}
         self.assertEqual(self.unused({"src/core/a.hpp": header, "src/core/a.cpp": source, **tests}),
                          ["src/core/a.hpp:2 used", "src/core/a.hpp:3 left", "src/core/a.hpp:5 make"])
-        self.assertEqual(self.unused({"src/core/a.hpp": header, "src/core/a.cpp": source, **tests,
-                                      "src/cli/b.cpp": "int f() {\n    A a = make(3);  // left()\n    return a.used();\n}\n"}),
-                         ["src/core/a.hpp:3 left"])
+        self.assertEqual(
+            self.unused({"src/core/a.hpp": header, "src/core/a.cpp": source, **tests,
+                         "src/cli/b.cpp": "int f() {\n    A a = make(3);  // left()\n    return a.used();\n}\n"}),
+            ["src/core/a.hpp:3 left"])
         self.assertEqual(self.unused({"src/core/a.hpp": "inline constexpr int most = 3;\nusing B = int;\n"}),
                          ["src/core/a.hpp:1 most", "src/core/a.hpp:2 B"])
 
@@ -186,9 +225,10 @@ class StructureCheck(unittest.TestCase):
                                       "tests/report/test_a.py": "g()\n"}), ["src/report/a.py:5 g"])
 
     def test_files_without_a_reader(self):
-        files = {"src/core/a.hpp": "", "src/core/a.cpp": '#include "core/a.hpp"\n', "src/core/b.hpp": '#include "core/c.hpp"\n',
-                 "src/core/c.hpp": "", "tests/a_test.cpp": '#include "core/a.hpp"\n#include "core/b.hpp"\n', "bench/run": "", "bench/data.toml": "",
-                 "docs/a.md": "`bench/run`\n"}
+        files = {"src/core/a.hpp": "", "src/core/a.cpp": '#include "core/a.hpp"\n',
+                 "src/core/b.hpp": '#include "core/c.hpp"\n',
+                 "src/core/c.hpp": "", "tests/a_test.cpp": '#include "core/a.hpp"\n#include "core/b.hpp"\n',
+                 "bench/run": "", "bench/data.toml": "", "docs/a.md": "`bench/run`\n"}
         with tempfile.TemporaryDirectory() as name:
             top = pathlib.Path(name)
             for path, text in files.items():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every C++ file of src/ and tests/ is as clang-format would write it. Repair: $(tests/style/pinned_tools.py clang-format) -i FILE."""
+"""Every C++ file of src/ and tests/ is as clang-format would write it. Repair: $(tests/style/pinned_tools.py
+clang-format) -i FILE."""
 
 import argparse
 import pathlib

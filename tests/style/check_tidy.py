@@ -4,11 +4,13 @@ it reads what the compiler reads, each library in one piece.
 
 A file that was found clean is not looked at again until something changes that the answer depends on: the
 file, one of the project's headers that it includes (directly or not), the command that compiles it, the checks,
-or clang-tidy itself. What is known to be clean is kept in BUILD/clang-tidy-clean.json.
+or clang-tidy itself. What is known to be clean is kept beside clang-tidy, for all builds of this user, wherever they
+are.
 """
 
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -43,8 +45,15 @@ def compile_commands(source, build):
 class Fingerprints:
     def __init__(self, source, build, common):
         self.roots = [source / "src", build / "generated"]
+        self.places = [(str(build), "BUILD"), (str(source), "SOURCE")]
         self.common = common
         self.headers = {}
+
+    def wherever(self, text):
+        """The text as it would be of any other source and build directory."""
+        for place, name in self.places:
+            text = text.replace(place, name)
+        return text.encode()
 
     def included_by(self, path):
         """The project's files that this file includes, by reading and not by preprocessing."""
@@ -61,11 +70,11 @@ class Fingerprints:
                 reached.add(current)
                 waiting += self.included_by(current)
         digest = hashlib.sha256(self.common)
-        digest.update(entry["command"].encode())
-        for file in sorted(reached):
+        digest.update(self.wherever(entry["command"]))
+        for file in sorted(reached, key=lambda file: self.wherever(str(file))):
             # The header with the version changes with each commit, and only in its constants.
             if file.name != "weir_version.hpp":
-                digest.update(str(file).encode() + b"\0" + file.read_bytes() + b"\0")
+                digest.update(self.wherever(f"{file}\0{file.read_text(encoding='utf-8')}\0"))
         return digest.hexdigest()
 
 
@@ -85,11 +94,9 @@ def main():
     common = version + (source / ".clang-tidy").read_bytes()
     commands = compile_commands(source, build)
     fingerprints = Fingerprints(source, build, common)
-    known_file = build / "clang-tidy-clean.json"
-    try:
-        known = set(json.loads(known_file.read_text()))
-    except (OSError, ValueError):
-        known = set()
+    clean = pinned_tools.directory() / "clean"
+    clean.mkdir(exist_ok=True)
+    known = {file.name for file in clean.iterdir()}
 
     wanted = {path: fingerprints.of(path, entry) for path, entry in commands.items()}
     # The longest files first, so that the last ones are quick and no core waits.
@@ -103,8 +110,8 @@ def main():
     def run(path):
         start = time.monotonic()
         # clang's own warnings are findings too (clang-diagnostic-*), so that clang builds without any; it does not
-        # have all options of the compiler that builds here, and what libstdc++ deprecates it uses itself. Format strings are
-        # checked by the compiler that builds here: to do it again takes a fifth of the time.
+        # have all options of the compiler that builds here, and what libstdc++ deprecates it uses itself. Format
+        # strings are checked by the compiler that builds here: to do it again takes a fifth of the time.
         command = [str(program), "--quiet", "-p", str(database), "--extra-arg=-Wno-unknown-warning-option",
                    "--extra-arg=-Wno-deprecated-declarations", "--extra-arg=-DFMT_CONSTEVAL=", str(path)]
         result = subprocess.run(command, capture_output=True, text=True)
@@ -119,9 +126,14 @@ def main():
                 failed.append(str(name))
                 print(result.stdout + result.stderr)
             else:
-                known.add(wanted[path])
-    # Only what is current: the file stays small.
-    known_file.write_text(json.dumps(sorted(known & set(wanted.values())), indent=0))
+                (clean / wanted[path]).touch()
+    for fingerprint in set(wanted.values()) & known:
+        (clean / fingerprint).touch()
+    # Of files that nobody has had for a month.
+    for file in clean.iterdir():
+        with contextlib.suppress(OSError):  # another process was first
+            if time.time() - file.stat().st_mtime > 30 * 86400:
+                file.unlink()
 
     print(f"{len(commands)} files, {len(commands) - len(waiting)} of them known to be clean")
     if failed:

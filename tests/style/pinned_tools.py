@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The clang-format and clang-tidy of requirements.txt, in the user's cache directory and not installed.
+"""The clang-format, clang-tidy and ruff of requirements.txt, in the user's cache directory and not installed.
 
     pinned_tools.py install     fetches them with pip, once; exit status 1, with the reason, if that cannot be done
     pinned_tools.py clang-tidy  prints the path of one of them
@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 REQUIREMENTS = pathlib.Path(__file__).with_name("requirements.txt")
-PROGRAMS = {"clang-format": "clang_format/data/bin/clang-format", "clang-tidy": "clang_tidy/data/bin/clang-tidy"}
+PROGRAMS = {"clang-format": "clang_format/data/bin/clang-format", "clang-tidy": "clang_tidy/data/bin/clang-tidy",
+            "ruff": "bin/ruff"}
 MISSING = "is not here in the version of tests/style/requirements.txt (tests/style/pinned_tools.py install)"
 
 
@@ -37,8 +38,10 @@ def install():
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
         fetched = pathlib.Path(work) / "tools"
-        result = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary",
-                                 ":all:", "--target", str(fetched), "--requirement", str(REQUIREMENTS)], capture_output=True, text=True)
+        result = subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                                 "--no-deps", "--only-binary", ":all:", "--target", str(fetched),
+                                 "--requirement", str(REQUIREMENTS)],
+                                capture_output=True, text=True)
         if result.returncode:
             return f"pip could not install {REQUIREMENTS}: {result.stderr.strip() or result.stdout.strip()}"
         try:

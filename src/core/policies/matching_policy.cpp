@@ -375,12 +375,6 @@ void MatchingPolicy::begin_round_of_producer(std::uint32_t producer, std::uint32
     }
 }
 
-void MatchingPolicy::begin_round_of_consumer(std::uint32_t consumer) {
-    const BitRow waiting = waits_.of_consumer(consumer);
-    for_each_in_both(waiting, waiting,
-                     [&](std::uint32_t producer) { due_to_consumer_.insert(producer, consumer); });
-}
-
 Pairing MatchingPolicy::take(std::uint32_t producer, std::uint32_t consumer) {
     producers_.turn[producer] = (consumer + 1) % traffic_->consumers();
     consumers_.turn[consumer] = (producer + 1) % traffic_->producers();
@@ -397,7 +391,9 @@ Pairing MatchingPolicy::take(std::uint32_t producer, std::uint32_t consumer) {
             begin_round_of_producer(producer, consumer);
         }
         if (!due_to_consumer_.contains(producer, consumer)) {
-            begin_round_of_consumer(consumer);
+            const BitRow waiting = waits_.of_consumer(consumer);
+            for_each_in_both(waiting, waiting,
+                             [&](std::uint32_t other) { due_to_consumer_.insert(other, consumer); });
         }
         due_to_producer_.erase(producer, consumer);
         due_to_consumer_.erase(producer, consumer);

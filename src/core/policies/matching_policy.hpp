@@ -133,7 +133,6 @@ class MatchingPolicy final : public Policy {
     Pairing take(std::uint32_t producer, std::uint32_t consumer);
     void set_ahead(std::uint32_t producer, std::uint32_t consumer, std::uint32_t rounds);
     void begin_round_of_producer(std::uint32_t producer, std::uint32_t served);
-    void begin_round_of_consumer(std::uint32_t consumer);
     void begin_to_wait(std::uint32_t producer, std::uint32_t consumer);
     void end_to_wait(std::uint32_t producer, std::uint32_t consumer);
     static void set_able(Side& side, std::uint32_t node, bool able);

@@ -2,9 +2,7 @@
 
 #include "core/policies/balanced_policy.hpp"
 #include "core/policies/matching_policy.hpp"
-#include "core/policies/random_policy.hpp"
-#include "core/policies/round_robin_policy.hpp"
-#include "core/policies/token_policy.hpp"
+#include "core/policies/simple_policies.hpp"
 
 namespace weir::core {
 

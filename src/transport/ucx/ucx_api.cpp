@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "transport/transport_error.hpp"
-#include "transport/ucx/ucx_variables.hpp"
+#include "transport/ucx/ucx_words.hpp"
 
 namespace weir::transport {
 

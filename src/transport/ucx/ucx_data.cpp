@@ -3,11 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/assertion.hpp"
-#include "transport/ucx/ucx_get_data.hpp"
-#include "transport/ucx/ucx_message_data.hpp"
-#include "transport/ucx/ucx_put_data.hpp"
-
 namespace weir::transport {
 
 UcxData::UcxData(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers)
@@ -103,22 +98,6 @@ bool UcxData::close(Deadline deadline) {
     const bool closed = network_.close(deadline);
     progress();
     return closed && sending_ == 0 && receiving_ == 0;
-}
-
-std::unique_ptr<UcxData> make_ucx_data(core::TransportKind kind, UcxNetwork::Settings settings, int self,
-                                       const ChunkBuffers& buffers) {
-    switch (kind) {
-        case core::TransportKind::send:
-            return std::make_unique<UcxMessageData>(std::move(settings), self, buffers);
-        case core::TransportKind::put:
-            return std::make_unique<UcxPutData>(std::move(settings), self, buffers);
-        case core::TransportKind::get:
-            return std::make_unique<UcxGetData>(std::move(settings), self, buffers);
-        case core::TransportKind::datagram:
-            break;
-    }
-    WEIR_ASSERT(false);
-    return nullptr;
 }
 
 }  // namespace weir::transport

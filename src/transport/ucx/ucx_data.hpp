@@ -1,6 +1,6 @@
 // How messages of data get over UCP out of a producer's chunk buffers and into a consumer's, which are
-// registered once. The transports differ in this alone: ucx_message_data.hpp (send), ucx_put_data.hpp,
-// ucx_get_data.hpp. A message is announced with the place it is for; the receiver says into which buffer it
+// registered once. The transports differ in this alone: ucx_message_data.cpp (send), ucx_remote_data.cpp
+// (put, get). A message is announced with the place it is for; the receiver says into which buffer it
 // goes, or that it is not wanted.
 #pragma once
 
@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "core/plan.hpp"
 #include "transport/buffers.hpp"
 #include "transport/ucx/ucx_network.hpp"
 
@@ -136,8 +135,10 @@ class UcxData {
     std::string unreadable_;
 };
 
-/// Throws TransportError.
-std::unique_ptr<UcxData> make_ucx_data(core::TransportKind kind, UcxNetwork::Settings settings, int self,
-                                       const ChunkBuffers& buffers);
+// For the transports `send`, `put` and `get`. Throw TransportError.
+std::unique_ptr<UcxData> make_ucx_messages(UcxNetwork::Settings settings, int self,
+                                           const ChunkBuffers& buffers);
+std::unique_ptr<UcxData> make_ucx_puts(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
+std::unique_ptr<UcxData> make_ucx_gets(UcxNetwork::Settings settings, int self, const ChunkBuffers& buffers);
 
 }  // namespace weir::transport

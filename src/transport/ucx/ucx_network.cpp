@@ -8,8 +8,7 @@
 #include <optional>
 
 #include "core/assertion.hpp"
-#include "transport/ucx/shared_memory.hpp"
-#include "transport/ucx/ucx_lanes.hpp"
+#include "transport/ucx/ucx_words.hpp"
 
 namespace weir::transport {
 

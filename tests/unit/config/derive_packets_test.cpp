@@ -1,15 +1,14 @@
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
-#include <string>
-
 #include "config/derive_packets.hpp"
+
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "config/option_table.hpp"
+#include "config/passes.hpp"
 #include "config/resolve.hpp"
 #include "refusal.hpp"
+#include "temporary_file.hpp"
 
 using namespace weir::config;
 using Given = std::vector<GivenOption>;
@@ -24,6 +23,12 @@ RunRequest packet_request(Given given) {
 
 std::string packet_refusal(const Given& given) {
     return refusal_of([&] { packet_request(given); });
+}
+
+/// A simulation with PFC and a switch of its own.
+RunRequest pausing(const TemporaryFile& file, Given given) {
+    given.insert(given.end(), {{"pfc", "on"}, {"switch", file.path()}});
+    return packet_request(std::move(given));
 }
 
 }  // namespace
@@ -61,25 +66,20 @@ TEST_CASE("a plain switch has ports of --port-buffer and no pool") {
     CHECK(fabric.switches.pool.count > 1'000'000'000'000);
     CHECK(contains(packet_refusal({{"switch", "plain"}, {"pfc", "on"}}),
                    "--switch: ports that share no memory"));
-    CHECK(contains(packet_refusal({{"switch", "plain"}, {"port-buffer", "4100B"}}), "packet of 4.178kB"));
+    CHECK(contains(packet_refusal({{"switch", "plain"}, {"port-buffer", "4100B"}}), "packet of 4.178 kB"));
 }
 
 TEST_CASE("a queue must hold a full packet") {
-    // Each test case is a process of its own, and they run side by side.
-    const std::string file = "queue-" + std::to_string(::getpid()) + ".toml";
-    std::ofstream(file) << "base = \"shallow\"\n[switch]\negress-threshold = \"4100B\"\n";
-    CHECK(contains(packet_refusal({{"switch", file}}),
-                   "egress-threshold: 4.1kB is less than a packet of 4.178kB"));
-    std::remove(file.c_str());
+    const TemporaryFile file("base = \"shallow\"\n[switch]\negress-threshold = \"4100B\"\n", ".toml");
+    CHECK(contains(packet_refusal({{"switch", file.path()}}),
+                   "egress-threshold: 4.1 kB is less than a packet of 4.178 kB"));
 }
 
 TEST_CASE("a real run ignores what a scenario assumes of switches and hosts") {
-    const std::string file = "./scenario-" + std::to_string(::getpid()) + ".toml";
-    std::ofstream(file) << "switch-set = [\"host.read-time=33us\"]\n";
-    const Given given{{"scenario", file}};
+    const TemporaryFile file("switch-set = [\"host.read-time=33us\"]\n", ".toml");
+    const Given given{{"scenario", file.path()}};
     CHECK(resolve(given, false).packets.keys.size() == 1);
     CHECK(refusal_of([&] { resolve(given, true); }) == "--switch-set: needs --network packet");
-    std::remove(file.c_str());
 }
 
 TEST_CASE("options of the packet network are refused in another one") {
@@ -121,7 +121,53 @@ TEST_CASE("options of the packet network are refused in another one") {
     CHECK(packet_refusal({watched, {"pfc", "on"}}) == "accepted");
     CHECK(packet_refusal({watched, {"pfc", "off"}}) == "accepted");  // a comparison of both
     const GivenOption fast{"switch-set", "dcqcn.least-rate=1Tb/s"};
-    CHECK(contains(packet_refusal({fast}), "[dcqcn] least-rate: 1Tb/s is more than any link has"));
+    CHECK(contains(packet_refusal({fast}), "[dcqcn] least-rate: 1 Tb/s is more than any link has"));
     CHECK(packet_refusal({fast, {"framing", "tcp"}}) == "accepted");
     CHECK(packet_refusal({{"producer-link", "1Mb/s"}, {"consumer-link", "1Mb/s"}}) == "accepted");
+}
+
+TEST_CASE("the headroom of a switch is that of all its ports") {
+    const TemporaryFile star("[switch]\nheadroom = \"100kB\"\n", ".toml");
+    const Given layout{
+        {"producers", "3"}, {"consumers", "4"}, {"producer-link", "100Gb/s"}, {"consumer-link", "25Gb/s"}};
+    CHECK(largest_headroom(pausing(star, layout)) == weir::core::Bytes{100'000 * 4 + 25'000 * 4});
+    // Two hosts each at four leaves, and four uplinks; a spine has eight.
+    const TemporaryFile leaves(
+        "[switch]\nheadroom = \"100kB\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 4\nspines = 2\nuplinks "
+        "= 2\n",
+        ".toml");
+    CHECK(largest_headroom(pausing(leaves, layout)) == weir::core::Bytes{100'000 * 8});
+}
+
+TEST_CASE("headroom that the pool cannot hold is refused") {
+    const TemporaryFile small("[switch]\npool = \"500kB\"\n", ".toml");
+    RunRequest request = pausing(small, {{"producers", "3"}, {"consumers", "4"}});
+    CHECK(contains(
+        refusal_of([&] { check_switch_memory(request); }),
+        "[switch] headroom: 100.125 KiB for a port of 100 Gb/s are 801 KiB for all ports of a switch, "
+        "and its pool has 500 kB; make headroom smaller, or pool larger"));
+}
+
+TEST_CASE("memory of which headroom and reserves leave nothing is refused") {
+    const auto refused = [](const char* text) {
+        const TemporaryFile file(text, ".toml");
+        RunRequest request = pausing(file, {{"producers", "3"}, {"consumers", "4"}});
+        return refusal_of([&] { check_switch_memory(request); });
+    };
+    // A lossless group and seven lossy queues of each of eight ports.
+    CHECK(refused("[switch]\npool = \"1MB\"\nheadroom-pool = \"200kB\"\npg-reserved = \"9kB\"\n"
+                  "queue-reserved = \"12kB\"\n") == "accepted");
+    CHECK(contains(
+        refused("[switch]\npool = \"1MB\"\nheadroom-pool = \"200kB\"\npg-reserved = \"9kB\"\n"
+                "queue-reserved = \"13kB\"\n"),
+        "[switch] pool: of 1 MB, headroom of 200 kB and what is reserved for each port (pg-reserved, "
+        "queue-reserved) leave nothing to share, in 1 slices; make them less, or pool larger"));
+    CHECK(contains(refused("[switch]\negress-pool = \"500kB\"\nqueue-reserved = \"9kB\"\nslices = 2\n"),
+                   "[switch] queue-reserved: 9 kB for each lossy queue leave nothing of the egress-pool of "
+                   "500 kB, in 2 slices; make it less, or egress-pool larger"));
+}
+
+TEST_CASE("after a pause there arrives what is under way on both ways, and two packets") {
+    const auto request = resolve(Given{{"network", "packet"}, {"latency", "4us"}}, true);
+    CHECK(pause_takes(request.network, {100'000'000'000}) == weir::core::Bytes{50'000 + 2 * 4178 + 84});
 }

@@ -1,39 +1,12 @@
 #include "config/distributions.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
 #include "catch.hpp"
 #include "core/distribution.hpp"
 #include "refusal.hpp"
+#include "temporary_file.hpp"
 
 using namespace weir::config;
 using weir::core::DistributionKind;
-
-namespace {
-
-/// A file that is gone when the test is.
-class TemporaryFile {
-  public:
-    explicit TemporaryFile(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() /
-                ("weir-trace-" + std::to_string(::getpid()) + "-" + std::to_string(++number))) {
-        std::ofstream(path_) << text;
-    }
-    ~TemporaryFile() { std::filesystem::remove(path_); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
-  private:
-    static inline int number = 0;
-    std::filesystem::path path_;
-};
-
-}  // namespace
 
 TEST_CASE("event sizes are fixed or drawn") {
     const auto fixed = parse_event_size("16MiB");

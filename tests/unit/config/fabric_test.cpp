@@ -103,7 +103,7 @@ TEST_CASE("What the ranks do not fit is refused in one line that names the key")
         slower.end(),
         {{"network", "packet"}, {"consumer-link", "25Gb/s"}, {"switch-set", "placement.kind=by-worker"}});
     CHECK(contains(refusal_of([&] { resolve(slower, true); }),
-                   "producer 0 and consumer 0 share a host, and their links have 100Gb/s and 25Gb/s"));
+                   "producer 0 and consumer 0 share a host, and their links have 100 Gb/s and 25 Gb/s"));
     std::vector<GivenOption> listed = workers("2");
     listed.insert(listed.end(), {{"network", "packet"},
                                  {"producer-link", "100Gb/s,0=25Gb/s"},
@@ -111,7 +111,7 @@ TEST_CASE("What the ranks do not fit is refused in one line that names the key")
                                  {"switch-set", "placement.kind=explicit"},
                                  {"switch-set", "placement.hosts=0,0,1,2"}});
     CHECK(contains(refusal_of([&] { resolve(listed, true); }),
-                   "producer 1 and producer 0 share a host, and their links have 100Gb/s and 25Gb/s"));
+                   "producer 1 and producer 0 share a host, and their links have 100 Gb/s and 25 Gb/s"));
     CHECK(contains(refusal_of([] {
                        resolve(std::vector<GivenOption>{{"producers", "2"},
                                                         {"consumers", "2"},

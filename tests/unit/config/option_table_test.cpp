@@ -12,8 +12,8 @@ TEST_CASE("every option is complete and there once") {
     for (const Option& option : option_table()) {
         CAPTURE(option.name);
         CHECK(names.insert(option.name).second);
-        CHECK(option.set != nullptr);
-        CHECK(option.get != nullptr);
+        CHECK(option.value.set != nullptr);
+        CHECK(option.value.get != nullptr);
         CHECK_FALSE(option.help.empty());
         CHECK(option.help.find('\n') == std::string_view::npos);
         CHECK((option.default_text.empty() || option.default_text != option.default_value));

@@ -163,14 +163,6 @@ TEST_CASE("what is printed reads back as the same") {
     }
 }
 
-TEST_CASE("rounded quantities have about four digits") {
-    CHECK(rounded_text(Bytes{2681250000}) == "2.681 GB");
-    CHECK(rounded_text(BitRate{85800000000}) == "85.8 Gb/s");
-    CHECK(rounded_text(Duration{1200000000}) == "1.2 s");
-    CHECK(rounded_text(Duration{300000000000}) == "300 s");
-    CHECK(rounded_text(Bytes{0}) == "0 B");
-}
-
 TEST_CASE("what a message repeats can be read, whatever it is") {
     const auto said = [](const std::string& text) { return std::string(UsageError(text).what()); };
     CHECK(said("a\nb\x1b[31m") == "a\\x0ab\\x1b[31m");

@@ -1,14 +1,10 @@
 #include "config/resolve.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "catch.hpp"
 #include "config/option_table.hpp"
 #include "config/role_assignment.hpp"
 #include "refusal.hpp"
+#include "temporary_file.hpp"
 
 namespace config_resolve_test_file {
 
@@ -20,22 +16,6 @@ namespace {
 std::string refused(const Given& given) {
     return refusal_of([&] { resolve(given); });
 }
-
-class ScenarioFile {
-  public:
-    explicit ScenarioFile(const std::string& text)
-        : path_(std::filesystem::temp_directory_path() /
-                ("weir-scenario-" + std::to_string(::getpid()) + ".toml")) {
-        std::ofstream(path_) << text;
-    }
-    ~ScenarioFile() { std::filesystem::remove(path_); }
-    ScenarioFile(const ScenarioFile&) = delete;
-    ScenarioFile& operator=(const ScenarioFile&) = delete;
-    [[nodiscard]] std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace
 
@@ -70,7 +50,7 @@ TEST_CASE("the command line beats the scenario, which beats defaults") {
 }
 
 TEST_CASE("a requirement on the command line replaces the scenario's, tags add up") {
-    const ScenarioFile file("require = [\"sustained\", \"lossless\"]\ntag = [\"a=1\", \"b=2\"]\n");
+    const TemporaryFile file("require = [\"sustained\", \"lossless\"]\ntag = [\"a=1\", \"b=2\"]\n", ".toml");
     CHECK(resolve(Given{{"scenario", file.path()}}).require.lossless);
     const RunRequest request =
         resolve(Given{{"scenario", file.path()}, {"require", "sustained"}, {"tag", "b=3"}});
@@ -85,7 +65,7 @@ TEST_CASE("messages begin with the option, or with the place in the scenario") {
     CHECK(contains(refused({{"label", "a\nb"}}), "--label: the value contains a line break"));
     CHECK(contains(refused({{"scenario", "quikstart"}}),
                    "--scenario: there is no scenario 'quikstart'; near: quickstart"));
-    const ScenarioFile file("seed = 2\nrate = 3\n");
+    const TemporaryFile file("seed = 2\nrate = 3\n", ".toml");
     CHECK(refused({{"scenario", file.path()}}) ==
           "--scenario: " + file.path() + ":2:8: rate: '3' has no unit; write for example 3Gb/s");
 }
@@ -93,12 +73,12 @@ TEST_CASE("messages begin with the option, or with the place in the scenario") {
 TEST_CASE("a tag has one value, and the command line's replaces the scenario's") {
     CHECK(refused({{"tag", "k=1"}, {"tag", "k=2"}}) ==
           "--tag: 'k' is given twice, as '1' and as '2'; write each key once");
-    const ScenarioFile file("tag = [\"switch=a\", \"room=b\"]\n");
+    const TemporaryFile file("tag = [\"switch=a\", \"room=b\"]\n", ".toml");
     const RunRequest request = resolve(Given{{"scenario", file.path()}, {"tag", "switch=c"}});
     CHECK(request.tags == decltype(request.tags){{"room", "b"}, {"switch", "c"}});
     CHECK(contains(refused({{"scenario", file.path()}, {"tag", "switch=c"}, {"tag", "switch=d"}}),
                    "--tag: 'switch' is given twice"));
-    const ScenarioFile twice("tag = [\"switch=a\", \"switch=b\"]\n");
+    const TemporaryFile twice("tag = [\"switch=a\", \"switch=b\"]\n", ".toml");
     CHECK(contains(refused({{"scenario", twice.path()}}), "tag: 'switch' is given twice"));
 }
 
@@ -150,7 +130,7 @@ TEST_CASE(
     Given short_timeout = paper;
     short_timeout.push_back({"silence-timeout", "1s"});
     CHECK(refused(short_timeout) ==
-          "--silence-timeout: 1s is too short for 4501 ranks; write at least 4.5s: the scheduler takes 4000 "
+          "--silence-timeout: 1 s is too short for 4501 ranks; write at least 4.5s: the scheduler takes 4000 "
           "heartbeats per second, and 4 of each rank must fit into the time-out");
     Given long_enough = paper;
     long_enough.push_back({"silence-timeout", "4500ms"});
@@ -160,7 +140,7 @@ TEST_CASE(
     RunRequest request = resolve(Given{{"silence-timeout", "1s"}});
     CHECK(refusal_of([&] {
               apply_layout(request, assign_roles(request.roles, std::vector<std::string>(4501)));
-          }).starts_with("--silence-timeout: 1s is too short for 4501 ranks; write at least 4.5s"));
+          }).starts_with("--silence-timeout: 1 s is too short for 4501 ranks; write at least 4.5s"));
 
     // A simulation has no heartbeats that could be late.
     CHECK_NOTHROW(resolve(short_timeout, true));

@@ -1,11 +1,24 @@
-#include "config/shaping.hpp"
-
 #include "catch.hpp"
+#include "config/option_table.hpp"
 #include "config/usage_error.hpp"
 
 using namespace weir::config;
 using weir::core::Duration;
 using weir::core::ShapingKind;
+
+namespace {
+
+RunRequest request_of(const char* shaping) {
+    RunRequest request;
+    find_option("shaping")->set(request, shaping);
+    return request;
+}
+
+weir::core::Shaping parse_shaping(const char* text) {
+    return request_of(text).plan.shaping;
+}
+
+}  // namespace
 
 TEST_CASE("Shaping is read and written back") {
     CHECK(parse_shaping("none") == weir::core::Shaping{});
@@ -19,7 +32,7 @@ TEST_CASE("Shaping is read and written back") {
     CHECK(in_step.tick == Duration::microseconds(2500));
     CHECK(parse_shaping("in-step:25us,tick=1ms").tick == Duration::milliseconds(1));
     for (const char* text : {"none", "bucket:20Mb/s,burst=3kB", "in-step:25us,tick=1ms"}) {
-        CHECK(shaping_text(parse_shaping(text)) == text);
+        CHECK(find_option("shaping")->get(request_of(text)) == text);
     }
 }
 

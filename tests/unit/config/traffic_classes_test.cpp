@@ -125,7 +125,7 @@ TEST_CASE("what is no class is refused in one line with file and key") {
         {"[class.a]\npriority = 1\n[class.b]\npriority = 1\n",
          "x.toml: [class.a] priority: 1 is also that of [class.b]; a priority is one class"},
         {"[class.a]\npriority = 1\nnone-below = \"1MB\"\n",
-         "x.toml: [class.a] none-below: 1MB is more than all-above, 200kB; make it at most that"},
+         "x.toml: [class.a] none-below: 1 MB is more than all-above, 200 kB; make it at most that"},
         {"[class.a]\npriority = 1\nlossless = false\n[pfc]\nwhole-links = true\n",
          "x.toml: [class.a] lossless: pauses stop whole links, with all classes; write true"},
         {"[class.a]\npriority = 1\nlossless = true\n[switch]\ndrop-tail = true\n",

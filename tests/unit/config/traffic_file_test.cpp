@@ -97,7 +97,8 @@ TEST_CASE("A last transfer that rounding puts at the end of the interval is refu
         });
     };
     CHECK(resolved("1/2") == "accepted");
-    CHECK(contains(resolved("1/3"), "--time-scale: rounded to 1ns: --interval: 333.333us is too short for "));
+    CHECK(
+        contains(resolved("1/3"), "--time-scale: rounded to 1ns: --interval: 333.333 us is too short for "));
 }
 
 TEST_CASE("The phases of a sequence follow each other") {

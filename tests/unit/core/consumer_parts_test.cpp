@@ -1,9 +1,7 @@
 // Parts that a consumer or a scheduler has only where its plan needs them.
+#include "core/consumer_parts.hpp"
 #include "catch.hpp"
-#include "core/common_offers.hpp"
-#include "core/event_processing.hpp"
-#include "core/fragment_requests.hpp"
-#include "core/producer_turns.hpp"
+#include "core/scheduler.hpp"
 
 using namespace weir::core;
 

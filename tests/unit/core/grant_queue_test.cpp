@@ -1,4 +1,4 @@
-#include "core/grant_queue.hpp"
+#include "core/producer_parts.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "core/retained_fragments.hpp"
+#include "core/producer_parts.hpp"
 
 #include "catch.hpp"
 

@@ -97,9 +97,7 @@ inline HostSettings tcp_host(const std::string& name) {
 }
 
 inline HostView view_of(const HostSettings& settings, int producers = 1, int consumers = 0) {
-    HostView view;
-    view.settings = settings;
-    view.choice = choose_paths(settings);
+    HostView view(settings);
     view.part.producers = producers;
     view.part.consumers = consumers;
     view.part.cpus.assign(static_cast<std::size_t>(producers + consumers), {0, 1, 2, 3});

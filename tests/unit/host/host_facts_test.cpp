@@ -27,14 +27,23 @@ TEST_CASE("This process has a location") {
     CHECK(location.cpu_quota >= 0);
 }
 
+TEST_CASE("The leaf of a node is the last switch in SLURM's address of it") {
+    CHECK(leaf_in("core-0.leaf-3.fn01") == "leaf-3");
+    CHECK(leaf_in("leaf-3.fn01") == "leaf-3");
+    CHECK(leaf_in("fn01").empty());
+    CHECK(leaf_in("").empty());
+    CHECK(leaf_in(".fn01").empty());
+}
+
 TEST_CASE("A location is the same after its travel") {
-    const RankLocation location{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5, "b",
+    const RankLocation location{"eb\"07\" \xc3\xa4", 123456789012, {0, 1, 17}, 1.5, "leaf-3", "b",
                                 "pid:[1]",           "net:[2]"};
     const RankLocation again = decode_location(encode_location(location));
     CHECK(again.host == location.host);
     CHECK(again.pid == location.pid);
     CHECK(again.cpus == location.cpus);
     CHECK(again.cpu_quota == location.cpu_quota);
+    CHECK(again.leaf == location.leaf);
     CHECK(again.boot == location.boot);
     CHECK(again.pid_namespace == location.pid_namespace);
     CHECK(again.network_namespace == location.network_namespace);

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "fake_cluster.hpp"
 #include "fake_host.hpp"
-#include "host/processor_list.hpp"
+#include "host/host_facts.hpp"
 
 using namespace weir::host;
 using weir::host::test::FakeKernel;

@@ -1,4 +1,4 @@
-#include "host/restart.hpp"
+#include "host/process.hpp"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // What is found wrong on hosts and between them.
-#include "host/rules.hpp"
+#include "host/check.hpp"
 
 #include "catch.hpp"
 #include "fake_cluster.hpp"
@@ -54,9 +54,12 @@ TEST_CASE("Producers and consumers may have links of different speed") {
         views[consumer].settings.interfaces.front().speed_bits_per_second = 25000000000;
         views[consumer].settings.rdma_ports.front().speed_bits_per_second = 25000000000;
     }
-    CHECK(about("speed", compare(views).findings).empty());
+    std::vector<Finding> findings;
+    compare(views, findings);
+    CHECK(about("speed", findings).empty());
     views[3].settings.interfaces.front().speed_bits_per_second = 10000000000;
-    CHECK(about("speed", compare(views).findings).size() == 1);
+    compare(views, findings);
+    CHECK(about("speed", findings).size() == 1);
 }
 
 TEST_CASE("A GID index that is empty or of another kind") {
@@ -92,7 +95,7 @@ TEST_CASE("Locked memory that RDMA cannot do with") {
     auto found = about("locked_memory", judge_host(view));
     REQUIRE(found.size() == 1);
     CHECK(found[0].severity == Severity::serious);
-    CHECK(says(found[0], "65.54 kB"));
+    CHECK(says(found[0], "64 KiB"));
     view.settings.locked_memory->bytes = std::int64_t{4} << 30;
     CHECK(about("locked_memory", judge_host(view)).front().severity == Severity::warning);
     view.settings.locked_memory->bytes = 65536;
@@ -109,15 +112,15 @@ TEST_CASE("The plan against memory, speed and cores") {
     view.part.memory_bytes = std::int64_t{300} << 30;
     view.part.sends_bits_per_second = 171.6e9;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::serious);
-    const auto speed = about("speed", judge_network(view));
+    const auto speed = about("speed", judge_host(view));
     REQUIRE(speed.size() == 1);
-    CHECK(speed[0].what == "the plan sends 171.6 Gb/s from this host, but its link has 100.0 Gb/s");
+    CHECK(speed[0].what == "the plan sends 172 Gb/s from this host, but its link has 100 Gb/s");
     HostView slow = view_of(roce_host("eb01"));
     slow.settings.rdma_ports.front().speed_bits_per_second = 2'500'000'000;
-    const auto lanes = about("speed", judge_network(slow));
+    const auto lanes = about("speed", judge_host(slow));
     REQUIRE(lanes.size() == 1);
     CHECK(lanes[0].severity == Severity::warning);
-    CHECK(lanes[0].what == "mlx5_0:1 has 2.500 Gb/s, and eth1 on the same host has 100.0 Gb/s");
+    CHECK(lanes[0].what == "mlx5_0:1 has 2.5 Gb/s, and eth1 on the same host has 100 Gb/s");
     view.part.memory_bytes = std::int64_t{240} << 30;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::warning);
     view.part.cpus = {{3}, {3}};
@@ -149,7 +152,7 @@ TEST_CASE("Interfaces that are left out are said in one line") {
 TEST_CASE("Data in a priority without PFC or ECN") {
     HostSettings host = roce_host("eb01");
     host.variables["UCX_IB_TRAFFIC_CLASS"] = "0";
-    const auto findings = judge_network(view_of(host));
+    const auto findings = judge_host(view_of(host));
     CHECK(about("pfc", findings).front().severity == Severity::serious);
     CHECK(says(about("pfc", findings).front(), "priority 0 (traffic class 0, UCX_IB_TRAFFIC_CLASS)"));
     CHECK(about("ecn", findings).size() == 2);
@@ -158,16 +161,16 @@ TEST_CASE("Data in a priority without PFC or ECN") {
     host.interfaces.front().pfc = Priorities{0};
     host.interfaces.front().ecn_notification = Priorities{0};
     host.interfaces.front().ecn_reaction = Priorities{0};
-    CHECK(says(about("pfc", judge_network(view_of(host))).front(), "neither PFC nor pause frames nor ECN"));
+    CHECK(says(about("pfc", judge_host(view_of(host))).front(), "neither PFC nor pause frames nor ECN"));
     host = roce_host("eb01");
     host.interfaces.front().pause_receiving = true;
-    CHECK(about("pause", judge_network(view_of(host))).size() == 1);
+    CHECK(about("pause", judge_host(view_of(host))).size() == 1);
 }
 
 TEST_CASE("Devices: missing, down, too many, left unused") {
     HostSettings host = roce_host("eb01");
     host.variables["UCX_NET_DEVICES"] = "mlx5_4:1";
-    auto found = about("device", judge_network(view_of(host)));
+    auto found = about("device", judge_host(view_of(host)));
     REQUIRE(found.size() == 1);
     CHECK(says(found[0], "names mlx5_4:1, which does not exist; available: mlx5_0:1, eth1"));
 
@@ -175,42 +178,42 @@ TEST_CASE("Devices: missing, down, too many, left unused") {
     host.rdma_ports.front().active = false;
     host.rdma_ports.front().state = "DOWN";
     host.interfaces.front().up = false;
-    CHECK(about("device", judge_network(view_of(host))).size() == 2);
+    CHECK(about("device", judge_host(view_of(host))).size() == 2);
 
     for (const char* state : {"DOWN", "ARMED"}) {
         host = roce_host("eb01");
         host.variables.clear();
         host.rdma_ports.front().active = false;
         host.rdma_ports.front().state = state;
-        found = about("device", judge_network(view_of(host)));
+        found = about("device", judge_host(view_of(host)));
         REQUIRE(found.size() == 1);
         CHECK(found[0].severity == Severity::warning);
         CHECK(says(found[0], std::string("data will go over TCP: mlx5_0:1 is ") + state));
         host.variables = {{"OMPI_MCA_pml", "ob1"}};  // TCP was asked for
-        CHECK(about("device", judge_network(view_of(host))).empty());
+        CHECK(about("device", judge_host(view_of(host))).empty());
     }
 
     host = roce_host("eb01");
     host.variables = {{"OMPI_MCA_pml", "ob1"}};
-    found = about("device", judge_network(view_of(host)));
+    found = about("device", judge_host(view_of(host)));
     REQUIRE(found.size() == 1);
     CHECK(says(found[0], "an RDMA port is active and will not be used"));
 
     host = roce_host("eb01");
     host.variables.erase("UCX_NET_DEVICES");
     host.rdma_ports.push_back(host.rdma_ports.front());
-    CHECK(says(about("device", judge_network(view_of(host))).front(), "2 RDMA ports are active"));
+    CHECK(says(about("device", judge_host(view_of(host))).front(), "2 RDMA ports are active"));
 
     HostSettings nothing;
     nothing.host = "fn09";
-    CHECK(says(about("device", judge_network(view_of(nothing))).front(), "no network device"));
+    CHECK(says(about("device", judge_host(view_of(nothing))).front(), "no network device"));
 }
 
 TEST_CASE("A small MTU of the interface makes small RDMA packets") {
     HostSettings host = roce_host("eb01");
     host.interfaces.front().mtu_bytes = 1500;
     host.rdma_ports.front().active_mtu_bytes = 1024;
-    const auto found = about("mtu", judge_network(view_of(host)));
+    const auto found = about("mtu", judge_host(view_of(host)));
     REQUIRE(found.size() == 1);
     CHECK(says(found[0], "1024 B where 4096 B are possible, because eth1 has an MTU of 1500 B"));
 }
@@ -233,7 +236,6 @@ TEST_CASE("The worst comes first, and hosts with the same trouble share a line")
     const CheckResult result = judged(hosts);
     REQUIRE_FALSE(result.findings.empty());
     CHECK(result.findings.front().severity == Severity::serious);
-    CHECK(any_serious(result.findings));
     bool shared = false;
     for (const Finding& finding : about("governor", result.findings)) {
         shared = shared || finding.hosts == std::vector<std::string>{"eb01", "eb02"};

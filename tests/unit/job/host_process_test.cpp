@@ -11,11 +11,11 @@
 #include "catch.hpp"
 #include "host/common_clock.hpp"
 #include "host/cpu_burner.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
-#include "host/terminal.hpp"
 #include "job/run_settings.hpp"
 #include "job/watchdog.hpp"
-#include "participant/row_output.hpp"
+#include "participant/node.hpp"
 
 using namespace weir::core;
 using namespace weir::participant;

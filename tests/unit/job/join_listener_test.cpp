@@ -1,6 +1,7 @@
 // Strangers before rank 0 of a job that starts without MPI, by connections of the same process.
 #include "job/join_listener.hpp"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "host/sha256.hpp"
 
 using namespace weir;
 using job::FrameKind;
@@ -38,7 +38,7 @@ struct Door {
 };
 
 std::string hello() {
-    return encode(job::Hello{.nonce = host::random_bytes(job::nonce_bytes), .version = "1", .host = "fn01"});
+    return encode(job::Hello{.nonce = job::new_nonce(), .version = "1", .host = "fn01"});
 }
 
 std::string refusal_to(JoinConnection& connection) {
@@ -48,6 +48,20 @@ std::string refusal_to(JoinConnection& connection) {
 }
 
 }  // namespace
+
+TEST_CASE("A proof is an HMAC-SHA-256 of the side, the hello and the challenge") {
+    std::string hex;
+    for (const char byte : join_proof("the token", job::JoinSide::newcomer, "hello", "challenge")) {
+        hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    }
+    // By Python's hmac and struct, on a processor that stores the lowest byte first.
+    CHECK(hex == "6cf5a0699bf1a769a90326194ec748605280ea68d017b7238687dec8b79f862d");
+    CHECK(job::same_proof(hex, hex));
+    CHECK_FALSE(job::same_proof(hex, hex.substr(1)));
+    CHECK_FALSE(job::same_proof("abc", "abd"));
+    CHECK(job::new_nonce().size() == job::nonce_bytes);
+    CHECK(job::new_nonce() != job::new_nonce());
+}
 
 TEST_CASE("Who proves to have the token gets in, and is proven that the other side has it") {
     Door door;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "host/host_probe.hpp"
+#include "host/probe.hpp"
 #include "job/pair_probe.hpp"
 
 using namespace weir;
@@ -13,14 +13,15 @@ namespace probe_texts_test_file {
 namespace {
 
 std::string one_pair(const char* producer, const char* bytes) {
-    return std::string(R"({"pairs":[[)") + producer + R"(,1,"a","b",true,1.5,1e9,)" + bytes +
-           R"(]],"stopped":"","clean":true})";
+    return std::string(R"({"pairs":[{"consumer":1,"producer_host":"a","consumer_host":"b","reached":true,)") +
+           R"("round_trip_us":1.5,"bits_per_second":1e9,"producer":)" + producer + R"(,"bytes":)" + bytes +
+           R"(}],"stopped":"","clean":true})";
 }
 
 std::string one_counter(const char* rise) {
     return std::string(
-               R"({"host":"a","layer":"ucx","within":[],"between":["rc"],"counters":[["eth0.rx_bytes",)") +
-           rise + "]]}";
+               R"({"host":"a","layer":"ucx","within":[],"between":["rc"],"counters":[{"column":"eth0.rx_bytes","rise":)") +
+           rise + "}]}";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 
 show::Failure of(const char* what) {
-    return {.what = what, .rank = {}, .role = {}, .host = {}};
+    return {.what = what};
 }
 
 EndWitness witness() {

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
-#include "record/datagram_account.hpp"
+#include "record/datagrams.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;
@@ -44,34 +44,33 @@ TEST_CASE("One slow interface is named with its own speed, and never with a mean
     CHECK(cause_name(verdict) == "consumer-links");
     CHECK(verdict.causes.front().where == NodeId{Role::consumer, 1});
     CHECK(contains(verdict.text,
-                   "The interface of consumer 1 has 2.000 Gb/s, and 5.333 Gb/s are needed of it; all 3 "
-                   "consumers together have 15.50 Gb/s of the 16.00 Gb/s that are needed."));
+                   "The interface of consumer 1 has 2 Gb/s, and 5.33 Gb/s are needed of it; all 3 "
+                   "consumers together have 15.5 Gb/s of the 16 Gb/s that are needed."));
     // Others have room for its share, unless each has to take its own.
     run = run_of_interfaces({20'000'000'000, 20'000'000'000}, {8'000'000'000, 2'000'000'000, 8'000'000'000});
     CHECK_FALSE(contains(run.judged().text, "interface of"));
     run.plan.policy = PolicyKind::round_robin;
     CHECK(contains(run.judged().text,
-                   "The interface of consumer 1 has 2.000 Gb/s, and 5.333 Gb/s are needed of it."));
+                   "The interface of consumer 1 has 2 Gb/s, and 5.33 Gb/s are needed of it."));
     // None alone makes the difference.
     run = run_of_interfaces({20'000'000'000, 20'000'000'000}, {5'500'000'000, 5'000'000'000, 4'900'000'000});
     verdict = run.judged();
     CHECK_FALSE(verdict.causes.front().where);
     CHECK(contains(verdict.text,
-                   "Interfaces of consumers have 15.40 Gb/s together, and 16.00 Gb/s are needed of them; the "
-                   "slowest, of consumer 2, has 4.900 Gb/s."));
+                   "Interfaces of consumers have 15.4 Gb/s together, and 16 Gb/s are needed of them; the "
+                   "slowest, of consumer 2, has 4.9 Gb/s."));
 
     run =
         run_of_interfaces({7'000'000'000, 20'000'000'000}, {20'000'000'000, 20'000'000'000, 20'000'000'000});
     verdict = run.judged();
     CHECK(verdict.causes.front().where == NodeId{Role::producer, 0});
-    CHECK(contains(verdict.text,
-                   "The interface of producer 0 has 7.000 Gb/s, and 8.000 Gb/s are needed of it."));
+    CHECK(contains(verdict.text, "The interface of producer 0 has 7 Gb/s, and 8 Gb/s are needed of it."));
     run = run_of_interfaces({7'000'000'000, 6'000'000'000}, {20'000'000'000, 20'000'000'000, 20'000'000'000});
     verdict = run.judged();
     CHECK_FALSE(verdict.causes.front().where);
     CHECK(contains(verdict.text,
                    "Interfaces of producers 0 and 1 have too little: the slowest, of producer 1, "
-                   "has 6.000 Gb/s, and 8.000 Gb/s are needed of each."));
+                   "has 6 Gb/s, and 8 Gb/s are needed of each."));
 }
 
 TEST_CASE("Datagrams that links cannot carry are no loss that memory of a switch would mend") {
@@ -89,8 +88,7 @@ TEST_CASE("Datagrams that links cannot carry are no loss that memory of a switch
     run.consumer(1).run.lost.events = 20;
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "consumer-links");
-    CHECK(contains(verdict.text,
-                   "Interfaces of consumers have 5.000 Gb/s, and 5.333 Gb/s are needed of each."));
+    CHECK(contains(verdict.text, "Interfaces of consumers have 5 Gb/s, and 5.33 Gb/s are needed of each."));
     run.facts.interface_rates[3] = {7'000'000'000};
     CHECK(cause_name(run.judged()) == "switch-loss");  // 17 Gb/s are enough
 }

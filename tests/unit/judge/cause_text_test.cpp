@@ -32,7 +32,7 @@ TEST_CASE("A cause is called by what it is and, if it is one rank's, by the rank
     CHECK(subject_of(cause_at(CauseKind::not_told)) == "not told");
     NamedCause latency = cause_at(CauseKind::control_latency);
     CHECK(subject_of(latency) == "latency of messages");
-    latency.evidence = CauseEvidence::counterfactual;  // relaxed for all messages
+    latency.evidence = CauseEvidence::proof;  // relaxed for all messages
     CHECK(subject_of(latency) == "latency of the network");
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("The text names the first cause, its partner and some of the others") 
     causes[1].remedy = "other";
     CHECK(causes_text(causes) ==
           "Main cause: links of consumers. One and two. Also links of producers: three.");
-    causes[1].evidence = CauseEvidence::counterfactual;
+    causes[1].evidence = CauseEvidence::proof;
     CHECK(causes_text(causes) ==
           "Main cause: links of consumers. One and two. Or links of producers: three.");
     CHECK(advice_text(causes) == "Both; or other");

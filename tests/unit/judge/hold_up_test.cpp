@@ -151,25 +151,20 @@ TEST_CASE("A full link carries as much as it was ever seen to carry") {
     CHECK(held.producers.fullness == Approx(0.32).margin(1e-9));
 }
 
-TEST_CASE("Rates of transfers vary on a full link, and what the link carried does not") {
+TEST_CASE("What a full link carried during each transfer does not vary") {
     Run run;
     // Half of the bytes with one transfer at a time, half with two.
     Load& load = run.producer().load;
     for (const int shared : {1, 2}) {
-        load.transfer_rates.add({4'000'000'000}, 8e9 / shared);
         load.link_shares.add({4'000'000'000}, 8e9);
         load.link_rates.add({4'000'000'000}, shared == 1 ? 7e9 : 9e9);  // coarse: the steadier one counts
     }
-    const HoldUp held = run.held();
-    CHECK(held.transfer_rates.of_all == Approx(1.0 / 3).margin(1e-9));
-    CHECK(held.transfer_rates.within == Approx(1.0 / 3).margin(1e-9));
-    CHECK(held.link_rates.of_all == Approx(0).margin(1e-6));
+    CHECK(run.held().link_deviation == Approx(0).margin(1e-6));
     // Another rank, each of whose transfers had another rate: it is the same within both.
     run.ranks[2].summary.first_overflow_second = 2;
     run.ranks[2].summary.load.link_shares.add({8'000'000'000}, 4e9);
     run.ranks[2].summary.load.link_rates.add({8'000'000'000}, 4e9);
-    CHECK(run.held().link_rates.within == Approx(0).margin(1e-6));
-    CHECK(run.held().link_rates.of_all == Approx(1.0 / 3).margin(1e-9));
+    CHECK(run.held().link_deviation == Approx(0).margin(1e-6));
 }
 
 TEST_CASE("Interfaces whose speed is known for all ranks of a role show how full links were") {

@@ -1,5 +1,5 @@
 // Consumers that cannot keep up while their slots still take what comes, and what only looks like that.
-#include "judge/slot_growth.hpp"
+#include "judge/verdict_growth.hpp"
 
 #include <memory>
 #include <vector>
@@ -62,8 +62,8 @@ TEST_CASE("Consumers that need more time than there is cannot keep up, whatever 
     CHECK(verdict.slots_growth_bytes_per_second.value() == Approx(2e9 / 16));
     CHECK(verdict.slots_full_after_s.value() == Approx(10 + 15000 / 125.0));
     CHECK(contains(verdict.text,
-                   "NOT sustained: consumers cannot keep up (each would have to process for 1.067 s in every "
-                   "second): what waits grows by 125.0 MB per second, first in their slots, which are full "
+                   "NOT sustained: consumers cannot keep up (each would have to process for 1.07 s in every "
+                   "second): what waits grows by 125 MB per second, first in their slots, which are full "
                    "after 130 s, then in buffers of producers."));
     REQUIRE(verdict.causes.size() == 1);  // whatever the time of producers looks like
     CHECK(verdict.causes[0].what == CauseKind::processing);
@@ -102,8 +102,7 @@ TEST_CASE("Slots that fill while consumers are never idle are an overload, witho
     CHECK_FALSE(verdict.sustained);
     CHECK(verdict.slots_growth_bytes_per_second.value() == Approx(201e6));
     CHECK(verdict.slots_full_after_s.value() == Approx(10 + 3 * (5000 - 675) / 201.0));
-    CHECK(
-        contains(verdict.text, "NOT sustained: consumers cannot keep up: what waits grows by 201.0 MB per"));
+    CHECK(contains(verdict.text, "NOT sustained: consumers cannot keep up: what waits grows by 201 MB per"));
     SECTION("not so if they could take that") {
         for (std::size_t index = 0; index < 3; ++index) {
             run.process(index, 600, 8.9);
@@ -151,8 +150,8 @@ TEST_CASE("Of addressed events, what waits in one consumer counts, whatever othe
     const Verdict verdict = run.judged();
     CHECK_FALSE(verdict.sustained);
     CHECK(contains(verdict.text, "NOT sustained: consumer 1 on "));
-    CHECK(contains(verdict.text,
-                   " cannot keep up: what waits grows by 50.00 MB per second, first in its slots,"));
+    CHECK(
+        contains(verdict.text, " cannot keep up: what waits grows by 50 MB per second, first in its slots,"));
     run.process(1, 300, 8.0);
     CHECK(run.judged().sustained);
 }
@@ -166,17 +165,17 @@ TEST_CASE("A consumer whose share no other takes is enough to be overloaded") {
         run.process(index, 600, 7.2);
     }
     CHECK(run.judged().sustained);
-    SECTION("if it takes longer than planned: 1.6 ms, 1.067 s, of which an event and a half may be chance") {
+    SECTION("if it takes longer than planned: 1.6 ms, 1.07 s, of which an event and a half may be chance") {
         run.process(1, 600, 9.6);
         const Verdict verdict = run.judged();
         CHECK_FALSE(verdict.sustained);
         CHECK(contains(verdict.text, "NOT sustained: consumer 1 on "));
-        CHECK(contains(verdict.text, "(it would have to process for 1.066 s in every second)"));
+        CHECK(contains(verdict.text, "(it would have to process for 1.07 s in every second)"));
     }
     SECTION("if it alone is busy by plan") {
         run.plan.busy.mean = 2e6;
         run.plan.busy_consumers = {1};
-        CHECK(contains(run.judged().text, "(it would have to process for 1.333 s in every second)"));
+        CHECK(contains(run.judged().text, "(it would have to process for 1.33 s in every second)"));
     }
 }
 

@@ -10,7 +10,7 @@
 #include "judge/hold_up.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
-#include "record/datagram_account.hpp"
+#include "record/datagrams.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;
@@ -71,8 +71,8 @@ TEST_CASE("Where blocked consumers leave others slots but not the bandwidth, the
     CHECK(cause_name(verdict) == "consumer-links");
     CHECK(contains(verdict.text, "NOT sustained: producer 0 exceeded its buffer from second 8 on"));
     CHECK(contains(verdict.text,
-                   "Main cause: links of consumers. Consumers moved 5.280 Gb/s each while data waited, "));
-    CHECK(contains(verdict.text, "8.000 Gb/s are needed of each producer."));
+                   "Main cause: links of consumers. Consumers moved 5.28 Gb/s each while data waited, "));
+    CHECK(contains(verdict.text, "5.33 Gb/s are needed of each consumer."));  // 2 producers, 3 consumers
 }
 
 TEST_CASE("The network is the cause when transfers were under way all the time") {
@@ -83,24 +83,14 @@ TEST_CASE("The network is the cause when transfers were under way all the time")
     }
     Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "not-told");
-    CHECK(contains(
-        verdict.text,
-        "Main cause: not told. Links of consumers and of producers look equally full: 4.000 Gb/s and "
-        "8.000 Gb/s each while data waited, and 8.000 Gb/s are needed of each producer."));
+    CHECK(contains(verdict.text,
+                   "Main cause: not told. Links of consumers and of producers look equally full: 4 Gb/s and "
+                   "8 Gb/s each while data waited, and 8 Gb/s are needed of each producer."));
     CHECK_FALSE(contains(verdict.text, "Note that"));
     // A rank that does not run makes a network look slow.
     run.consumer(2).poll_gap_max_with_drain = Duration::milliseconds(300);
     verdict = run.judged();
     CHECK(contains(verdict.text, "Note that consumer 2 on eb12 did not run for up to 300 ms"));
-    // The links of both roles were seen to carry more: slots that are full of data still arriving are too
-    // few.
-    run.overflow(0, 2.0, 1, 6, 4, 0);
-    for (std::size_t i = 0; i < 3; ++i) {
-        run.consumer(i).time.receiving = Duration::seconds(5);
-    }
-    verdict = run.judged();
-    CHECK(cause_name(verdict) == "slots");
-    CHECK(contains(verdict.text, "Producers waited for a free slot for 40 % of the time"));
 }
 
 namespace {
@@ -130,10 +120,10 @@ TEST_CASE("Transfers that are mostly on the way are held up by the window or by 
     JudgedRun run = travelling_run(1);
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "window");
-    CHECK(contains(
-        verdict.text,
-        "A transfer took 9.09 ms, of which 88 % were 4 ways there and back, 1.00 ms in each direction, "
-        "because 1 chunk may be under way at a time."));
+    CHECK(
+        contains(verdict.text,
+                 "A transfer took 9.09 ms, of which 88 % were 4 ways there and back, 1 ms in each direction, "
+                 "because 1 chunk may be under way at a time."));
     CHECK(contains(verdict.advice, "--window"));
     // Only heartbeats show that messages do not wait for who reads them, or behind the data.
     for (RankRecord& rank : run.ranks) {
@@ -144,7 +134,7 @@ TEST_CASE("Transfers that are mostly on the way are held up by the window or by 
     run = travelling_run(3);
     run.plan.window = 4;  // then all is under way at once
     CHECK(cause_name(run.judged()) == "control-latency");
-    CHECK(contains(run.judged().text, "of which 66 % were on the way: 3.00 ms in each direction."));
+    CHECK(contains(run.judged().text, "of which 66 % were on the way: 3 ms in each direction."));
 }
 
 TEST_CASE("Where links are used in turn, their advice is to use more of them at once") {
@@ -163,7 +153,7 @@ TEST_CASE("Where links are used in turn, their advice is to use more of them at 
     Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "consumer-links");
     CHECK(verdict.advice == "Lower --rate, or use more consumers or faster links");
-    CHECK(contains(verdict.text, "Consumers moved 800.0 Mb/s each while data waited; 8.000 Gb/s are needed"));
+    CHECK(contains(verdict.text, "Consumers moved 800 Mb/s each while data waited; 5.33 Gb/s are needed"));
     run.plan.streams = 1;
     verdict = run.judged();
     CHECK(cause_name(verdict) == "consumer-links");
@@ -184,8 +174,7 @@ TEST_CASE("Interfaces that are slower than the rate are named, unless data do no
     run.producer(0).measured.sent.bytes = {8'500'000'000};
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "producer-links");
-    CHECK(contains(verdict.text,
-                   "Interfaces of producers have 7.900 Gb/s, and 8.000 Gb/s are needed of each."));
+    CHECK(contains(verdict.text, "Interfaces of producers have 7.9 Gb/s, and 8 Gb/s are needed of each."));
     for (RankRecord& rank : run.ranks) {
         rank.host = "eb01";  // through memory
     }
@@ -243,22 +232,6 @@ TEST_CASE("A link moves no more on average than while it moves something") {
     CHECK(held.producers.mean_bits == Approx(8'000'000'000.0));
 }
 
-TEST_CASE("Links of event builders that are idle for half of the time are no limit: streams are") {
-    JudgedRun run;
-    run.plan.pattern = Pattern::build;
-    run.overflow(0, 2.0, 1, 10, 0, 0);
-    run.overflow(1, 2.0, 1, 10, 0, 0);
-    run.facts.interface_rates.assign(6, BitRate{20'000'000'000});
-    for (std::size_t i = 0; i < 3; ++i) {
-        run.facts.interface_rates[3 + i] = {8'100'000'000};
-        run.consumer(i).measured.received.bytes = {5'000'000'000};  // 8 Gb/s for half of the time
-        run.consumer(i).time.receiving = Duration::seconds(5);
-    }
-    const Verdict verdict = run.judged();
-    CHECK(cause_name(verdict) == "streams");
-    CHECK_FALSE(contains(verdict.text, "links of consumers"));
-}
-
 TEST_CASE("The scheduler is the cause when slots and streams waited for grants") {
     JudgedRun run;
     run.overflow(0, 1.2, 3, 4, 1, 5);
@@ -274,7 +247,7 @@ TEST_CASE("The scheduler is the cause when slots and streams waited for grants")
     run.ranks[0].summary.load.handling = Duration::milliseconds(100);
     verdict = run.judged();
     CHECK(cause_name(verdict) == "control-latency");
-    CHECK(contains(verdict.text, "and the scheduler handled messages for only 1.0 % of it."));
+    CHECK(contains(verdict.text, "and the scheduler handled messages for only 1 % of it."));
     // Credits that consumers have given and the scheduler has not read are the same, and no lack of slots.
     run.overflow(0, 1.2, 3, 4, 6, 0);
     run.free_slots(200);
@@ -330,7 +303,7 @@ TEST_CASE("A network that was away is the cause, and not ranks that stood still 
     CHECK(cause_name(verdict) == "network-failure");
     CHECK(contains(
         verdict.text,
-        "Main cause: a failure of the network. Nothing came through to consumer 1 on eb11 from 3.2 to "
+        "Main cause: a failure of the network. Nothing came through to consumer 1 on eb11 from 3.2 s to "
         "4.7 s, though data was under way and ranks ran; 25 TCP time-outs."));
     CHECK_FALSE(contains(verdict.advice, "faster links"));
     CHECK_FALSE(contains(verdict.advice, "core of its own"));
@@ -381,7 +354,7 @@ TEST_CASE("Lost datagrams that held streams are the cause, and not the scheduler
     CHECK(contains(
         verdict.text,
         "10 % of the events did not arrive whole, and each held a stream and a slot until it was given "
-        "up, 50.0 ms after it was sent."));
+        "up, 50 ms after it was sent."));
     run.consumer(1).run.datagrams.socket_drops = 30;
     verdict = run.judged();
     CHECK(cause_name(verdict) == "host-loss");
@@ -416,7 +389,7 @@ TEST_CASE("A buffer that holds no set is the cause of what it drops") {
     run.producer(0).measured.lost = {12, {12}};
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "buffer");
-    CHECK(contains(verdict.text, "Main cause: the buffer. A set is 1.000 GB and the buffer 500.0 MB"));
+    CHECK(contains(verdict.text, "Main cause: the buffer. A set is 1 GB and the buffer 500 MB"));
 }
 
 TEST_CASE("Causes have stable names") {
@@ -442,13 +415,13 @@ TEST_CASE("What was found by simulating again counts instead of what rows show")
     const std::vector<NamedCause> proved{
         {.what = CauseKind::slots,
          .share = 1,
-         .evidence = CauseEvidence::counterfactual,
+         .evidence = CauseEvidence::proof,
          .text = "with 2 slots instead of 1, every set would have been on time.",
          .remedy = "--slots 2"},
         {.what = CauseKind::processing,
          .share = 1,
-         .evidence = CauseEvidence::counterfactual,
-         .text = "with a mean of 1.00 ms instead of 2.00 ms, every set would have been on time.",
+         .evidence = CauseEvidence::proof,
+         .text = "with a mean of 1 ms instead of 2 ms, every set would have been on time.",
          .remedy = "shorter processing"}};
     run.facts.proved = &proved;
     const Verdict verdict = run.judged();
@@ -457,7 +430,7 @@ TEST_CASE("What was found by simulating again counts instead of what rows show")
     CHECK(contains(
         verdict.text,
         "Main cause: too few slots. With 2 slots instead of 1, every set would have been on time. Or "
-        "processing on consumers: with a mean of 1.00 ms instead of 2.00 ms, every"));
+        "processing on consumers: with a mean of 1 ms instead of 2 ms, every"));
     CHECK(verdict.advice == "--slots 2; or shorter processing");
     CHECK_FALSE(contains(verdict.text, "grant"));
 }

@@ -274,6 +274,43 @@ TEST_CASE("Marks begin at the lower threshold and cover all packets beyond the u
     CHECK(marked() == Approx(0.1).margin(0.02));
 }
 
+TEST_CASE("WRED loses what may not be marked where it would have been marked") {
+    core::SwitchPlan switches = plain_switch();
+    switches.ecn.drops = true;
+    switches.ecn.none_below = switches.ecn.all_above = {50'000};
+    const auto run = [&] {
+        StarRig rig(3, switches, plain_nic());
+        rig.stream(0, 2);
+        rig.stream(1, 2);
+        rig.run_to(millisecond * 5);
+        return rig.network.counts(StarRig::down(2), 0);
+    };
+    switches.ecn.on = GENERATE(false, true);
+    const LinkCounts counts = run();
+    if (switches.ecn.on) {  // data of queue pairs may be marked
+        CHECK(counts.marked > 0);
+        CHECK(counts.peak_queue_bytes > 1'000'000);
+    } else {
+        CHECK(counts.marked == 0);
+        CHECK(counts.dropped > 0);
+        // The last one that comes in finds 50 000 B.
+        CHECK(counts.peak_queue_bytes == 51'000);
+    }
+    // With a probability: of a queue from others at a constant rate, which is as long as the pool lets it be.
+    switches.ecn.on = false;
+    switches.ecn.none_below = {0};
+    switches.ecn.all_above = {1'000'000};
+    switches.ecn.probability_at_top = 1;
+    StarRig rig(3, switches, plain_nic());
+    const core::BackgroundPlan full{.rate = {10 * giga}, .packet = {1000}, .priority = 0};
+    rig.network.add_background(full, {0}, {{2}});
+    rig.network.add_background(full, {1}, {{2}});
+    rig.run_to(millisecond * 50);
+    // Twice as much comes as can leave, so every second packet is lost: where the probability is 1/2.
+    CHECK(static_cast<double>(rig.network.queued_bytes(StarRig::down(2), 0)) ==
+          Approx(500'000).epsilon(0.15));
+}
+
 TEST_CASE("ECMP: flows between two leaves use all spines, each flow one") {
     const core::BitRate rate{10 * giga};
     const Topology topology = leaf_spine(

@@ -20,10 +20,11 @@ core::SwitchPlan small_switch() {
     return plan;
 }
 
-/// Stores packets until one is refused; returns how many bytes of them are stored.
+/// Stores packets that come and go by the same port until one is refused; returns how many bytes of them are
+/// stored.
 std::int64_t fill(SharedBuffer& buffer, std::uint32_t port, Priority priority) {
     std::int64_t stored = 0;
-    while (buffer.admit(port, priority, packet_bytes, stored)) {
+    while (buffer.admit(port, priority, packet_bytes, port)) {
         stored += packet_bytes;
     }
     return stored;
@@ -47,7 +48,7 @@ TEST_CASE("A lossless port is paused at alpha times what is free, then fills its
     SharedBuffer buffer(plan, {fast, fast});
     std::int64_t stored = 0;
     while (!buffer.must_pause(0, 3)) {
-        REQUIRE(buffer.admit(0, 3, packet_bytes, stored));
+        REQUIRE(buffer.admit(0, 3, packet_bytes, 1));
         stored += packet_bytes;
     }
     // s = alpha (S - s)
@@ -77,7 +78,7 @@ TEST_CASE("A pause ends with empty headroom and 3 KB below the threshold, not be
     // 40 kB shared and 10 kB of headroom, which is freed first.
     for (int packet = 0; packet < 13; ++packet) {
         REQUIRE_FALSE(buffer.may_resume(0, 3));
-        buffer.release(0, 3, packet_bytes);
+        buffer.release(0, 3, packet_bytes, 0);
     }
     CHECK(buffer.may_resume(0, 3));
     CHECK_FALSE(buffer.may_resume(1, 3));  // is not paused
@@ -124,7 +125,7 @@ TEST_CASE("No threshold lets the pool overflow") {
     CHECK(buffer.used() == 900'000);
     CHECK(buffer.peak() == 900'000);
     for (int packet = 0; packet < 800; ++packet) {
-        buffer.release(0, 0, packet_bytes);
+        buffer.release(0, 0, packet_bytes, 0);
     }
     CHECK(buffer.used() == 100'000);
     CHECK(buffer.peak() == 900'000);
@@ -133,7 +134,7 @@ TEST_CASE("No threshold lets the pool overflow") {
 TEST_CASE("A port that holds nothing is not paused: no packet of it would leave and end the pause") {
     core::SwitchPlan plan = small_switch();
     plan.headroom_at_100g = {500};  // less than a packet
-    plan.egress_alpha = 100;
+    plan.egress_threshold = plan.pool;
     SharedBuffer buffer(plan, {fast, fast});
     while (buffer.admit(0, 0, 100, 0)) {
     }
@@ -147,9 +148,9 @@ TEST_CASE("A packet refused for want of headroom pauses its port, unless nothing
     plan.ingress_threshold = {2500};
     SharedBuffer buffer(plan, {fast, fast});
     REQUIRE(buffer.admit(0, 3, packet_bytes, 0));
-    REQUIRE(buffer.admit(0, 3, packet_bytes, packet_bytes));
+    REQUIRE(buffer.admit(0, 3, packet_bytes, 0));
     CHECK_FALSE(buffer.must_pause(0, 3));
-    CHECK_FALSE(buffer.admit(0, 3, packet_bytes, 2 * packet_bytes));
+    CHECK_FALSE(buffer.admit(0, 3, packet_bytes, 0));
     CHECK(buffer.must_pause(0, 3));
     buffer.set_paused(0, 3, true);
     buffer.set_paused(0, 3, false);

@@ -30,7 +30,7 @@ RunDescription settings() {
     std::vector<NodeId> nodes;
     for (const RankRecord& record : weir::record::test::good_ranks(settings.plan)) {
         nodes.push_back(record.summary.node);
-        settings.rank_hosts.push_back({record.host, record.pid, "0-3"});
+        settings.rank_hosts.push_back({record.host, record.pid, "0-3", "leaf-0"});
     }
     settings.roles = RoleMap(nodes);
     settings.directory = "/somewhere/run";
@@ -218,7 +218,7 @@ TEST_CASE("Traffic is written from the accounts, and a run that cannot has faile
         std::ifstream in(directory / "traffic.csv");
         const std::string text((std::istreambuf_iterator<char>(in)), {});
         CHECK(std::count(text.begin(), text.end(), '\n') == 7);
-        CHECK(contains(text, "\n1,2,10,10000000\n"));
+        CHECK(contains(text, "\n1,2,10,10000000,0.000000\n"));
     }
     std::filesystem::remove_all(directory);
     RunRecordBuilder report(run, "2026-01-02T03:04:05Z");

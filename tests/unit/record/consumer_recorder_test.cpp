@@ -4,39 +4,19 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "record/waiting_stretches.hpp"
-#include "test_runs.hpp"
+#include "recorded.hpp"
 
 namespace record_consumer_recorder_test_file {
 
 using namespace weir::record;
 using namespace weir::core;
-using test::small_plan;
+using test::at;
+using test::seen;
 using Kind = Observation::Kind;
 
 namespace {
 
-constexpr Instant at(double seconds) {
-    return {static_cast<std::int64_t>(seconds * 1e9)};
-}
-Observation seen(Kind kind, std::int64_t bytes, Duration elapsed = {}) {
-    return {.kind = kind, .peer = {}, .event = {}, .bytes = {bytes}, .elapsed = elapsed};
-}
-
-struct Recorded {
-    Plan plan = small_plan();
-    Latencies latencies;
-    std::vector<ConsumerRow> rows;
-    std::vector<LiveSample> reports;
-
-    ConsumerRecorder recorder(Instant start) {
-        return {plan, ConsumerId{2}, start, latencies,
-                [this](const ConsumerRow& row, const LiveSample& report) {
-                    rows.push_back(row);
-                    reports.push_back(report);
-                }};
-    }
-};
+using Recorded = test::Recorded<ConsumerRecorder, ConsumerRow, ConsumerId, 2>;
 
 }  // namespace
 

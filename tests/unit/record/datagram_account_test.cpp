@@ -1,5 +1,4 @@
 // Datagrams counted by pair and by second, and what became of those that are missing.
-#include "record/datagram_account.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +8,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "record/datagram_recorder.hpp"
+#include "record/datagrams.hpp"
 
 using namespace weir::record;
 namespace core = weir::core;
@@ -170,8 +169,7 @@ TEST_CASE("every missing datagram is explained by a counter or is said not to be
           "sent 1000, received 900; missing 100 (10 %): 60 dropped at full sockets, 40 in no host's counters "
           "(lost between hosts); "
           "duplicate 0, late 0, corrupt 0");
-    CHECK(wire_text(bare) ==
-          "5.888 Mb/s of datagrams are 6.152 Mb/s on the wire in 500 frames/s (MTU 1500 B)");
+    CHECK(wire_text(bare) == "5.89 Mb/s of datagrams are 6.15 Mb/s on the wire in 500 frames/s (MTU 1500 B)");
 
     // Socket drops are in the errors of UDP as well; of the queue's drops, 7 were reported to the sender.
     const auto full = account_of({host_with({{"udp.receive_errors", 0, 62},

@@ -1,4 +1,4 @@
-#include "record/even_loads.hpp"
+#include "record/parallel_links.hpp"
 
 #include "catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "record/live_sample.hpp"
+#include "record/rank_summary.hpp"
 
 #include <cstring>
 #include <vector>

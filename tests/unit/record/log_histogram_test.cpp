@@ -1,4 +1,3 @@
-#include "record/log_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>

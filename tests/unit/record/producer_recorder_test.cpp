@@ -5,38 +5,19 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "test_runs.hpp"
+#include "recorded.hpp"
 
 namespace record_producer_recorder_test_file {
 
 using namespace weir::record;
 using namespace weir::core;
-using test::small_plan;
+using test::at;
+using test::seen;
 using Kind = Observation::Kind;
 
 namespace {
 
-constexpr Instant at(double seconds) {
-    return {static_cast<std::int64_t>(seconds * 1e9)};
-}
-Observation seen(Kind kind, std::int64_t bytes, Duration elapsed = {}) {
-    return {.kind = kind, .peer = {}, .event = {}, .bytes = {bytes}, .elapsed = elapsed};
-}
-
-struct Recorded {
-    Plan plan = small_plan();
-    Latencies latencies;
-    std::vector<ProducerRow> rows;
-    std::vector<LiveSample> reports;
-
-    ProducerRecorder recorder(Instant start) {
-        return {plan, ProducerId{1}, start, latencies,
-                [this](const ProducerRow& row, const LiveSample& report) {
-                    rows.push_back(row);
-                    reports.push_back(report);
-                }};
-    }
-};
+using Recorded = test::Recorded<ProducerRecorder, ProducerRow, ProducerId, 1>;
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "record/rate_window.hpp"
+#include "record/rank_summary.hpp"
 
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "record/transfer_times.hpp"
+#include "record/phase_times.hpp"
 
 using namespace weir::core;
 using namespace weir::record;
@@ -90,7 +90,7 @@ TEST_CASE("Slowdowns of a trace are summed up by size, and written one by one in
     CHECK(classes[2].slowdown_p99 == 2);
     CHECK(classes[2].slowdown_mean == 1.375);
     CHECK(to_json(classes[1]).at("completion_s_median").get<double>() == Approx(1e-6));
-    CHECK(text_of(classes[1], false).find("2 transfers of less than 1.000 kB") == 0);
+    CHECK(text_of(classes[1], false).find("2 transfers of less than 1 kB") == 0);
 
     const auto path =
         std::filesystem::temp_directory_path() / ("weir-completions-" + std::to_string(::getpid()) + ".csv");

@@ -68,25 +68,36 @@ TEST_CASE("Pairs are sorted by producer, then consumer, whoever came first") {
     matrix.set({2}, entries({0, 7}));
     matrix.set({0}, entries({7}));
     matrix.set({3}, entries({0, 1, 4294967295}));
+    std::vector<PairTime> times;
+    add_transfer(times, 3, Duration::milliseconds(500));
+    add_transfer(times, 1, Duration::milliseconds(100));
+    add_transfer(times, 3, Duration::milliseconds(250));
+    REQUIRE(times.size() == 2);
+    CHECK(is_pair_times(times));
+    CHECK(times.back().transfers == 2);
+    matrix.set_times({0}, times);
+    CHECK(matrix.under_way({0}, {3}) == Duration::milliseconds(750));
+    CHECK(matrix.under_way({0}, {2}) == Duration{});
+    CHECK(matrix.under_way({5}, {3}) == Duration{});
     CHECK(matrix.consumers() == 4);
     CHECK(matrix.of({1}).empty());
     CHECK(matrix.of({9}).empty());
     REQUIRE_FALSE(write_traffic_csv(directory.file(), matrix));
     CHECK(content(directory.file()) ==
-          "producer,consumer,received_events,received_bytes\n"
-          "0,2,1,100\n"
-          "0,3,1,100\n"
-          "1,3,2,100\n"
-          "7,0,8,100\n"
-          "7,2,8,100\n"
-          "4294967295,3,4294967296,100\n");
+          "producer,consumer,received_events,received_bytes,under_way_s\n"
+          "0,2,1,100,0.000000\n"
+          "0,3,1,100,0.750000\n"
+          "1,3,2,100,0.000000\n"
+          "7,0,8,100,0.000000\n"
+          "7,2,8,100,0.000000\n"
+          "4294967295,3,4294967296,100,0.000000\n");
     CHECK(directory.files() == 1);  // no temporary is left
 }
 
 TEST_CASE("Without traffic there is a header") {
     const Directory directory;
     REQUIRE_FALSE(write_traffic_csv(directory.file(), {}));
-    CHECK(content(directory.file()) == "producer,consumer,received_events,received_bytes\n");
+    CHECK(content(directory.file()) == "producer,consumer,received_events,received_bytes,under_way_s\n");
 }
 
 TEST_CASE("A matrix that is larger than a block is whole") {
@@ -107,7 +118,7 @@ TEST_CASE("A matrix that is larger than a block is whole") {
         std::getline(in, line);
         const std::uint32_t producer = pair / 200;
         if (line != std::to_string(producer) + "," + std::to_string(pair % 200) + "," +
-                        std::to_string(producer + 1) + ",100") {
+                        std::to_string(producer + 1) + ",100,0.000000") {
             FAIL("line of pair " << pair << ": " << line);
         }
     }

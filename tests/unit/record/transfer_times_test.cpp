@@ -1,4 +1,3 @@
-#include "record/transfer_times.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "show/groups_live_view.hpp"
+#include "show/live_view.hpp"
 
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -43,7 +43,7 @@ TEST_CASE("A second is shown when all groups have sent it: the sum, then the wor
     shown.view.add(4, group_second(0, 0.05, 1));
     REQUIRE(shown.lines.size() == 2 + 1 + GroupsLiveView::groups_shown);
     CHECK(shown.lines[2] ==
-          "           0    0:09 |    all 5 |     10.00     10.00 |      0.0 |     0.400       0       0  1 "
+          "           0    0:09 |    all 5 |        10        10 |        0 |       0.4       0       0  1 "
           "rank missing");
     CHECK(shown.lines[3].find("|        4 |") != std::string::npos);
     CHECK(shown.lines[4].find("|        3 |") != std::string::npos);

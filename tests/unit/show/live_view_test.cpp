@@ -49,16 +49,16 @@ TEST_CASE("A live line can be read at a glance") {
           "               min:s |    min   mean    max |    min   mean    max |  mean  max/all | occu"
           "pancy   sets  events");
     CHECK(lines[2] ==
-          "  warm-up -2    0:11 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "  warm-up -2    0:11 |    7.2      8    8.8 |      0   5.33      8 |   0.5      1/3 |     0.432   "
           "   0       0");
     CHECK(lines[3] ==
-          "           0    0:09 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "           0    0:09 |    7.2      8    8.8 |      0   5.33      8 |   0.5      1/3 |     0.432   "
           "   0       0");
     CHECK(lines[4] ==
-          "           9    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "           9    0:00 |    7.2      8    8.8 |      0   5.33      8 |   0.5      1/3 |     0.432   "
           "   0       0");
     CHECK(lines[5] ==
-          "    drain 11    0:00 |  7.200  8.000  8.800 |  0.000  5.333  8.000 |   0.5      1/3 |     0.432   "
+          "    drain 11    0:00 |    7.2      8    8.8 |      0   5.33      8 |   0.5      1/3 |     0.432   "
           "   0       0");
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("With short rows a live line has the best interval of a consumer") {
     REQUIRE(lines.size() == 3);
     CHECK(lines[0].ends_with("   lost |   burst"));
     CHECK(lines[1].ends_with(" events |   20 ms"));
-    CHECK(lines[2].ends_with("      0 |   8.500"));
+    CHECK(lines[2].ends_with("      0 |     8.5"));
     const auto json = nlohmann::json::parse(shown(plan, LiveForm::json, {one}).at(0));
     CHECK(json["producers_burst_bits_per_second"] == 9'500'000'000);
     CHECK(json["consumers_burst_bits_per_second"] == 8'500'000'000);
@@ -118,7 +118,7 @@ TEST_CASE("The header returns, and without a planned rate the unit comes from th
     const auto lines = shown(plan, LiveForm::text, seconds);
     CHECK(lines.size() == 45 + 3 * 2);
     CHECK(contains(lines[22], "producers Mb/s"));
-    CHECK(contains(lines[30], "  270.0  300.0  330.0 "));
+    CHECK(contains(lines[30], "    270    300    330 "));
 }
 
 TEST_CASE("Trouble shows, red where there are colours") {
@@ -130,10 +130,10 @@ TEST_CASE("Trouble shows, red where there are colours") {
     bad.counts.corrupt_events = 1;
     bad.missing_ranks = 2;
     const std::string line = shown(test::small_plan(), LiveForm::text, {bad})[2];
-    CHECK(contains(line, "    1.250      5      12  1 corrupt  2 ranks missing"));
+    CHECK(contains(line, "     1.25      5      12  1 corrupt  2 ranks missing"));
     CHECK_FALSE(contains(line, "\x1b"));
     const std::string coloured = shown(test::small_plan(), LiveForm::text, {bad}, true)[2];
-    CHECK(contains(coloured, "\x1b[31;1m    1.250\x1b[0m"));
+    CHECK(contains(coloured, "\x1b[31;1m     1.25\x1b[0m"));
     CHECK(contains(coloured, "\x1b[31;1m      5\x1b[0m\x1b[31;1m      12\x1b[0m"));
     // A second in which every rank ended is not shown; one of which nothing was reported is.
     ClusterSecond nothing;

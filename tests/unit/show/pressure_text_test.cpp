@@ -1,5 +1,5 @@
 // The pressure of a plan in words and in run.json.
-#include "show/pressure_text.hpp"
+#include "show/plan_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -33,20 +33,20 @@ Pressure example() {
 TEST_CASE("A setting that cannot act: its name, the bytes, and what lets it") {
     Pressure pressure = example();
     CHECK(under_way_text(pressure) ==
-          "at most 4.194 MB under way into a consumer's port: 4 transfers of 1.049 MB, as --slots allows");
+          "at most 4 MiB under way into a consumer's port: 4 transfers of 1 MiB, as --slots allows");
     CHECK(
         setting_text(pressure, pressure.settings[0]) ==
-        "PFC pauses from 4.000 MB in a consumer's port on, and at most 3.200 MB can wait there (pressure "
-        "0.8): it cannot act in this plan, but with events of 1.311 MB or more (--event-size) or more slots "
+        "PFC pauses from 4 MB in a consumer's port on, and at most 3.2 MB can wait there (pressure "
+        "0.8): it cannot act in this plan, but with events of 1.25 MiB or more (--event-size) or more slots "
         "(--slots)");
     CHECK(setting_text(pressure, pressure.settings[1]) ==
-          "ECN marks from 5.000 kB in a consumer's port on, and at most 3.200 MB can wait there (pressure "
+          "ECN marks from 5 kB in a consumer's port on, and at most 3.2 MB can wait there (pressure "
           "640)");
     CHECK(unknown_text(pressure).empty());
 
     pressure.window_bound = true;
     CHECK(under_way_text(pressure).ends_with(
-        "4 transfers of 1.049 MB (--window x --chunk-size), as --slots allows"));
+        "4 transfers of 1 MiB (--window x --chunk-size), as --slots allows"));
     pressure.limit = Pressure::Limit::streams;
     CHECK(setting_text(pressure, pressure.settings[0])
               .ends_with("but with more of each event under way (--window, --chunk-size) or more streams "
@@ -64,7 +64,7 @@ TEST_CASE("Pressure in run.json") {
     CHECK(json["settings"][0]["setting"] == "pfc");
     CHECK(json["settings"][0]["can_act"] == false);
     CHECK(json["settings"][0]["acts_at_bytes"] == 4'000'000);
-    CHECK(json["settings"][0]["remedy"].get<std::string>().starts_with("events of 1.311 MB or more"));
+    CHECK(json["settings"][0]["remedy"].get<std::string>().starts_with("events of 1.25 MiB or more"));
     CHECK(json["settings"][1]["remedy"].is_null());
     pressure.settings.clear();
     pressure.unknown = Pressure::Unknown::real_switch;

@@ -50,9 +50,10 @@ TEST_CASE("run.json names causes with their place, evidence and remedy") {
                               .where = NodeId{Role::consumer, 1},
                               .host = "eb11",
                               .share = 0.93,
-                              .evidence = CauseEvidence::counterfactual,
+                              .evidence = CauseEvidence::proof,
                               .text = "with a link of 4.1 Gb/s, 1 of 20 sets would have been late.",
-                              .remedy = "a faster link"},
+                              .remedy = "--window 8 and leave --high-water out",
+                              .options = {{"window", "8"}, {"high-water", ""}}},
                              {.what = CauseKind::slots, .together_with = CauseKind::consumer_links}};
     const auto verdict = to_json(record)["verdict"];
     CHECK(verdict["cause"] == "consumer-links");
@@ -63,15 +64,19 @@ TEST_CASE("run.json names causes with their place, evidence and remedy") {
     CHECK(first["where"]["name"] == "consumer 1");
     CHECK(first["where"]["host"] == "eb11");
     CHECK(first["share"] == 0.93);
-    CHECK(first["evidence"] == "counterfactual");
+    CHECK(first["evidence"] == "proof");
     CHECK(first["together_with"].is_null());
-    CHECK(first["remedy"] == "a faster link");
+    CHECK(first["remedy"] == "--window 8 and leave --high-water out");
+    CHECK(first["options"] ==
+          nlohmann::ordered_json::parse(
+              R"([{"option": "window", "value": "8"}, {"option": "high-water", "value": null}])"));
     CHECK(first["text"] == "with a link of 4.1 Gb/s, 1 of 20 sets would have been late.");
     const auto& second = verdict["causes"][1];
     CHECK(second["where"].is_null());
-    CHECK(second["evidence"] == "attribution");
+    CHECK(second["evidence"] == "observed");
     CHECK(second["together_with"] == "consumer-links");
     CHECK(second["remedy"].is_null());
+    CHECK(second["options"].empty());
 }
 
 TEST_CASE("run.json has the stable names") {
@@ -213,7 +218,7 @@ TEST_CASE("A run.json has how the run ended, or that it has not") {
     CHECK_FALSE(how_it_ended(path));
     REQUIRE_FALSE(write_run_json(path, record));
     CHECK(how_it_ended(path).value().what.empty());
-    record.failure = Failure{.what = "rank 3 is gone", .rank = 3, .role = {}, .host = {}};
+    record.failure = Failure{.what = "rank 3 is gone", .rank = 3};
     REQUIRE_FALSE(write_run_json(path, record));
     CHECK(how_it_ended(path).value().what == "rank 3 is gone");
     CHECK(how_it_ended(path).value().rank == 3);

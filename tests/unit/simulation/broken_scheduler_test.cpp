@@ -12,7 +12,7 @@
 #include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
-#include "participant/scheduler_node.hpp"
+#include "participant/rank_node.hpp"
 #include "simulation/simulator.hpp"
 
 using namespace weir::core;

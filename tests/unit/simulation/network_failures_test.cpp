@@ -8,8 +8,8 @@
 #include "catch.hpp"
 #include "ranks_in_order.hpp"
 #include "show/run_record.hpp"
+#include "simulation/device_names.hpp"
 #include "simulation/simulated_run.hpp"
-#include "simulation/switched_topology.hpp"
 #include "small_fabric.hpp"
 
 using namespace weir::core;

@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/scheduler.hpp"
-#include "participant/scheduler_node.hpp"
+#include "participant/rank_node.hpp"
 #include "ranks_in_order.hpp"
 #include "record/recovery.hpp"
 #include "show/run_record.hpp"

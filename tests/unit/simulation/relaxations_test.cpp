@@ -71,10 +71,12 @@ TEST_CASE("A plan offers what it limits, and nothing else") {
     CHECK(widest(run, find(table, CauseKind::slots)).run.plan.slots == 64);
     CHECK(find(table, CauseKind::slots)->steps.front().with == "with 6 slots instead of 4");
     CHECK(find(table, CauseKind::slots)->steps.front().remedy == "--slots 6");
+    CHECK(find(table, CauseKind::slots)->steps.front().options ==
+          std::vector<judge::RemedyOption>{{"slots", "6"}});
     CHECK(widest(run, find(table, CauseKind::consumer_links)).network.consumer_link.bits_per_second ==
           100'000'000'000);
     CHECK(find(table, CauseKind::consumer_links)->steps.front().with ==
-          "with consumers' links of 1.100 Gb/s instead of 1.000 Gb/s");
+          "with consumers' links of 1.1 Gb/s instead of 1 Gb/s");
     CHECK(widest(run, find(table, CauseKind::scheduler)).network.scheduler_time < Duration::nanoseconds(10));
 }
 
@@ -140,7 +142,7 @@ TEST_CASE("A rank whose link is slower than the others' stands alone") {
     const auto table = relaxations_of(run);
     const SimulatedRun changed =
         widest(run, find(table, CauseKind::consumer_links, NodeId{Role::consumer, 1}));
-    CHECK(changed.network.own_consumer_links[0].rate.bits_per_second == 10'000'000'000);
+    CHECK(changed.network.own_consumer_links[0].rate.bits_per_second == 300'000'000'000);
     CHECK(changed.network.own_consumer_links[1].rate.bits_per_second == 2'000'000'000);
     CHECK(changed.network.consumer_link == run.network.consumer_link);
     const SimulatedRun all = widest(run, find(table, CauseKind::consumer_links));
@@ -186,7 +188,7 @@ TEST_CASE("Receive rings and sockets of hosts are relaxed apart, each with its o
     hosts.socket_buffer = {1000};
     table = relaxations_of(run);
     CHECK(find(table, CauseKind::host_loss)->steps.front().remedy ==
-          "sockets that hold 2.000 kB (--socket-buffer)");
+          "sockets that hold 2 kB (--socket-buffer)");
 }
 
 TEST_CASE("Faults of one cause that are relaxed together are all named") {
@@ -205,6 +207,7 @@ TEST_CASE("Faults of one cause that are relaxed together are all named") {
                                        CauseKind::stalled_rank);
     CHECK(still.with == "if the scheduler and consumer 1 had not stood still");
     CHECK(still.remedy == "keep the scheduler and consumer 1 running");
+    CHECK(still.options.empty());
     const RelaxedStep links =
         together({fault(Kind::degrade, {Role::producer, 2}), fault(Kind::degrade, {Role::producer, 0})},
                  CauseKind::producer_links);

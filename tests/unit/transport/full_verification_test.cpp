@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "transport/arrived_chunk.hpp"
+#include "transport/chunk_header.hpp"
 #include "transport/outgoing_chunks.hpp"
 #include "transport/payload.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "transport/arrived_chunk.hpp"
+#include "transport/chunk_header.hpp"
 #include "transport/payload.hpp"
 
 using namespace weir;

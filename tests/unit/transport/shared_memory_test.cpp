@@ -1,4 +1,4 @@
-#include "transport/ucx/shared_memory.hpp"
+#include "transport/ucx/ucx_words.hpp"
 
 #include <optional>
 #include <string>

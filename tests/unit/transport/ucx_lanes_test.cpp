@@ -1,4 +1,4 @@
-#include "transport/ucx/ucx_lanes.hpp"
+#include "transport/ucx/ucx_words.hpp"
 
 #include "catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "transport/ucx/ucx_variables.hpp"
+#include "transport/ucx/ucx_words.hpp"
 
 #include <map>
 #include <string>

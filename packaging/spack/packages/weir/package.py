@@ -38,6 +38,7 @@ class Weir(CMakePackage):
     depends_on("nlohmann-json@3.11:")
     depends_on("tomlplusplus@3.2:")
     depends_on("xxhash@0.8.1:")
+    depends_on("openssl@1.1:")
     depends_on("rdma-core", when="+rdma")
 
     # Manual pages and completions are written by it; the reports are.
@@ -47,7 +48,6 @@ class Weir(CMakePackage):
         depends_on("py-pandas@1.5:", type="run")
         depends_on("py-scipy@1.8:", type="run")
         depends_on("py-jinja2@3:", type="run")
-        depends_on("py-jsonschema@4:", type="run")
         depends_on("py-matplotlib@3.6:", type="run", when="+figures")
 
     # C++20 as weir uses it; the oldest that was tried is 12.

@@ -2,9 +2,7 @@
 
 #include "catch.hpp"
 #include "core/policies/balanced_policy.hpp"
-#include "core/policies/random_policy.hpp"
-#include "core/policies/round_robin_policy.hpp"
-#include "core/policies/token_policy.hpp"
+#include "core/policies/simple_policies.hpp"
 
 using namespace weir::core;
 

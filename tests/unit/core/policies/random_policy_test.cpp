@@ -1,4 +1,4 @@
-#include "core/policies/random_policy.hpp"
+#include "core/policies/simple_policies.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "core/policies/token_policy.hpp"
+#include "core/policies/simple_policies.hpp"
 
 #include "catch.hpp"
 

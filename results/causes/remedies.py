@@ -1,0 +1,184 @@
+"""What weir advises, applied to the plan that was simulated: the words, read as a user would; and less of it."""
+
+import dataclasses
+import re
+
+import families
+from families import WIRE
+
+UNITS = {"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12}
+TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
+         "TiB": 2**40}
+OPTIONS = r"--(slots|streams|requests|outstanding|window) (\d+)"
+LESS = 0.97
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """How a remedy is meant. wire: of the speeds that it names. repairs: with links, times or processing as advised
+    whatever slowed them down is gone too; else what is advised is the plan's, and faults stay."""
+    wire: float = WIRE
+    repairs: bool = True
+
+
+TWIN = Reading()               # advised as payload, of what the run showed
+PROOF = Reading(1.0, False)    # of the plan that was simulated
+
+
+def without(plan, *starts):
+    return {**plan, "fault": [fault for fault in plan["fault"] if not fault.startswith(starts)]}
+
+
+def repaired(plan, reading, *starts):
+    return without(plan, *starts) if reading.repairs else plan
+
+
+def quantity(text, units):
+    number, unit = re.fullmatch(r"([\d.]+) ?(\D\S*)", text).groups()
+    return float(number) * units[unit]
+
+
+def rate(text, reading=PROOF):
+    return families.bits(quantity(text, UNITS) * reading.wire)
+
+
+def us(text):
+    return families.time_of(quantity(text, TIMES))
+
+
+def size(text):
+    return f"{int(quantity(text, SIZES))}B"
+
+
+def links(plan, found, reading):
+    role = found[1][:-1]
+    return {**repaired(plan, reading, f"degrade:{role}="), f"{role}-link": rate(found[2], reading)}
+
+
+def link_of(plan, found, reading):
+    role, index = found[2], found[3]
+    usual, *own = str(plan[f"{role}-link"]).split(",")
+    own = [part for part in own if not part.startswith(f"{index}=")]
+    return {**repaired(plan, reading, f"degrade:{role}={index},"),
+            f"{role}-link": ",".join([usual, *own, f"{index}={rate(found[1], reading)}"])}
+
+
+def faster_links(plan, found, _):
+    """Times what they are, whatever slows them down."""
+    option, factor = f"{found[1][:-1]}-link", float(found[2])
+    speeds = [part.rpartition("=") for part in plan[option].split(",")]
+    return {**plan, option: ",".join(f"{who}{equal}{families.bits(quantity(speed, UNITS) * factor)}"
+                                     for who, equal, speed in speeds)}
+
+
+def faster_cables(plan, found, _):
+    now = next((one.partition("=")[2] for one in plan["switch-set"] if one.startswith("topology.uplink-rate=")), None)
+    return now and families.with_key(plan, "topology.uplink-rate",
+                                     families.bits(quantity(now, UNITS) * float(found[1])))
+
+
+def memory(plan, found, _):
+    plan = families.with_key(plan, "switch.pool", size(found[1]))
+    return families.with_key(plan, "switch.egress-threshold", size(found[2])) if found[2] else plan
+
+
+def processing(plan, found, reading):
+    kind = plan["busy"].split(":")[0]
+    return {**repaired(plan, reading, "slow:consumer"), "busy": f"{kind}:{us(found[1])}"}
+
+
+def named_ranks(text):
+    """"the scheduler and consumers 1 and 2": "scheduler", "consumer=1", "consumer=2"; a role alone where not all are
+    named."""
+    found = ["scheduler"] if "the scheduler" in text else []
+    for role, indices in re.findall(r"(producer|consumer)s? ((?:\d+(?:, | and )?)+)", text):
+        found += [role] if " more" in text else [f"{role}={index}" for index in re.findall(r"\d+", indices)]
+    return found
+
+
+def without_ranks(*kinds):
+    return lambda plan, found, _: without(plan, *(f"{kind}:{rank}" + ("," if "=" in rank else "") for kind in kinds
+                                                  for rank in named_ranks(found[1])))
+
+
+def without_places(plan, found, _):
+    places = re.findall(r"(?:leaf|spine|core|consumer|producer)-\d+(?::[\w-]+)?", found[0])
+    return {**plan, "fault": [fault for fault in plan["fault"] if not any(f"={place}," in fault for place in places)]}
+
+
+def without_option(plan, found, _):
+    left_out = (found[1], "low-water") if found[1] == "high-water" else (found[1],)
+    return {name: value for name, value in plan.items() if name not in left_out}
+
+
+# (the words of a remedy, the plan with it, what less of it is: a group that is a number and the factor, None for one
+# less; () where it has no amount)
+REMEDIES = (
+    (rf".*?{OPTIONS}.*", lambda plan, found, _: {**plan, found[1]: int(found[2])}, (2, None)),
+    (r"(producers|consumers)' links of ([\d.]+ \S+) \(--\S+\)", links, (2, LESS)),
+    (r"(producers|consumers)' links ([\d.]+) times as fast \(--\S+\)", faster_links, (2, LESS)),
+    (r"a link of ([\d.]+ \S+) for (producer|consumer)s? (\d+) \(--\S+\)", link_of, (1, LESS)),
+    (r"cables between switches ([\d.]+) times as fast \(.*\)", faster_cables, (1, LESS)),
+    (r"processing that takes ([\d.]+ \S+) on average \(--busy\)", processing, (1, 1 / LESS)),
+    (r"a scheduler that needs ([\d.]+ \S+) for a message \(--scheduler-time\)", lambda plan, found, reading: {
+        **repaired(plan, reading, "slow:scheduler"), "scheduler-time": us(found[1])}, (1, 1 / LESS)),
+    (r"a --latency of ([\d.]+ \S+)", lambda plan, found, reading: {**repaired(plan, reading, "delay:"),
+                                                                   "latency": us(found[1])}, (1, 1 / LESS)),
+    (r"a --buffer of ([\d.]+ \S+)", lambda plan, found, _: {**plan, "buffer": size(found[1])}, (1, LESS)),
+    (r"--port-buffer (\S+)", lambda plan, found, _: {**plan, "port-buffer": size(found[1])}, (1, LESS)),
+    (r"sockets that hold ([\d.]+ \S+) \(--socket-buffer\)",
+     lambda plan, found, _: {**plan, "socket-buffer": size(found[1])}, (1, LESS)),
+    (r"switches with ([\d.]+ \S+) of memory(?: and ([\d.]+ \S+) for a queue of a port \(.*\))?", memory, (1, LESS)),
+    (r"an --event-size of (\d+) B", lambda plan, found, _: {**plan, "event-size": f"{found[1]}B"}, ()),
+    (r"leave --(shaping|high-water) out", without_option, ()),
+    (r"--(pfc|ecn) (on|off)", lambda plan, found, _: {**plan, found[1]: found[2]}, ()),
+    (r"network cards that losses do not slow down .*",
+     lambda plan, found, _: families.with_key(plan, "dcqcn.notify-losses", "false"), ()),
+    (r"no traffic of others on these links.*", lambda plan, found, _: families.without_key(plan, "background.rate"),
+     ()),
+    (r"control messages without that delay", lambda plan, found, _: without(plan, "delay:"), ()),
+    (r"keep (.+) running", without_ranks("pause"), ()),
+    (r"keep (.+) from being lost", without_ranks("die", "cut"), ()),
+    (r"look for what slows (.+) down", without_ranks("slow"), ()),
+    (r"repair (?:links? )?(?:leaf|spine|core).*", without_places, ()),
+    (r"repair the links? of (.+)", without_ranks("degrade"), ()),
+    (r"replace the NICs? of .+", without_places, ()),
+)
+
+
+def parts_of(remedy, together):
+    """The remedy, or both of a pair: each begins with what is to be done or had."""
+    return re.split(r" and (?=--|an? |keep |look |leave |repair |replace |processing |control |sockets |switches |no "
+                    r"|cables |producers' |consumers' )", remedy) if together else [remedy]
+
+
+def known(remedy):
+    """(match, the plan with it, its amount) of the first words that fit."""
+    return next(((found, change, amount) for words, change, amount in REMEDIES
+                 if (found := re.fullmatch(words, remedy))), (None, None, ()))
+
+
+def one(plan, remedy, reading=TWIN):
+    """The plan with one remedy; None: its words are not known here."""
+    found, change, _ = known(remedy)
+    return found and change(plan, found, reading)
+
+
+def less_of(remedy):
+    """The same words with less of it; None where it has no amount."""
+    found, _, amount = known(remedy)
+    if not amount:
+        return None
+    group, factor = amount
+    begin, end = found.span(group)
+    number, unit = re.fullmatch(r"([\d.]+)(.*)", found[group]).groups()
+    wanted = f"{int(number) - 1}" if factor is None else f"{float(number) * factor:.6f}"
+    return f"{remedy[:begin]}{wanted}{unit}{remedy[end:]}"
+
+
+def applied(plan, parts, reading=TWIN):
+    """The plan with these remedies; None: one of them is not known."""
+    for part in parts:
+        plan = plan and one(plan, part, reading)
+    return plan

@@ -1,0 +1,498 @@
+#include "cli/explainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "config/input_file.hpp"
+#include "config/link_speeds.hpp"
+#include "config/usage_error.hpp"
+#include "files/checked_json.hpp"
+#include "files/formatting.hpp"
+#include "host/signals.hpp"
+#include "show/run_record_parts.hpp"
+#include "simulation/counterfactuals.hpp"
+#include "simulation/lateness.hpp"
+#include "simulation/margin.hpp"
+
+namespace weir::cli {
+
+namespace {
+
+using judge::CauseEvidence;
+using judge::CauseKind;
+using judge::NamedCause;
+
+// Chosen on fitting seeds of bench/study causes.
+constexpr double strictness = 0.15;      ///< a figure at its tolerance takes away so much of a logarithm
+constexpr double slow_links = 0.1;       ///< weight of a twin with links that interfaces contradict
+constexpr double each_more = 0.3;        ///< for each link that became slow beside a first one
+constexpr double of_pair = 0.7;          ///< of two limits at once, beside single ones
+constexpr double observed_too = 6;       ///< how much more likely is what was observed
+constexpr double observed_alone = 0.05;  ///< the weight of what was observed and no twin has
+constexpr double incident_alone = 0.3;   ///< the same, of what rows show directly, or no fluid can have
+constexpr double nothing = 0.04;         ///< less is too little to be told
+constexpr double rival = 0.5;            ///< of the best score: not told apart
+constexpr double decisive = 1.4;         ///< times the weight of links of the other role
+constexpr double counts = 0.02;          ///< twins below this part of the best weight are not relaxed
+
+/// What rows or counters show directly, and mechanisms that a fluid twin does not have.
+bool is_direct(CauseKind kind) {
+    constexpr std::array kinds{CauseKind::stalled_rank,  CauseKind::lost_consumers, CauseKind::buffer,
+                               CauseKind::host_loss,     CauseKind::switch_loss,    CauseKind::pfc,
+                               CauseKind::ecn,           CauseKind::window,         CauseKind::uplinks,
+                               CauseKind::other_traffic, CauseKind::network_failure};
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+/// Of these, those that twins have.
+bool is_incident(CauseKind kind) {
+    return kind == CauseKind::stalled_rank || kind == CauseKind::lost_consumers || kind == CauseKind::buffer;
+}
+
+double weight_of(const Twin& twin) {
+    const std::size_t slowed = twin.assumptions.slowed_links.size();
+    return (twin.comparison.has_slow_links() ? slow_links : 1) *
+           std::exp(-strictness * twin.comparison.misfit()) *
+           std::pow(each_more, static_cast<double>(std::max<std::size_t>(slowed, 1) - 1));
+}
+
+/// A simulated interface has the speed that was given for it, whatever a disturbance makes of its link.
+void read_simulated_interfaces(twin::ShownRun& run) {
+    for (const auto& [option, value] : run.plan) {
+        if (option != "producer-link" && option != "consumer-link") {
+            continue;
+        }
+        const bool sends = option == "producer-link";
+        const core::Role role = sends ? core::Role::producer : core::Role::consumer;
+        core::BitRate usual;
+        std::vector<core::OwnLinks> own;
+        config::parse_link_speeds(value, usual, own);
+        const auto rates = core::link_rates(sends ? run.producers : run.consumers, usual, own);
+        for (twin::ShownRank& rank : run.ranks) {
+            if (rank.node.role == role) {
+                rank.interface_bits_per_second =
+                    static_cast<double>(rates.at(rank.node.index).bits_per_second);
+            }
+        }
+    }
+}
+
+/// One thing that may have held the run up.
+struct Hypothesis {
+    double score = 0;
+    std::size_t twin = 0;               ///< the heaviest that has it; of `twins`
+    double says = 0;                    ///< how much that says; 0: none has it
+    const NamedCause* cause = nullptr;  ///< there
+    const NamedCause* observed = nullptr;
+};
+
+class Explainer {
+  public:
+    Explainer(const twin::ShownRun& run, std::span<const NamedCause> observed, ExplainCost cost)
+        : run_(run), observed_(observed), cost_(std::move(cost)) {}
+
+    Explained carry_out() {
+        explained_.no_twin = run_.no_twin;
+        if (run_.no_twin.empty()) {
+            find_twins();
+        }
+        relax_twins();
+        const std::vector<Hypothesis> hypotheses = weigh();
+        name_causes(hypotheses);
+        return std::move(explained_);
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void find_twins() {
+        std::vector<twin::Limits> assumed{{true, true}, {true, false}, {false, true}, {false, false}};
+        if (twin::has_exceptions(run_)) {
+            assumed.push_back({.exceptions = true});
+        }
+        for (const core::Role role : {core::Role::producer, core::Role::consumer}) {
+            const bool sends = role == core::Role::producer;
+            if (twin::links_change(run_, role)) {
+                assumed.push_back({.producer_links = sends, .consumer_links = !sends, .change = true});
+            }
+        }
+        for (const twin::Limits limits : assumed) {
+            if (out_of_time()) {
+                explained_.cut_short = true;
+                explained_.no_twin = "its simulations take too long";
+                break;
+            }
+            WeighedTwin weighed;
+            try {
+                weighed.twin = nearest_twin(run_, limits, [this] {
+                    show_progress();
+                    return out_of_time();
+                });
+            } catch (const TwinFailed&) {
+                explained_.no_twin = "none of its simulations came to an end";
+                continue;
+            } catch (const config::UsageError& error) {
+                explained_.no_twin = error.what();
+                continue;
+            }
+            weighed.weight = weight_of(weighed.twin);
+            explained_.simulations += weighed.twin.simulations;
+            explained_.twins.push_back(std::move(weighed));
+        }
+        std::stable_sort(explained_.twins.begin(), explained_.twins.end(),
+                         [](const WeighedTwin& a, const WeighedTwin& b) { return a.weight > b.weight; });
+    }
+
+    [[nodiscard]] double left_s() const {
+        const double used = processor_seconds(cost_.jobs) - begin_s_;
+        return std::min(cost_.processor_s - used, cost_.wall_s - passed_s());
+    }
+    [[nodiscard]] double passed_s() const {
+        return std::chrono::duration<double>(Clock::now() - began_).count();
+    }
+    void show_progress() const {
+        if (cost_.progress) {
+            cost_.progress(passed_s());
+        }
+    }
+    [[nodiscard]] bool out_of_time() const { return left_s() <= 0; }
+
+    /// What is enough in each twin that counts, without a search for how much of it.
+    void relax_twins() {
+        for (WeighedTwin& weighed : explained_.twins) {
+            if (weighed.weight >= counts * explained_.twins.front().weight && !was_good()) {
+                weighed.causes = causes_in(weighed.twin, false);
+            }
+        }
+    }
+
+    [[nodiscard]] bool was_good() const { return run_.on_time && run_.sustained && run_.lost_events == 0; }
+
+    std::vector<NamedCause> causes_in(const Twin& twin, bool with_remedies) {
+        const double left = left_s();
+        if (!simulation::needs_explanation(twin.record) || left <= 0) {
+            explained_.cut_short = explained_.cut_short || left <= 0;
+            return {};
+        }
+        constexpr std::size_t most_simulations = 400;
+        const std::vector<simulation::RunChange> conditions =
+            with_remedies ? simulation::margin_conditions() : std::vector<simulation::RunChange>{};
+        simulation::ProvedCauses proved =
+            simulation::prove_causes(twin.run, twin.record,
+                                     {.simulations = most_simulations,
+                                      .has_remedies = with_remedies,
+                                      .refines_all = true,
+                                      .processor_s = left},
+                                     cost_.jobs,
+                                     {.progress = [this](std::size_t, std::size_t) { show_progress(); },
+                                      .interrupted = [] { return host::caught_signal() != 0; },
+                                      .processor_s = [this] { return -left_s(); }},
+                                     conditions);
+        if (proved.interrupted) {
+            throw Interrupted{host::caught_signal()};
+        }
+        explained_.simulations += proved.simulations;
+        std::erase_if(proved.causes, [](const NamedCause& cause) {
+            return cause.what == CauseKind::not_told || !cause.suffices;
+        });
+        for (NamedCause& cause : proved.causes) {
+            cause.evidence = CauseEvidence::twin;
+            cause.host = cause.where ? host_of(*cause.where) : "";
+        }
+        return std::move(proved.causes);
+    }
+
+    /// What was observed of this kind: at this rank, if it has one there.
+    [[nodiscard]] const NamedCause* observed_of(CauseKind what, std::optional<core::NodeId> where) const {
+        const NamedCause* found = nullptr;
+        for (const NamedCause& one : observed_) {
+            const bool fits = one.what == what && (!one.where || !where || one.where == where);
+            found = found == nullptr && fits ? &one : found;
+        }
+        return found;
+    }
+
+    /// By how much a hypothesis is more likely because of what was observed.
+    [[nodiscard]] double times(const NamedCause* observed) const {
+        if (observed == nullptr) {
+            return 1;
+        }
+        return 1 + observed_too * (observed == &observed_.front() ? 1 : 0.5);
+    }
+
+    /// The most likely first.
+    std::vector<Hypothesis> weigh() {
+        std::map<std::pair<CauseKind, std::optional<core::NodeId>>, Hypothesis> found;
+        for (std::size_t i = 0; i < explained_.twins.size(); ++i) {
+            const WeighedTwin& weighed = explained_.twins[i];
+            for (const NamedCause& cause : weighed.causes) {
+                Hypothesis& hypothesis = found[{cause.what, cause.where}];
+                hypothesis.observed = observed_of(cause.what, cause.where);
+                // What is enough alone is said of the twin that has it so, if that is about as good.
+                constexpr double alone = 3;
+                const bool is_one_of_two = cause.together_with != CauseKind::not_told;
+                const double says = weighed.weight * (is_one_of_two ? 1 : alone);
+                hypothesis.score +=
+                    weighed.weight * (is_one_of_two ? of_pair : 1) * times(hypothesis.observed);
+                if (says > hypothesis.says) {
+                    hypothesis.twin = i;
+                    hypothesis.says = says;
+                    hypothesis.cause = &cause;
+                }
+            }
+        }
+        if (!observed_.empty() && observed_.front().what != CauseKind::not_told) {
+            add_observed(found);
+        }
+        std::vector<Hypothesis> hypotheses;
+        hypotheses.reserve(found.size());
+        for (auto& [key, hypothesis] : found) {
+            hypotheses.push_back(hypothesis);
+        }
+        std::stable_sort(hypotheses.begin(), hypotheses.end(),
+                         [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+        return hypotheses;
+    }
+
+    /// What was observed first counts also where no twin has it.
+    template <typename Found>
+    void add_observed(Found& found) const {
+        const NamedCause& first = observed_.front();
+        Hypothesis* best = nullptr;
+        for (auto& [key, hypothesis] : found) {
+            if (hypothesis.observed == &first && (best == nullptr || hypothesis.score > best->score)) {
+                best = &hypothesis;
+            }
+        }
+        if (best == nullptr) {
+            best = &found[{first.what, first.where}];
+            best->observed = &first;
+        }
+        // Twins have incidents too: one that reproduces the run, and is late without it, refutes it.
+        double refuted = 0;
+        for (const WeighedTwin& weighed : explained_.twins) {
+            const bool has = std::any_of(weighed.causes.begin(), weighed.causes.end(),
+                                         [&](const NamedCause& one) { return one.what == first.what; });
+            refuted = is_incident(first.what) && !weighed.causes.empty() && !has
+                          ? std::max(refuted, weighed.weight)
+                          : refuted;
+        }
+        best->score +=
+            (is_direct(first.what) ? incident_alone * (1 - refuted) : observed_alone) * times(&first);
+    }
+
+    void name_causes(const std::vector<Hypothesis>& hypotheses) {
+        if (was_good()) {
+            return;
+        }
+        if (hypotheses.empty() || hypotheses.front().score < nothing) {
+            name_none();
+            return;
+        }
+        const Hypothesis& first = hypotheses.front();
+        if (is_slow_network(first)) {
+            name_slow_network(first);
+            return;
+        }
+        if (first.cause == nullptr) {
+            explained_.causes.push_back(*first.observed);
+        } else {
+            const WeighedTwin& weighed = explained_.twins[first.twin];
+            explained_.causes =
+                in_order(*first.cause, causes_in(weighed.twin, true), weighed.twin.comparison.near());
+        }
+        add_rival(first, hypotheses);
+        if (first.cause != nullptr) {
+            const auto begin = explained_.twins.begin();
+            const auto place = begin + static_cast<std::ptrdiff_t>(first.twin);
+            std::rotate(begin, place, place + 1);
+        }
+    }
+
+    /// Links of a whole role, slower than their interfaces say, fit whatever is slow between two hosts: that
+    /// is a finding, and no cause unless data were seen to wait there, or there is one switch only and the
+    /// links of the other role fit less.
+    [[nodiscard]] bool is_slow_network(const Hypothesis& first) const {
+        return first.cause != nullptr && first.observed == nullptr && !first.cause->where &&
+               (first.cause->what == CauseKind::producer_links ||
+                first.cause->what == CauseKind::consumer_links) &&
+               explained_.twins[first.twin].twin.comparison.has_slow_links() &&
+               !(run_.has_one_leaf() && fits_better_than_other_links(first));
+    }
+
+    [[nodiscard]] bool fits_better_than_other_links(const Hypothesis& first) const {
+        double other = 0;
+        for (const WeighedTwin& weighed : explained_.twins) {
+            for (const NamedCause& cause : weighed.causes) {
+                const bool links =
+                    cause.what == CauseKind::producer_links || cause.what == CauseKind::consumer_links;
+                other = links && cause.what != first.cause->what ? std::max(other, weighed.weight) : other;
+            }
+        }
+        return explained_.twins[first.twin].weight >= decisive * other;
+    }
+
+    void name_slow_network(const Hypothesis& first) {
+        const auto& figures = explained_.twins[first.twin].twin.comparison.figures;
+        // The interfaces of the other role are those that are contradicted, if not those of this one.
+        const auto found = std::find_if(figures.begin(), figures.end(), [&](const twin::Figure& figure) {
+            return figure.name == (first.cause->what == CauseKind::producer_links
+                                       ? twin::producer_links_name
+                                       : twin::consumer_links_name);
+        });
+        const twin::Figure& links = found == figures.end() ? figures.back() : *found;
+        explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
+        explained_.causes.back().text = fmt::format(
+            "the network gave {} where interfaces have {}: slower ports or cables{}, or traffic of others.",
+            files::rate_text(links.twin), files::rate_text(links.run),
+            run_.has_one_leaf() ? " of producers or of consumers" : ", cables between switches");
+    }
+
+    void name_none() {
+        if (!observed_.empty() && observed_.front().what == CauseKind::not_told) {
+            explained_.causes.push_back(observed_.front());
+            return;
+        }
+        explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
+        explained_.causes.back().text =
+            "no simulation with what this run showed comes near enough to it to tell.";
+    }
+
+    /// What is `enough` in a twin, of which `first` is the most likely. If the twin is near in all figures,
+    /// the cheapest remedy comes first.
+    [[nodiscard]] std::vector<NamedCause> in_order(const NamedCause& first, std::vector<NamedCause> enough,
+                                                   bool near) const {
+        const auto is_first = [&](const NamedCause& one) {
+            return one.what == first.what && one.where == first.where;
+        };
+        if (std::none_of(enough.begin(), enough.end(), is_first)) {
+            // Not with links a little slower or another seed, or there was no time to look.
+            enough.insert(enough.begin(), first);
+            enough.front().remedy.clear();
+            enough.front().options.clear();
+            enough.front().text =
+                "without it every set would have been on time; how much of it would do is not known.";
+        } else if (!near) {
+            const auto rest = std::stable_partition(enough.begin(), enough.end(), [&](const NamedCause& one) {
+                return is_first(one) || (first.together_with != CauseKind::not_told &&
+                                         one.what == first.together_with && one.together_with == first.what);
+            });
+            std::stable_partition(enough.begin(), rest, is_first);
+        }
+        // A shorter way is the dearest remedy.
+        if (near && observed_of(CauseKind::control_latency, std::nullopt) == nullptr) {
+            std::stable_partition(enough.begin(), enough.end(), [](const NamedCause& one) {
+                return one.what != CauseKind::control_latency || one.together_with != CauseKind::not_told;
+            });
+        }
+        enough.front().text = "in a simulation of this run, " + enough.front().text;
+        for (NamedCause& cause : enough) {
+            if (const NamedCause* const observed = observed_of(cause.what, cause.where)) {
+                add_evidence(*observed, cause);
+            }
+        }
+        return enough;
+    }
+
+    /// What was observed is said first: it stands in the rows.
+    static void add_evidence(const NamedCause& observed, NamedCause& cause) {
+        cause.evidence = CauseEvidence::observed_and_twin;
+        cause.share = observed.share;
+        cause.text = observed.text + " " + files::capitalised(cause.text);
+        if (!cause.where) {
+            cause.where = observed.where;
+            cause.host = observed.host;
+        }
+        if (cause.remedy.empty()) {
+            cause.remedy = observed.remedy;
+        }
+    }
+
+    /// What the run does not tell apart from the first.
+    void add_rival(const Hypothesis& first, const std::vector<Hypothesis>& hypotheses) {
+        for (const Hypothesis& other : hypotheses) {
+            const bool would_do =
+                std::any_of(explained_.causes.begin(), explained_.causes.end(), [&](const NamedCause& named) {
+                    return other.cause != nullptr && named.what == other.cause->what;
+                });
+            if (&other == &first || other.score < rival * first.score || would_do || other.cause == nullptr) {
+                continue;
+            }
+            NamedCause named = *other.cause;
+            named.not_told_apart = true;
+            named.remedy.clear();
+            named.options.clear();
+            named.text = "it explains the run nearly as well.";
+            explained_.causes.push_back(std::move(named));
+            return;
+        }
+    }
+
+    [[nodiscard]] std::string host_of(core::NodeId node) const {
+        const auto rank = std::find_if(run_.ranks.begin(), run_.ranks.end(),
+                                       [&](const twin::ShownRank& one) { return one.node == node; });
+        return rank == run_.ranks.end() ? std::string{} : rank->host;
+    }
+
+    const twin::ShownRun& run_;
+    std::span<const NamedCause> observed_;
+    ExplainCost cost_;
+    double begin_s_ = processor_seconds(cost_.jobs);
+    Clock::time_point began_ = Clock::now();
+    Explained explained_;
+};
+
+}  // namespace
+
+double processor_seconds(std::uint32_t jobs) {
+    timespec used{};
+    clock_gettime(jobs == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+twin::ShownRun shown_run(const nlohmann::ordered_json& record, const std::string& directory) {
+    constexpr std::size_t most_rows_bytes = std::size_t{64} << 20U;
+    twin::ShownRun run = twin::read_record(record);
+    if (run.simulated) {
+        read_simulated_interfaces(run);
+    }
+    for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+        const std::filesystem::path file = run.ranks[rank].file;
+        if (file.is_absolute() || file.string().find("..") != std::string::npos) {
+            throw twin::Unreadable(
+                fmt::format("run.json: the rows are in '{}', outside of the directory", file.string()));
+        }
+        twin::read_rows(
+            run, rank,
+            config::read_input_file(directory + "/" + file.string(), most_rows_bytes, "rows of a rank"));
+    }
+    return run;
+}
+
+std::vector<NamedCause> observed_in(const nlohmann::ordered_json& record) {
+    const auto& verdict = files::field(record, "verdict");
+    std::vector<NamedCause> observed = show::causes_from(verdict, "observed");
+    if (observed.empty()) {
+        observed = show::causes_from(verdict);
+        std::erase_if(observed,
+                      [](const NamedCause& cause) { return cause.evidence != CauseEvidence::observed; });
+    }
+    return observed;
+}
+
+Explained explain_run(const twin::ShownRun& run, std::span<const NamedCause> observed,
+                      const ExplainCost& cost) {
+    return Explainer(run, observed, cost).carry_out();
+}
+
+}  // namespace weir::cli

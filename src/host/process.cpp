@@ -1,0 +1,93 @@
+#include "host/process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace weir::host {
+
+void close_descriptors_at_exec() {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+        const int descriptor = std::atoi(entry.path().filename().c_str());
+        if (descriptor > STDERR_FILENO) {
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+        }
+    }
+}
+
+void become(const std::string& program, const std::vector<std::string>& words) {
+    std::fflush(nullptr);
+    close_descriptors_at_exec();
+    std::vector<std::string> texts = words;
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (std::string& text : texts) {
+        pointers.push_back(text.data());
+    }
+    pointers.push_back(nullptr);
+    execvp(program.c_str(), pointers.data());
+}
+
+void restart_weir(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{"weir"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    become("/proc/self/exe", words);
+}
+
+std::uint64_t most_open_files() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 0;
+}
+
+bool allow_open_files(std::uint64_t needed) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) {
+        return true;
+    }
+    limit.rlim_cur = std::min<rlim_t>(needed, limit.rlim_max);
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= needed;
+}
+
+namespace {
+
+bool started_by_launcher() {
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (std::getenv(variable) != nullptr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Looks at the parent process: mpirun on its own host, a daemon elsewhere (whose output is no terminal).
+bool launcher_writes_to_terminal() {
+    std::array<char, 256> target{};
+    const std::string link = fmt::format("/proc/{}/fd/1", getppid());
+    const ssize_t length = readlink(link.c_str(), target.data(), target.size() - 1);
+    const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+    return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+}
+
+}  // namespace
+
+bool colours_wanted() {
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    if ((no_color != nullptr && *no_color != '\0') ||
+        (terminal != nullptr && std::string_view(terminal) == "dumb")) {
+        return false;
+    }
+    return started_by_launcher() ? launcher_writes_to_terminal() : isatty(STDOUT_FILENO) != 0;
+}
+
+}  // namespace weir::host

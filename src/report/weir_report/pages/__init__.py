@@ -1,1 +1,0 @@
-"""The pages of a run and of a job: weir-report."""

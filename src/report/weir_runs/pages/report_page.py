@@ -1,0 +1,200 @@
+"""The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has
+are taken from it; rows are only drawn."""
+
+from pathlib import Path
+
+from ..basics import whole_file
+from ..basics.units import capital, counted, part, share, text
+from ..figures import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, link_charts,
+                       lost_consumers, page_parts, phase_charts, switch_charts, switch_reading_charts, time_charts)
+from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
+from ..reading import (class_counters, collective_times, network_failures, phase_times, plan_pressure, short_run_rows,
+                       switch_counters, transfer_sizes, twin)
+from ..reading.key_figures import KEY_FIGURES, key_figures
+from ..reading.run_state import LOST, RUNNING
+from .rank_tables import rank_tables
+from .run_tiles import deciding_tiles, other_tiles
+
+# Drawn first, beside the verdict.
+_DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
+_CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went,
+           heat_maps.ranks_by_second, heat_maps.traffic, latency_charts.latencies, latency_charts.gaps,
+           time_charts.by_events, switch_charts.switches, link_charts.over_time, counter_charts.counters,
+           switch_reading_charts.readings)
+# Drawn by the short rows of a run of a few seconds.
+_IN_STEPS = (time_charts.buffers, time_charts.throughput, heat_maps.ranks_by_second)
+_OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy",
+             "blocked_share", "delivery_p99_9")
+
+
+def write_report(runs, page, figures_directory, formats, footer):
+    """Writes the figures of every run into `figures_directory` (one folder for each run if there are several) and the
+    page into `page`. Returns the paths of the figures."""
+    sections, written = [], []
+    for position, run in enumerate(runs):
+        directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
+        shown = {}
+        made = [(make, chart) for make in _DECISIVE + _CHARTS
+                for chart in _listed(make(short_run_rows.drawn(run) if make in _IN_STEPS else run))]
+        written += figure_files.write(directory, [chart for _, chart in made], formats, run.title)
+        for make, chart in made:
+            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(f"run-{position + 1}-{chart.name}", chart))
+        sections.append(section(run, position, shown.get(True, []), shown.get(False, [])))
+    page.parent.mkdir(parents=True, exist_ok=True)
+    content = page_parts.render(
+        Path(__file__).parent / "templates/report.html.j2", runs=sections, footer=footer,
+        title=runs[0].title if len(runs) == 1 else f"{len(runs)} runs of weir",
+        overview=[figure for figure in KEY_FIGURES if figure.name in _OVERVIEW])
+    whole_file.replace(page, content)
+    return written
+
+
+def _listed(made):
+    return made if isinstance(made, list) else [made] if made else []
+
+
+def _safe(name):
+    """A run's name as part of a file's name."""
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return kept.strip("-.")[:60] or "run"
+
+
+STATES = {RUNNING: ("Still running", "none"), LOST: ("Lost", "bad")}
+
+
+def short_verdict(run):
+    """(words, tone) of a run, of a job or of one of its groups."""
+    verdict = run.verdict
+    if run.status in STATES:
+        return STATES[run.status]
+    if not verdict.get("judged") or verdict.get("sustained") is None:
+        return "Not judged", "none"
+    if not verdict["sustained"]:
+        return "NOT sustained", "bad"
+    # With a buffer of several sets, all of them can be late and none overflow.
+    return ("Sustained, but not on time", "none") if verdict.get("on_time") is False else ("Sustained", "good")
+
+
+def verdict_text(run):
+    """The sentences of the verdict, without the words that stand above them."""
+    words, full_text = short_verdict(run)[0], run.verdict.get("text") or ""
+    if full_text.startswith(f"{words}: "):
+        full_text = capital(full_text[len(words) + 2:])
+    return full_text
+
+
+def is_proved(run):
+    return any(cause["evidence"] in ("proof", "counterfactual") for cause in run.verdict.get("causes") or ())
+
+
+def overview_cell(figure, figures):
+    value = figures[figure.name]
+    if figure.name == "late_share":
+        return share(value) or "-"
+    return part(value, figures.get(figure.of)) if figure.of else figure.text(value)
+
+
+def section(run, position, decisive_charts, charts):
+    """What the template needs of one run."""
+    verdict, tone = short_verdict(run)
+    record = run.record
+    explained = twin.of_run(run)
+    said, advice = verdict_text(run), record["verdict"].get("advice")
+    if explained and explained["causes"] and not is_proved(run):
+        # One list of causes for each page: that of weir explain, which takes its time.
+        said = f"{said.split(' Main cause: ')[0]} {explained['causes']}"
+        advice = explained["remedy"]
+    figures = key_figures(run)
+    layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
+    return {
+        "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout),
+        "tone": tone,
+        "short_verdict": verdict, "verdict_text": said, "advice": sentence(advice),
+        "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
+        "cannot_act": plan_pressure.cannot_act(run),
+        "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts,
+        "charts": charts,
+        "first_overflow": record["verdict"].get("first_overflow_second"),
+        "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
+        "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
+        "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
+        "twin": explained, "switch": _switch(run), "classes": class_counters.table(run),
+        "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run),
+        "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run),
+        "size_columns": transfer_sizes.HEADER,
+        "collectives": collective_times.table(run), "collective_columns": collective_times.HEADER,
+        "faults": _faults(record),
+        "plan": list(run.plan.items()), "environment": flat(record["environment"]),
+    }
+
+
+def _phases(run):
+    """Chart and table of phases; None if events have no address."""
+    table, chart = phase_times.table(run), phase_charts.rows(run)
+    return table and {**table, "chart": chart, "about_chart": chart and phase_charts.about_rows(chart)}
+
+
+def _network_failures(run):
+    """Table of failures of the network; None if there were none."""
+    table = network_failures.table(run)
+    return table and {**table, "columns": network_failures.HEADER}
+
+
+def _switch(run):
+    """What the switch counted, for its table; None if it was not read."""
+    counters = switch_counters.of_run(run)
+    return counters and {"when": counters.when, "problems": counters.problems, "rows": switch_counters.lines(counters)}
+
+
+def sentence(text):
+    return text and text.rstrip(".") + "."
+
+
+def what_was_run(run, layout, more=""):
+    """Layout, load, length, world, begin and directory of a run or job in a sentence. `more`: after it."""
+    resolved, parts = run.resolved, [layout]
+    if resolved.get("traffic"):
+        parts.append(f"{text(resolved['traffic']['bytes_per_interval'], 'B')} of addressed events every "
+                     f"{text(resolved['interval_s'], 's')}")
+    elif resolved.get("generation") == "saturate":
+        parts.append("as fast as possible")
+    elif resolved.get("rate_bits_per_second"):
+        parts.append(f"{text(resolved['rate_bits_per_second'], 'b/s')} from each producer")
+    seconds = run.record.get("seconds")
+    if seconds is not None:
+        parts.append(f"{seconds} s")
+    parts.append("simulated" if run.world == "simulation" else "measured")
+    if run.started_at:
+        parts.append(f"started {run.started_at:%Y-%m-%d %H:%M:%S} UTC")
+    return ", ".join(parts) + f".{more} Run directory: {run.directory.resolve().name}."
+
+
+def _latency_rows(run):
+    rows = []
+    for name, title in LATENCIES:
+        entry = run.record["latency"].get(name) or {}
+        if entry.get("count"):
+            rows.append([title, *(latency_number(run, entry.get(f"{key}_us"))
+                                  for key in ("p50", "p90", "p99", "p99_9", "max")), entry["count"]])
+    return rows
+
+
+def _faults(record):
+    faults = [", ".join(f"{name} {value}" for name, value in fault.items() if value is not None)
+              if isinstance(fault, dict) else str(fault) for fault in record.get("faults", [])[:20]]
+    count = record.get("fault_count") or 0
+    if count > len(faults):
+        faults.append(f"and {count - len(faults)} more")
+    return faults + [str(difference) for difference in (record.get("ledger") or {}).get("differences", [])]
+
+
+def flat(value, prefix=""):
+    """Nested objects as (path, text)."""
+    if isinstance(value, dict):
+        return [pair for name, part in value.items() for pair in flat(part, f"{prefix}.{name}" if prefix else name)]
+    if isinstance(value, list) and value and all(isinstance(part, dict) and {"option", "value"} <= part.keys()
+                                                 for part in value):
+        return [(prefix, " ".join(f"--{part['option']} {part['value']}".rstrip() for part in value))]
+    if isinstance(value, list):
+        return [(prefix, ", ".join(str(part) for part in value) or "-")]
+    return [(prefix, "-" if value is None else str(value))]

@@ -1,0 +1,303 @@
+"""capacity.json: the largest rate (the longest processing time, the fewest slots or streams) that each setting of a
+campaign carries, with every run that was made to find it. Data, reader and writer; estimates are in
+compare/capacity_estimates.py.
+
+A search is one whole bisection of one setting; a campaign makes one for each round and setting, and the rounds are the
+repetitions. Written by weir-sweep, on the nodes too, so this needs Python's own library only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+from ..basics.errors import ReportError
+
+SCHEMA = "weir-capacity/1"
+FILE_NAME = "capacity.json"
+BYTES_MAX = 200_000_000
+# When a value holds, of a run: what a limit "that ..." does.
+CRITERIA = {"sustained": "is sustained", "on-time": "is on time", "lossless": "loses nothing"}
+WORLDS = ("slurm", "local", "simulation")
+EVENTS = ("hold", "scale")  # they keep their size, or their number per set
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+    """What can be looked for."""
+
+    name: str  # the option of weir run; of a burst there is none
+    unit: str
+    better: str  # higher or lower
+    whole: bool  # whole numbers only
+    title: str
+    criteria: tuple = ("sustained", "on-time")  # of CRITERIA; the first is the default
+
+
+QUANTITIES = {quantity.name: quantity for quantity in (
+    Quantity("rate", "b/s", "higher", False, "largest rate per producer"),
+    Quantity("busy", "s", "higher", False, "longest mean processing time"),
+    Quantity("slots", "slots", "lower", True, "fewest slots per consumer"),
+    Quantity("streams", "streams", "lower", True, "fewest streams per producer"),
+    Quantity("consumers", "consumers", "lower", True, "fewest consumers"),
+    Quantity("burst", "B", "higher", False, "longest burst of each producer", ("lossless",)),
+)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One run of a search."""
+
+    value: float  # in the unit of the quantity
+    held: bool | None  # None: the run failed or was interrupted: no outcome
+    state: str  # complete, failed, interrupted, ...
+    directory: str | None  # of the run, relative to the campaign's directory
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """The bracket of one setting in one round. If higher is better, `low` is the largest value that held and `high` the
+    smallest that did not; if lower is better, `low` is the largest that did not hold and `high` the smallest that held.
+    None: the search came to the end of its range, or has no such value yet. `until`: where lower is better and values
+    from `high` on hold, but the greatest ones do not, the largest that holds."""
+
+    round: int
+    low: float | None
+    high: float | None
+    runs: tuple = ()  # of Trial, in the order in which they were made
+    complete: bool = True  # False: in progress, or stopped
+    until: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    name: str
+    values: dict  # of the axes, as text
+    searches: tuple  # of Search, by round
+    stopped: str | None = None  # why no more runs of this setting are made
+    run_s: float | None = None  # how long its runs are measured
+    # the options of its runs, if the rate was looked for: the smallest and the largest, or the only one; (): not known
+    event_sizes: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Capacity:
+    find: str  # name of a Quantity
+    criterion: str
+    world: str
+    settings: tuple  # of Setting
+    resolution: float | None = None  # relative width of a complete bracket; None: whole numbers
+    rounds: int | None = None  # as planned
+    least: float | None = None  # the range in which it was looked for
+    most: float | None = None
+    events: str | None = None  # of EVENTS, what becomes of them when the rate changes; None: not the rate, or not known
+    weir_version: str | None = None
+    weir_commit: str | None = None
+
+    @property
+    def quantity(self):
+        return QUANTITIES[self.find]
+
+    def setting(self, name):
+        """None if there is no such setting."""
+        return next((setting for setting in self.settings if setting.name == name), None)
+
+
+def write_capacity(directory, capacity):
+    """Replaces capacity.json in a campaign's directory. Returns its path. Raises OSError."""
+    path = Path(directory) / FILE_NAME
+    from ..basics.whole_file import json_text, replace  # what a command line's help need not load
+    replace(path, json_text(as_record(capacity)))
+    return path
+
+
+def read_capacity(path):
+    """Reads capacity.json, or the one in this directory. Raises ReportError."""
+    path = Path(path)
+    path = path / FILE_NAME if path.is_dir() else path
+    from ..basics.input_file import read_json, read_text
+    text = read_text(path, "a capacity.json of weir-sweep", BYTES_MAX)
+    try:
+        return from_record(read_json(text))
+    except (ValueError, RecursionError) as error:
+        raise ReportError(
+            f"{path}: {error}; weir-sweep writes this file, and weir-sweep collect writes it anew") from error
+
+
+def as_record(capacity):
+    quantity = capacity.quantity
+    return {
+        "schema": SCHEMA,
+        "weir_version": capacity.weir_version,
+        "weir_commit": capacity.weir_commit,
+        "find": capacity.find,
+        "unit": quantity.unit,
+        "better": quantity.better,
+        "criterion": capacity.criterion,
+        "world": capacity.world,
+        "resolution": capacity.resolution,
+        "rounds": capacity.rounds,
+        "least": capacity.least,
+        "most": capacity.most,
+        "events": capacity.events,
+        "settings": [{
+            "name": setting.name,
+            "values": dict(setting.values),
+            "stopped": setting.stopped,
+            "run_s": setting.run_s,
+            "event_sizes": list(setting.event_sizes),
+            "searches": [{**dataclasses.asdict(search), "runs": [dataclasses.asdict(trial) for trial in search.runs]}
+                         for search in setting.searches],
+        } for setting in capacity.settings],
+    }
+
+
+def from_record(record):
+    """Checks everything. Raises ValueError with the place and what is wrong there."""
+    if not isinstance(record, dict):
+        raise ValueError("an object is expected")
+    if record.get("schema") != SCHEMA:
+        raise ValueError(f"schema is {record.get('schema')!r}, not {SCHEMA!r}")
+    quantity = QUANTITIES.get(_choice(record, "find", QUANTITIES, ""))
+    for name in ("unit", "better"):
+        _choice(record, name, (getattr(quantity, name),), "")
+    names = set()
+    settings = []
+    for index, entry in enumerate(_list(record, "settings", "")):
+        setting = _setting(entry, f"settings[{index}]", quantity)
+        if setting.name in names:
+            raise ValueError(f"settings[{index}].name: '{setting.name}' is there twice")
+        names.add(setting.name)
+        settings.append(setting)
+    rounds = record.get("rounds")
+    return Capacity(
+        find=quantity.name,
+        criterion=_choice(record, "criterion", CRITERIA, ""),
+        world=_choice(record, "world", WORLDS, ""),
+        settings=tuple(settings),
+        resolution=_number(record, "resolution", "", absent=True),
+        rounds=None if rounds is None else _whole(record, "rounds", ""),
+        least=_number(record, "least", "", absent=True),
+        most=_number(record, "most", "", absent=True),
+        events=None if record.get("events") is None else _choice(record, "events", EVENTS, ""),
+        weir_version=_text(record, "weir_version", "", absent=True),
+        weir_commit=_text(record, "weir_commit", "", absent=True))
+
+
+def _setting(entry, where, quantity):
+    _object(entry, where)
+    values = entry.get("values")
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise ValueError(f"{where}.values: an object with texts is expected")
+    searches = tuple(_search(each, f"{where}.searches[{index}]", quantity)
+                     for index, each in enumerate(_list(entry, "searches", where)))
+    rounds = [search.round for search in searches]
+    if rounds != sorted(set(rounds)):
+        raise ValueError(f"{where}.searches: rounds are {rounds}; each once and in order is expected")
+    return Setting(_text(entry, "name", where), values, searches, _text(entry, "stopped", where, absent=True),
+                   _number(entry, "run_s", where, absent=True), _event_sizes(entry, where))
+
+
+def _event_sizes(entry, where):
+    sizes = entry.get("event_sizes", [])
+    if not isinstance(sizes, list) or len(sizes) > 2 or not all(isinstance(text, str) for text in sizes):
+        raise ValueError(f"{where}.event_sizes: a list of two texts at most is expected")
+    from ..basics.quantities import QuantityError, size
+    try:
+        _ = [size(text) for text in sizes] if len(sizes) == 2 else []
+    except QuantityError as error:
+        raise ValueError(f"{where}.event_sizes: {error}") from error
+    return tuple(sizes)
+
+
+def _search(entry, where, quantity):
+    _object(entry, where)
+    trials = []
+    for index, run in enumerate(_list(entry, "runs", where)):
+        place = f"{where}.runs[{index}]"
+        _object(run, place)
+        held = run.get("held")
+        if held not in (True, False, None) or isinstance(held, (int, float)) and not isinstance(held, bool):
+            raise ValueError(f"{place}.held: {held!r} is not true, false or null")
+        trials.append(Trial(_number(run, "value", place), held, _text(run, "state", place),
+                            _text(run, "directory", place, absent=True)))
+    low, high = (_number(entry, key, where, absent=True) for key in ("low", "high"))
+    complete = entry.get("complete", True)
+    if not isinstance(complete, bool):
+        raise ValueError(f"{where}.complete: {complete!r} is not true or false")
+    if low is not None and high is not None and low >= high:
+        raise ValueError(f"{where}: low is {low:g} and high {high:g}; low is to be the smaller one")
+    if complete and low is None and high is None:
+        raise ValueError(f"{where}: a complete search has low, high or both")
+    return Search(_whole(entry, "round", where), low, high, tuple(trials), complete,
+                  _number(entry, "until", where, absent=True))
+
+
+# --- Checked access: `where` is the place in the file.
+
+
+def _at(where, key):
+    return f"{where}.{key}" if where else key
+
+
+def _object(entry, where):
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: an object is expected")
+
+
+def _list(entry, key, where):
+    if not isinstance(entry.get(key), list):
+        raise ValueError(f"{_at(where, key)}: a list is expected")
+    return entry[key]
+
+
+def _text(entry, key, where, absent=False):
+    value = entry.get(key)
+    if not isinstance(value, str) and not (absent and value is None):
+        raise ValueError(f"{_at(where, key)}: {value!r} is not a text")
+    return value
+
+
+def _choice(entry, key, choices, where):
+    value = _text(entry, key, where)
+    if value not in choices:
+        raise ValueError(f"{_at(where, key)}: '{value}' is not one of {', '.join(choices)}")
+    return value
+
+
+def _number(entry, key, where, absent=False):
+    value = entry.get(key)
+    if value is None and absent:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise ValueError(f"{_at(where, key)}: {value!r} is not a number from 0 on")
+    return float(value)
+
+
+def _whole(entry, key, where):
+    value = entry.get(key)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{_at(where, key)}: {value!r} is not a whole number from 1 on")
+    return value
+
+
+def contradictions(trials, larger_is_harder=True):
+    """How many outcomes contradict the others: so many at least would have to be otherwise for a limit to separate
+    those that held from those that did not. `trials`: (value, held)."""
+    outcomes = {}
+    for value, held in trials:
+        outcomes.setdefault(value, [0, 0])[0 if held else 1] += 1
+    return least_contradicted([outcomes[value] for value in sorted(outcomes, reverse=not larger_is_harder)])[1]
+
+
+def least_contradicted(outcomes):
+    """Where a limit contradicts the fewest [held, did not], which are in the order from easy to hard: (how many lie on
+    the easy side, how many are contradicted). Of equals the one on the easy side."""
+    wrong = sum(yes for yes, _ in outcomes)
+    best, cut = wrong, 0
+    for position, (yes, no) in enumerate(outcomes, start=1):
+        wrong += no - yes
+        if wrong < best:
+            best, cut = wrong, position
+    return cut, best

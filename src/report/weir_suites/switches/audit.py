@@ -1,0 +1,266 @@
+"""What is wrong with a configuration before any packet moves: findings with their numbers, the worst first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from weir_runs.basics import units
+
+from . import asics
+from .qos_description import CNP_DSCP, NS_PER_METRE, path_of
+from .switch_keys import roles_of
+
+SERIOUS, WARNING, NOTE = "serious", "warning", "note"
+ORDER = (SERIOUS, WARNING, NOTE)
+FRAME_BYTES = 9216  # the largest that SONiC's ports take by default, with headers
+LEAST_PROBABILITY = 0.01
+
+
+@dataclass
+class Finding:
+    severity: str
+    kind: str
+    text: str
+    advice: str
+    sources: tuple = ()  # places, as text
+    ports: list = field(default_factory=list)
+
+
+def audit(configuration, dscp, hosts=()):
+    """Findings of all ports, the worst first. `dscp`: of data; `hosts`: what must agree with the switch."""
+    found = {}
+    for port in configuration.ports:
+        if port.pfc is None and not port.queues:
+            continue
+        for check in (_pause_before_marks, _headroom, _lossy_groups, _idle_groups, _data, _notifications, _marks,
+                      _watchdog):
+            for one in check(configuration, port, roles_of(port, dscp)):
+                found.setdefault((one.kind, one.text), one).ports += port.names
+    findings = [*found.values(), *_headroom_pool(configuration), *_neighbours(configuration),
+                *(Finding(NOTE, "contradiction", line, "see to it that the switch has what is meant")
+                  for line in configuration.odd)]
+    for host in hosts:
+        findings += host.findings(configuration.ports[0], dscp)
+    return sorted(findings, key=lambda one: ORDER.index(one.severity))
+
+
+def threshold_bytes(configuration, profile, groups):
+    """Bytes with which each of so many groups that are equally full is at its threshold. None if it is not known."""
+    if profile.limit is not None:
+        return profile.limit.value
+    if profile.alpha is None or profile.pool is None or profile.pool.size is None:
+        return None
+    alpha, shared, chip = profile.alpha.value, profile.pool.size.value, asics.of_sku(configuration.model)
+    if chip:
+        of_headroom = profile.pool.headroom.value if chip.size_holds_all and profile.pool.headroom else 0
+        shared = (shared - of_headroom) / chip.slices
+    return alpha * shared / (1 + groups * alpha)
+
+
+def _size(number):
+    return units.text(number, "B")
+
+
+def _listed(numbers):
+    return units.listed(map(str, sorted(numbers)), most=8) or "none"
+
+
+def _places(*sources):
+    return tuple(str(source.place) for source in sources if source is not None)
+
+
+def _pause_before_marks(configuration, port, roles):
+    """A queue that one ingress port fills is as long as that port's group is full."""
+    marking, group = roles.queue and roles.queue.marking, roles.group
+    if not (roles.paused and group and group.lossless and marking and marking.marks.value and marking.none_below):
+        return
+    kmin, alone = marking.none_below.value, threshold_bytes(configuration, group, 1)
+    if alone is None:
+        return
+    sources = _places(marking.none_below, group.alpha or group.limit, group.pool and group.pool.size)
+    if kmin >= alone:
+        yield Finding(SERIOUS, "ecn-after-pfc", f"ECN cannot act before PFC: marks begin at {_size(kmin)}, and a group "
+                      f"is paused from {_size(alone)} on, even if it is the only one that is full",
+                      f"set Kmin below {_size(alone)}, or a larger threshold of the group", sources)
+        return
+    ports = sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value)
+    least = next((number for number in range(2, ports + 1)
+                  if threshold_bytes(configuration, group, number) <= kmin), None)
+    if least is not None:
+        paused, all_full = (_size(threshold_bytes(configuration, group, number)) for number in (least, ports))
+        yield Finding(WARNING, "ecn-after-pfc", f"PFC acts before ECN when groups of {least} of {ports} ports are full "
+                      f"at the same time: each is then paused from {paused} on, and marks begin at {_size(kmin)}",
+                      f"for all {ports} ports: set Kmin below {all_full}", sources)
+
+
+def _headroom(configuration, port, roles):
+    """What still arrives after a pause was sent: the cable, there and back, a frame that was begun on each side."""
+    if port.rate is None or port.cable_m is None:
+        return
+    round_trip = 2 * port.cable_m.value * NS_PER_METRE * 1e-9 * port.rate.value / 8
+    need = round_trip + 2 * FRAME_BYTES
+    for group in {id(each): each for each in port.groups.values() if each.headroom and each.headroom.value}.values():
+        if group.headroom.value < need:
+            yield Finding(SERIOUS, "headroom", f"headroom of {group.name} is {_size(group.headroom.value)}, and at "
+                          f"least {_size(need)} arrive after a pause: {_size(round_trip)} on {port.cable_m.value:g} m "
+                          f"at {units.text(port.rate.value, 'b/s')}, and 2 frames; packets are lost in spite of PFC",
+                          f"set xoff to {math.ceil(need)} or more", _places(group.headroom, port.cable_m, port.rate))
+        if group.of_rate and group.of_rate != port.rate.value:
+            yield Finding(WARNING, "headroom-of-other-rate", f"{group.name} is for "
+                          f"{units.text(group.of_rate, 'b/s')}, and the port has {units.text(port.rate.value, 'b/s')}",
+                          "use the profile of the port's speed", _places(group.headroom, port.rate))
+
+
+def _headroom_pool(configuration):
+    of_pool = {}
+    for port in configuration.ports:
+        for group in port.groups.values():
+            if group.headroom and group.headroom.value and group.pool:
+                total, most, number = of_pool.get(group.pool, (0, 0, 0))
+                of_pool[group.pool] = (total + group.headroom.value * len(port.names),
+                                       max(most, group.headroom.value), number + len(port.names))
+    for pool, (total, most, number) in of_pool.items():
+        limit = pool.headroom if pool.headroom and pool.headroom.value else pool.size
+        if limit is not None and total > limit.value:
+            yield Finding(SERIOUS if limit is pool.size else WARNING, "headroom-pool",
+                          f"{number} groups of all ports have headroom of {_size(total)} together, and {pool.name} "
+                          f"has {_size(limit.value)} for it: enough for {int(limit.value // most)} at once",
+                          f"give it more, or less to groups: with {number // 2} paused at once it takes "
+                          f"{_size(total / 2)}", _places(limit))
+
+
+def _priority_of_group(port):
+    """group -> priorities whose packets it holds; empty if the map is not there."""
+    made = {}
+    for priority, group in (port.group_of_class or {}).items():
+        made.setdefault(group.value, set()).add(priority)
+    return made
+
+
+def _lossy_groups(configuration, port, roles):
+    if not port.pfc or not any(group.lossless for each in configuration.ports for group in each.groups.values()):
+        return  # groups without loss are not in these files
+    for number, priorities in _priority_of_group(port).items():
+        group = port.groups.get(number)
+        if paused := priorities & port.pfc.value:
+            if group is None or not group.lossless:
+                yield Finding(SERIOUS, "pfc-of-lossy-group", f"PFC is on for priority {min(paused)}, and its priority "
+                              f"group {number} is lossy: {group.name + ' has no headroom' if group else 'no profile'}",
+                              "give the group a profile with headroom, or turn PFC off for the priority",
+                              _places(port.pfc, group.reserved if group else None))
+
+
+def _idle_groups(configuration, port, roles):
+    for number, priorities in _priority_of_group(port).items():
+        group = port.groups.get(number)
+        if port.pfc and group and group.lossless and not priorities & port.pfc.value:
+            yield Finding(SERIOUS, "lossless-without-pfc", f"priority group {number} has headroom ({group.name}), and "
+                          f"PFC is off for its priorities {_listed(priorities)}: it loses packets when it is full",
+                          "turn PFC on for the priority, or use a lossy profile", _places(port.pfc, group.headroom))
+
+
+def _data(configuration, port, roles):
+    path = roles.data
+    if path.queue is None:
+        return
+    rest = path_of(port, 0)
+    lossless = sorted(dscp for dscp in range(64) if (each := path_of(port, dscp)).queue and port.pfc
+                      and each.priority in port.pfc.value)
+    if roles.paused is False and port.pfc.value:
+        yield Finding(SERIOUS, "data-in-lossy-queue", f"data with DSCP {path.dscp} goes to queue {path.queue.value}, "
+                      f"which no PFC protects; PFC is on for DSCP {_listed(lossless)}",
+                      f"map DSCP {path.dscp} to a class with PFC, or let hosts send another DSCP (--dscp)",
+                      _places(path.traffic_class, path.queue, port.pfc))
+    if path.dscp and rest.queue and rest.queue.value == path.queue.value:
+        yield Finding(WARNING, "data-in-shared-queue", f"data with DSCP {path.dscp} shares queue {path.queue.value} "
+                      "with traffic without a DSCP (0)", "give data a class of its own", _places(path.traffic_class))
+
+
+def _notifications(configuration, port, roles):
+    cnp, data, rest = path_of(port, CNP_DSCP), roles.data, path_of(port, 0)
+    if cnp.queue is None or data.queue is None:
+        return
+    with_whom = ("data, and waits behind it" if cnp.queue.value == data.queue.value else
+                 "traffic without a DSCP (0), and is lost with it" if rest.queue and cnp.queue.value == rest.queue.value
+                 else "")
+    if with_whom:
+        yield Finding(WARNING, "cnp-in-shared-queue", f"a CNP with DSCP {CNP_DSCP} shares queue {cnp.queue.value} with "
+                      f"{with_whom}", "map it to a queue of its own with strict priority", _places(cnp.traffic_class))
+
+
+def _marks(configuration, port, roles):
+    if roles.queue is None or not roles.paused:
+        return
+    marking = roles.queue.marking
+    if marking is None or not marking.marks.value:
+        yield Finding(WARNING, "no-marks", f"queue {roles.data.queue.value} of data marks nothing: only PFC slows "
+                      "senders down, and it stops others too", "turn ECN on for the queue",
+                      _places(marking.marks if marking else roles.data.queue))
+    elif marking.probability and marking.probability.value <= LEAST_PROBABILITY and marking.all_above:
+        yield Finding(WARNING, "few-marks", f"at {_size(marking.all_above.value)} only "
+                      f"{units.exact_percent(marking.probability.value)} of the packets are marked: senders hardly "
+                      "slow down before every packet is", "set the probability at Kmax to 5 % or more",
+                      _places(marking.probability))
+
+
+def _watchdog(configuration, port, roles):
+    if port.pfc and port.pfc.value and port.watchdog is None:
+        known = any(each.watchdog for each in configuration.ports)
+        yield Finding(WARNING if known else NOTE, "watchdog", "PFC is on without a watchdog"
+                      + ("" if known else " in these files") + ": a host that pauses without end stops others too",
+                      "turn the watchdog on" + (": pfcwd start" if configuration.family == "SONiC" else ""),
+                      _places(port.pfc))
+    elif port.watchdog and port.watchdog.action and port.watchdog.action.value not in ("drop", "forward"):
+        yield Finding(WARNING, "watchdog", f"the watchdog's action is {port.watchdog.action.value}: it ends no storm",
+                      "use drop or forward", _places(port.watchdog.action))
+
+
+def _neighbours(configuration):
+    """Ports of one speed and cable that have not the same settings."""
+    alike = {}
+    for port in configuration.ports:
+        if port.pfc is not None or port.queues:
+            alike.setdefault((port.rate and port.rate.value, port.cable_m and port.cable_m.value), []).append(port)
+    for most, *others in alike.values():
+        for port in others:
+            differ = [name for name, of in (
+                ("PFC", lambda each: each.pfc and each.pfc.value),
+                ("priority groups", lambda each: {number: group.name for number, group in each.groups.items()}),
+                ("queues", lambda each: each.queues), ("watchdog", lambda each: _plain(each.watchdog)),
+                ("map of DSCPs", lambda each: each.class_of_dscp), ("map of queues", lambda each: each.queue_of_class),
+                ("map of groups", lambda each: each.group_of_class)) if of(port) != of(most)]
+            if differ:
+                yield Finding(NOTE, "other-than-neighbours", f"{port.title}, as fast and with as long a cable as "
+                              f"{most.title}, differ in: {units.listed(differ, most=7)}", "see whether that is meant",
+                              ports=port.names)
+
+
+def _plain(watchdog):
+    return watchdog and [each and each.value
+                         for each in (watchdog.detection_s, watchdog.restoration_s, watchdog.action)]
+
+
+def lines(configuration, findings):
+    """For terminals."""
+    serious, warnings = (sum(one.severity == severity for one in findings) for severity in (SERIOUS, WARNING))
+    notes = units.counted(len(findings) - serious - warnings, "note")
+    yield (f"{units.counted(serious, 'serious finding')}, {units.counted(warnings, 'warning')} and {notes} in "
+           f"{units.listed(configuration.files, most=6)}")
+    for one in findings:
+        where = f" ({one.ports[0]}" + (f" and {len(one.ports) - 1} more)" if len(one.ports) > 1 else ")") \
+            if one.ports else ""
+        yield f"\n{one.severity.upper():8} {one.text}{where}"
+        if one.sources:
+            yield f"{'':8} {units.listed(one.sources, most=4)}"
+        yield f"{'':8} -> {one.advice}"
+    yield "\nWhich threshold acts in a plan: weir simulate --switch FILE ... --dry-run prints the pressure on each."
+
+
+def record(configuration, findings):
+    """For programs."""
+    return {"schema": "weir-switch-audit/1", "files": configuration.files, "family": configuration.family,
+            **{f"{severity}s" if severity != SERIOUS else severity: sum(one.severity == severity for one in findings)
+               for severity in ORDER},
+            "findings": [{"severity": one.severity, "kind": one.kind, "text": one.text, "advice": one.advice,
+                          "sources": list(one.sources), "ports": one.ports} for one in findings]}

@@ -1,0 +1,210 @@
+"""NVUE's configuration (Cumulus Linux: `nv config show -o json`) as a description of the switch.
+
+Names and meanings: NVIDIA, "Quality of Service", "RDMA over Converged Ethernet" and the NVUE command reference of
+Cumulus Linux 5.6 to 5.10 (docs.nvidia.com, read 2026-11): thresholds in bytes, cable-length in metres, the watchdog's
+polling-interval in ms. Without `mapping ... dscp` a port that trusts L3 takes DSCP / 8, a switch priority has the queue
+of its own number. The size of a pool is a share of a memory whose size is not there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from weir_runs.basics.errors import ReportError
+
+from .qos_description import Marking, Place, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog
+from .sonic_tables import numbers
+
+READ = {"congestion-control", "egress-queue-mapping", "egress-scheduler", "mapping", "pfc", "pfc-watchdog",
+        "advance-buffer-config", "roce"}
+NOT_MODELLED = {"traffic-pool": "pools as shares of a memory whose size is not there", "egress-shaper": "shaping of "
+                "queues", "remark": "DSCPs that the switch writes", "link-pause": "pauses of whole links by profiles"}
+ALPHA = re.compile(r"alpha_(\d+)(?:_(\d+))?", re.IGNORECASE)
+
+
+def tree_of(document):
+    """What `nv config show -o json` has under "set", or None of other JSON."""
+    parts = document.get("list")
+    if isinstance(parts, list):
+        document = next((part["set"] for part in parts if isinstance(part, dict) and "set" in part), {})
+    return document if isinstance(document, dict) and isinstance(document.get("qos"), dict) else None
+
+
+def describe(files, file, tree):
+    made = SwitchConfiguration(files, "NVUE")
+    reader = _Nvue(file, tree)
+    for name in tree["qos"]:
+        if name in NOT_MODELLED and tree["qos"][name]:
+            made.not_modelled.append(f"qos {name}: {NOT_MODELLED[name]}")
+        elif name not in READ and tree["qos"][name]:
+            made.not_understood.append(f"qos {name}")
+    classes = {}
+    for name, settings in reader.interfaces().items():
+        classes.setdefault(tuple(sorted(settings.items())), []).append(name)
+    made.ports = sorted((reader.port(names, dict(settings)) for settings, names in classes.items()),
+                        key=lambda port: -len(port.names))
+    made.not_modelled += reader.not_modelled
+    return made
+
+
+class _Nvue:
+    def __init__(self, file, tree):
+        self.file, self.tree = file, tree
+        self.not_modelled = {}
+
+    def at(self, *path):
+        """What stands at a path of names below `qos`: {} where nothing does."""
+        here = self.tree["qos"]
+        for name in path:
+            here = here.get(name) if isinstance(here, dict) else None
+        return {} if here is None else here
+
+    def word(self, *path):
+        found = self.at(*path)
+        return None if isinstance(found, (dict, list)) else Sourced(str(found), self.place(path))
+
+    def number(self, *path, scale=1):
+        found = self.word(*path)
+        if found is None:
+            return None
+        if not re.fullmatch(r"\d{1,18}", found.value):
+            raise ReportError(f"{self.file}: {found.place}: a whole number is expected")
+        return replace(found, value=int(found.value) * scale)
+
+    def place(self, path):
+        return Place(self.file, " ".join(("qos", *path[:-1])), "", path[-1])
+
+    def entries(self, *path):
+        """(number, key) below a path whose keys are numbers, as 4,5,7."""
+        found = self.at(*path)
+        for key in found if isinstance(found, (dict, list)) else [found]:
+            for number in numbers(key) or ():
+                yield number, str(key)
+
+    def interfaces(self):
+        """swp -> what decides which class of ports it is in."""
+        made = {}
+        for key, content in _table(self.tree.get("interface")).items():
+            qos, link = (_table(_table(content).get(part)) for part in ("qos", "link"))
+            has = {kind: str(qos[kind]["profile"])
+                   for kind in ("mapping", "pfc", "congestion-control", "egress-scheduler")
+                   if "profile" in _table(qos.get(kind))}
+            if "speed" in link:
+                has["speed"] = str(link["speed"])
+            if "pfc-watchdog" in qos:
+                has["watchdog"] = str(_table(qos["pfc-watchdog"]).get("state", "enable"))
+            for name in _expanded(key):
+                made.setdefault(name, {}).update(has)
+        return made
+
+    def port(self, names, settings):
+        profile = {kind: settings.get(kind, "default-global")
+                   for kind in ("mapping", "pfc", "congestion-control", "egress-scheduler")}
+        place = Place(self.file, f"interface {names[0]} link", "", "speed")
+        made = Port(names, _rate(settings.get("speed", ""), place), self.number("pfc", profile["pfc"], "cable-length"))
+        self.add_maps(made, profile["mapping"])
+        self.add_pfc(made, profile["pfc"])
+        self.add_queues(made, profile)
+        if settings.get("watchdog") in ("enable", "enabled"):
+            self.add_watchdog(made, names[0])
+        return made
+
+    def add_maps(self, made, mapping):
+        roce = self.place(("roce", "mode"))
+        trust = self.word("mapping", mapping, "trust")
+        if self.roce_is_on() and trust is None:
+            trust = Sourced("l3", roce, "RoCE's default")
+        if trust is not None and trust.value in ("l3", "both"):
+            made.class_of_dscp = {dscp: Sourced(dscp >> 3, trust.place, "no entry: DSCP / 8") for dscp in range(64)}
+            for dscp, key in self.entries("mapping", mapping, "dscp"):
+                made.class_of_dscp[dscp] = (self.number("mapping", mapping, "dscp", key, "switch-priority")
+                                            or made.class_of_dscp[dscp])
+        base = ("egress-queue-mapping", "default-global", "switch-priority")
+        identity = Sourced(None, self.place(base), "no entry: the queue of the same number")
+        made.queue_of_class = {number: replace(identity, value=number) for number in range(8)}
+        if self.roce_is_on() and not self.at(*base):
+            made.queue_of_class = {number: Sourced(number if number in (3, 6) else 0, roce, "RoCE's default")
+                                   for number in range(8)}
+        for number, key in self.entries(*base):
+            made.queue_of_class[number] = self.number(*base, key, "traffic-class") or made.queue_of_class[number]
+        made.queue_of_priority = made.queue_of_class
+        made.group_of_class = {number: replace(identity, value=number, how="") for number in range(8)}
+
+    def roce_is_on(self):
+        roce = self.tree["qos"].get("roce")
+        return isinstance(roce, dict) and str(roce.get("enable", "on")) == "on"
+
+    def add_pfc(self, made, profile):
+        place = self.place(("pfc", profile, "switch-priority"))
+        on = frozenset(number for number, _ in self.entries("pfc", profile, "switch-priority"))
+        if not on and self.roce_is_on():
+            lossless = str(_table(self.at("roce")).get("mode", "lossless")).startswith("lossless")
+            place, on = self.place(("roce", "mode")), frozenset({3} if lossless else ())
+        sends = self.word("pfc", profile, "tx")
+        if sends is not None and sends.value == "disable" and on:
+            self.not_modelled[f"PFC that obeys pauses and sends none ({sends.place})"] = None
+            on = frozenset()
+        made.pfc = Sourced(on, place, "" if on else "none")
+        for name in ("port-buffer", "xoff-threshold", "xon-threshold"):
+            if self.word("pfc", profile, name):
+                self.not_modelled[f"qos pfc {profile} {name}: sizes of a port's own buffer"] = None
+        buffer = ("advance-buffer-config", "default-global", "ingress-lossless-buffer")
+        alpha, limit = self.word(*buffer, "shared-alpha"), self.number(*buffer, "shared-bytes")
+        group = Profile("ingress-lossless-buffer", None, None, _alpha(alpha), limit, dynamic=True)
+        made.groups = dict.fromkeys(sorted(on), group)
+
+    def add_queues(self, made, profile):
+        marks, weights = profile["congestion-control"], profile["egress-scheduler"]
+        queues = {number: Queue() for number in range(8)}
+        for number, key in self.entries("congestion-control", marks, "traffic-class"):
+            path = ("congestion-control", marks, "traffic-class", key)
+            ecn, red = self.word(*path, "ecn"), self.word(*path, "red")
+            queues[number] = Queue(marking=Marking(
+                f"{marks} traffic-class {key}",
+                replace(ecn, value=ecn.value == "enable") if ecn else Sourced(True, self.place(path), "not disabled"),
+                red and replace(red, value=red.value == "enable"), self.number(*path, "min-threshold"),
+                self.number(*path, "max-threshold"), self.number(*path, "probability", scale=0.01)))
+        for number, key in self.entries("egress-scheduler", weights, "traffic-class"):
+            path = ("egress-scheduler", weights, "traffic-class", key)
+            mode = self.word(*path, "mode")
+            strict = mode is not None and mode.value == "strict"
+            queues[number] = replace(queues[number], strict=Sourced(True, mode.place) if strict else None,
+                                     weight=None if strict else self.number(*path, "bw-percent"))
+        path = ("advance-buffer-config", "default-global", "egress-lossy-buffer", "traffic-class")
+        for number, key in self.entries(*path):
+            alpha, limit = self.word(*path, key, "shared-alpha"), self.number(*path, key, "shared-bytes")
+            if number in queues and (alpha or limit):
+                profile = Profile(f"egress-lossy-buffer {key}", None, None, _alpha(alpha), limit)
+                queues[number] = replace(queues[number], profile=profile)
+        made.queues = {number: queue for number, queue in queues.items() if number < 8}
+
+    def add_watchdog(self, made, name):
+        place = Place(self.file, f"interface {name} qos", "", "pfc-watchdog")
+        every, times = self.number("pfc-watchdog", "polling-interval"), self.number("pfc-watchdog", "robustness")
+        every_ms, count = every.value if every else 100, times.value if times else 3
+        made.watchdog = Watchdog(Sourced(every_ms * count / 1e3, place, f"{count} x {every_ms} ms"),
+                                 Sourced(every_ms / 1e3, place, f"{every_ms} ms"),
+                                 Sourced("drop", place, "what NVUE does"))
+
+
+def _table(content):
+    return content if isinstance(content, dict) else {}
+
+
+def _alpha(word):
+    found = word and ALPHA.fullmatch(word.value)
+    alpha = int(found[1]) / max(1, int(found[2] or 1)) if found else 0
+    return Sourced(alpha, word.place) if alpha else None
+
+
+def _rate(text, place):
+    found = re.fullmatch(r"(\d+)G", text)
+    return Sourced(int(found[1]) * 1e9, place) if found else None
+
+
+def _expanded(key):
+    """swp1-4,swp6 and swp1-swp4: the ports. Others than swp are not physical ports."""
+    for part in key.split(","):
+        ends = re.fullmatch(r"(swp(?:\d+s)?)(\d{1,4})(?:-(?:\1)?(\d{1,4}))?", part.strip())
+        for number in range(int(ends[2]), int(ends[3] or ends[2]) + 1) if ends else ():
+            yield f"{ends[1]}{number}"

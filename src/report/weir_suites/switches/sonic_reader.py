@@ -1,0 +1,303 @@
+"""SONiC's tables as a description of the switch: which profile, map and scheduler each port has, and their values.
+
+Meanings: sonic-swss doc/swss-schema.md and the YANG models (2026-08-22); dynamic_th n is alpha 2^n (SAI,
+SAI_BUFFER_PROFILE_ATTR_SHARED_DYNAMIC_TH). A port whose PFC is on gets its lossless priority groups from
+pg_profile_lookup.ini by speed and cable, if CONFIG_DB names none (sonic-swss, cfgmgr/buffermgr.cpp)."""
+
+import re
+
+from weir_runs.basics.errors import ReportError
+
+from .qos_description import Marking, Place, Pool, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog
+from .sonic_tables import numbers, plain_name
+
+MARKS_GREEN = {"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"}
+ECN_WORDS = MARKS_GREEN | {"ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
+DEFAULT = "the default of sonic-wred-profile.yang"
+PROFILE_NAME = re.compile(r"pg_lossless_(\d+)_([\d.]+)m_")
+LOOKED_UP = "pg_profile_lookup.ini"
+
+
+def describe(files, of_namespaces):
+    """A SwitchConfiguration of the tables of each ASIC."""
+    made = SwitchConfiguration(files, "SONiC")
+    for name, tables in of_namespaces.items():
+        asic = _Asic(tables, made)
+        asic.read()
+        for lines, more in ((made.not_modelled, tables.not_modelled), (made.not_understood, tables.not_understood),
+                            (made.odd, tables.odd)):
+            lines += [f"{name}: {line}" if name else line for line in more]
+    # Those without maps and queues are mostly not in use.
+    made.ports.sort(key=lambda port: (port.pfc is None, not port.queues, -len(port.names)))
+    return made
+
+
+class _Asic:
+    def __init__(self, tables, made):
+        self.tables, self.made = tables, made
+        self.kept = {}  # what was made of a table and a name
+        self.metadata = tables.of("DEVICE_METADATA").get("localhost", ({}, ""))[0]
+        self.found = {}  # of each port: see read_ports
+        self.cables = {port: (str(length), key) for key, (fields, _) in tables.of("CABLE_LENGTH").items()
+                       for port, length in fields.items()}
+
+    def read(self):
+        self.made.model = self.made.model or str(self.metadata.get("hwsku") or self.metadata.get("platform") or "")
+        for name in self.tables.of("BUFFER_POOL"):
+            self.made.pools[name] = self.pool(name)
+        poll = self.number("PFC_WD", "GLOBAL", "POLL_INTERVAL", 1e-3)
+        self.made.watchdog_poll_s = self.made.watchdog_poll_s or poll
+        self.read_ports()
+        classes = {}
+        for name in self.found:
+            classes.setdefault(self.settings(name), []).append(name)
+        self.made.ports += [self.port(sorted(names, key=_in_order)) for names in classes.values()]
+
+    # --- Values.
+
+    def field(self, table, key, field):
+        """A field as Sourced text, or None."""
+        fields, file = self.tables.of(table).get(key, ({}, ""))
+        value = fields.get(field)
+        return None if value is None else Sourced(str(value).strip(), Place(file, table, key, field))
+
+    def number(self, table, key, field, scale=1, least=0):
+        """A field as a number, times `scale`. Raises ReportError."""
+        found = self.field(table, key, field)
+        if found is None:
+            return None
+        if not re.fullmatch(r"-?\d{1,18}", found.value) or int(found.value) < least:
+            raise ReportError(f"{found.place.file}: {found.place}: a whole number from {least} on is expected")
+        return Sourced(int(found.value) * scale, found.place)
+
+    def once(self, table, name, make):
+        """What `make` gives for a name, made once. None, and a line, of a name that the table lacks."""
+        if (table, name) not in self.kept:
+            there = name in self.tables.of(table)
+            if not there:
+                self.tables.odd[f"{table}|{name} is named, and is not there"] = None
+            self.kept[table, name] = make(name) if there else None
+        return self.kept[table, name]
+
+    def pool(self, name):
+        return self.once("BUFFER_POOL", name, lambda name: Pool(
+            name, self.number("BUFFER_POOL", name, "size"), self.number("BUFFER_POOL", name, "xoff")))
+
+    def profile(self, name):
+        return self.once("BUFFER_PROFILE", name, self.make_profile)
+
+    def make_profile(self, name):
+        table = "BUFFER_PROFILE"
+        pool = self.field(table, name, "pool")
+        exponent = self.number(table, name, "dynamic_th", least=-99)
+        limit = self.number(table, name, "static_th")
+        if exponent and limit:
+            self.tables.odd[f"{table}|{name} has both dynamic_th and static_th"] = None
+        named = PROFILE_NAME.match(name)
+        return Profile(name, self.pool(plain_name(pool.value)) if pool else None, self.number(table, name, "size"),
+                       _alpha(exponent), limit if not exponent else None, self.number(table, name, "xoff"),
+                       self.number(table, name, "xon"), self.number(table, name, "xon_offset"),
+                       int(named[1]) * 1e6 if named else None, float(named[2]) if named else None)
+
+    def marking(self, name):
+        return self.once("WRED_PROFILE", name, self.make_marking)
+
+    def make_marking(self, name):
+        table = "WRED_PROFILE"
+        ecn, enabled = self.field(table, name, "ecn"), self.field(table, name, "wred_green_enable")
+        if ecn and ecn.value not in ECN_WORDS:
+            self.tables.not_understood[f"{table}|{name} ecn: none of SONiC's words"] = None
+        probability = self.number(table, name, "green_drop_probability", 0.01)
+        return Marking(name,
+                       Sourced(ecn.value in MARKS_GREEN, ecn.place) if ecn else
+                       Sourced(False, self.place(table, name, "ecn"), f"not set: ecn_none, {DEFAULT}"),
+                       Sourced(enabled.value == "true", enabled.place) if enabled else None,
+                       self.number(table, name, "green_min_threshold"), self.number(table, name, "green_max_threshold"),
+                       probability or Sourced(1.0, self.place(table, name, "green_drop_probability"),
+                                              f"not set: 100 %, {DEFAULT}"))
+
+    def place(self, table, key, field):
+        return Place(self.tables.of(table).get(key, ({}, ""))[1], table, key, field)
+
+    def map(self, table, name):
+        """number -> Sourced number, of a map by its name."""
+        return self.once(table, name, lambda name: self.make_map(table, name))
+
+    def make_map(self, table, name):
+        made = {}
+        for each in self.tables.of(table)[name][0]:
+            source, target = numbers(each), self.number(table, name, each)
+            if source is None:
+                self.tables.not_understood[f"{table}|{name}: an entry that is no number"] = None
+                continue
+            made.update(dict.fromkeys(source, target))
+        return made
+
+    # --- Ports.
+
+    def read_ports(self):
+        """port -> table|queues -> settings -> the key that has them; the key of PORT_QOS_MAP; or nothing. Of queues in
+        a chassis, each ASIC has an entry for each port: the one with a scheduler is the port's own."""
+        for kind in ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE"):
+            for key, (fields, _) in self.tables.of(kind).items():
+                ports, _, index = key.rpartition("|")
+                index = f"{kind}|{index}"
+                what = tuple(sorted((name, plain_name(value)) for name, value in fields.items()))
+                for port in self.ports_named(ports):
+                    self.found.setdefault(port, {}).setdefault(index, {})[what] = key
+        for key in self.tables.of("PORT_QOS_MAP"):
+            for port in self.ports_named(key) if key != "global" else ():
+                self.found.setdefault(port, {})["PORT_QOS_MAP"] = key
+        for port in self.tables.of("PORT"):
+            self.found.setdefault(port, {})
+        self.found.pop("", None)
+
+    def ports_named(self, text):
+        """The ports of a key: a list with commas. Of `host|asic|Ethernet0` in a chassis those of this ASIC, if the
+        configuration says which it is; else all, whose settings must then be the same."""
+        host, _, port = text.rpartition("|")
+        if host and self.metadata.get("hostname") and self.metadata.get("asic_name"):
+            mine = f"{self.metadata['hostname']}|{self.metadata['asic_name']}"
+            if host.lower() != mine.lower():
+                return []
+        return port.split(",")
+
+    def settings(self, port):
+        """All in which a port can differ from others, as a tuple that is equal for equal ports."""
+        entries = []
+        for index, choices in self.found[port].items():
+            if index == "PORT_QOS_MAP":
+                entries.append((index, _as_tuple(self.tables.of(index)[choices][0])))
+            elif len(choices) == 1 or _agree(choices):
+                entries.append((index, max(choices, key=len)))
+            else:
+                self.tables.odd[f"{index} of {port}: entries of several ASICs or lists differ; left out"] = None
+        speed, watchdog = (self.tables.of(table).get(port, ({}, ""))[0] for table in ("PORT", "PFC_WD"))
+        return (str(speed.get("speed", "")), self.cables.get(port, ("",))[0], _as_tuple(watchdog), port in
+                self.tables.of("PFC_WD"), tuple(sorted(entries)))
+
+    def port(self, names):
+        name = names[0]
+        made = Port(names, self.number("PORT", name, "speed", 1e6), self.cable(name))
+        has = self.found[name]
+        for index, choices in has.items():
+            kind, bar, text = index.partition("|")
+            if not bar or not _agree(choices):
+                continue
+            if (index := numbers(text)) is None:
+                self.tables.not_understood[f"{kind}: an entry whose queues or groups are no numbers"] = None
+                continue
+            self.add_entry(made, kind, choices[max(choices, key=len)], index)
+        self.add_maps(made, has.get("PORT_QOS_MAP"))
+        self.add_looked_up(made)
+        made.watchdog = self.watchdog(name)
+        return made
+
+    def add_entry(self, made, kind, key, index):
+        if kind == "QUEUE":
+            scheduler, wred = self.field(kind, key, "scheduler"), self.field(kind, key, "wred_profile")
+            strict, weight = self.scheduler(plain_name(scheduler.value)) if scheduler else (None, None)
+            marking = self.marking(plain_name(wred.value)) if wred else None
+            for each in index:
+                had = made.queues.get(each, Queue())
+                made.queues[each] = Queue(had.profile, marking or had.marking, strict or had.strict,
+                                          weight or had.weight)
+            return
+        named = self.field(kind, key, "profile")
+        if named is None:
+            return
+        name = plain_name(named.value)
+        profile = self.dynamic_profile() if name == "NULL" else self.profile(name)
+        for each in index if profile else ():
+            if kind == "BUFFER_PG":
+                made.groups[each] = profile
+            else:
+                had = made.queues.get(each, Queue())
+                made.queues[each] = Queue(profile, had.marking, had.strict, had.weight)
+
+    def dynamic_profile(self):
+        """Of a group whose headroom the switch computes itself (buffer_model dynamic)."""
+        table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
+        exponents = [self.number(table, key, "default_dynamic_th", least=-99) for key in self.tables.of(table)]
+        return Profile("NULL", self.pool("ingress_lossless_pool"), None, _alpha(next(iter(exponents), None)),
+                       dynamic=True)
+
+    def scheduler(self, name):
+        return self.once("SCHEDULER", name, self.make_scheduler) or (None, None)
+
+    def make_scheduler(self, name):
+        kind, weight = self.field("SCHEDULER", name, "type"), self.number("SCHEDULER", name, "weight")
+        if any(self.field("SCHEDULER", name, rate) for rate in ("cir", "pir")):
+            self.tables.not_modelled[f"SCHEDULER|{name} cir, pir: shaping of a queue"] = None
+        if kind and kind.value == "STRICT":
+            return Sourced(True, kind.place), None
+        return None, weight or Sourced(1, self.place("SCHEDULER", name, "weight"), "not set: 1, the default of "
+                                       "sonic-scheduler.yang")
+
+    def add_maps(self, made, key):
+        table = "PORT_QOS_MAP"
+        for field, of_table, attribute in (("dscp_to_tc_map", "DSCP_TO_TC_MAP", "class_of_dscp"),
+                                           ("tc_to_queue_map", "TC_TO_QUEUE_MAP", "queue_of_class"),
+                                           ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", "group_of_class"),
+                                           ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", "queue_of_priority")):
+            named = (self.field(table, key, field) if key else None) or self.field(table, "global", field)
+            if named:
+                setattr(made, attribute, self.map(of_table, plain_name(named.value)))
+        if key:
+            enabled = self.field(table, key, "pfc_enable") or Sourced("", self.place(table, key, "pfc_enable"))
+            priorities = numbers(enabled.value) if enabled.value else []
+            if priorities is None:
+                raise ReportError(f"{enabled.place.file}: {enabled.place}: a list of priorities is expected, as 3,4")
+            made.pfc = Sourced(frozenset(priorities), enabled.place, "" if priorities else "none")
+
+    def add_looked_up(self, made):
+        """Lossless priority groups that CONFIG_DB does not name, out of pg_profile_lookup.ini."""
+        missing = (made.pfc.value if made.pfc else frozenset()) - made.groups.keys()
+        if not missing or not self.tables.lookup or made.rate is None or made.cable_m is None:
+            return
+        speed, cable = int(made.rate.value / 1e6), f"{made.cable_m.value:g}m"
+        row, file, line = self.tables.lookup.get((speed, cable), (None, "", 0))
+        if row is None:
+            self.tables.odd[f"{LOOKED_UP} has no line for {speed} Mb/s and {cable}; headroom of other speeds or cables "
+                            "is not taken"] = None
+            return
+        values = {name: Sourced(int(text), Place(file, LOOKED_UP, f"line {line}", name))
+                  for name, text in row.items() if name not in ("speed", "cable")}
+        mode = self.field("BUFFER_POOL", "ingress_lossless_pool", "mode")
+        static = mode is not None and mode.value == "static"
+        profile = Profile(f"pg_lossless_{speed}_{cable}_profile", self.pool("ingress_lossless_pool"), values["size"],
+                          None if static else _alpha(values["threshold"]), values["threshold"] if static else None,
+                          values["xoff"], values["xon"], values.get("xon_offset"), speed * 1e6, made.cable_m.value)
+        made.groups.update(dict.fromkeys(missing, profile))
+
+    def cable(self, port):
+        text, key = self.cables.get(port, (None, None))
+        length = re.fullmatch(r"(\d+(?:\.\d+)?)m", text or "")
+        if text and not length:
+            self.tables.not_understood["CABLE_LENGTH: a length that is not in metres, as 40m"] = None
+        return Sourced(float(length[1]), self.place("CABLE_LENGTH", key, port)) if length else None
+
+    def watchdog(self, port):
+        if port not in self.tables.of("PFC_WD"):
+            return None
+        return Watchdog(self.number("PFC_WD", port, "detection_time", 1e-3),
+                        self.number("PFC_WD", port, "restoration_time", 1e-3), self.field("PFC_WD", port, "action"))
+
+
+def _alpha(exponent):
+    return exponent and Sourced(2.0 ** exponent.value, exponent.place, f"2^{exponent.value}")
+
+
+def _as_tuple(fields):
+    return tuple(sorted((name, str(value)) for name, value in fields.items()))
+
+
+def _agree(choices):
+    """Whether the settings with the most fields include the others."""
+    most = set(max(choices, key=len))
+    return all(most.issuperset(each) for each in choices)
+
+
+def _in_order(name):
+    """Ethernet8 before Ethernet10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]

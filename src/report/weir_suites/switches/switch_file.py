@@ -1,0 +1,60 @@
+"""The switch file that weir-sweep switch-import prints."""
+
+import json
+
+from weir_runs.basics import units
+from weir_runs.basics.terminal_text import shown
+from weir_runs.version import VERSION
+
+MOST_CLASSES = 8
+MOST_LINES = 40
+
+
+def text(configuration, port, translation, dscp):
+    lines = [f"Made by weir-sweep {VERSION} from {units.listed(configuration.files, most=6)} ({configuration.family}).",
+             f"Port: {port.title}; data has DSCP {dscp}." + (f" {units.text(port.rate.value, 'b/s')} ({port.rate})."
+                                                            if port.rate else ""),
+             *_other_ports(configuration, port)]
+    made = [*map(_comment, lines), 'base = "shallow"', f"title = {json.dumps(_plain(_title(configuration, port)))}"]
+    for section in dict.fromkeys(key.section for key in translation.keys):
+        made += ["", f"[{section}]", *(f"{key.name} = {_value(key.value)}  {_comment(key.comment)}"
+                                       for key in translation.keys if key.section == section)]
+    made.append("")
+    if translation.left_out:
+        made.append(_comment("Keys that are left out have the value of the base; set them where you know better:"))
+    made += [_comment(f"not in the configuration: {place}: {why}") for place, why in translation.left_out]
+    for title, of in (("odd", configuration.odd), ("not modelled", [*translation.not_modelled,
+                                                                    *configuration.not_modelled]),
+                      ("not understood", configuration.not_understood)):
+        made += [_comment(f"{title}: {line}") for line in of[:MOST_LINES]]
+        if len(of) > MOST_LINES:
+            made.append(_comment(f"{title}: {len(of) - MOST_LINES} more"))
+    return "\n".join(made) + "\n"
+
+
+def _title(configuration, port):
+    return f"{configuration.model or configuration.family}, {port.names[0]}"
+
+
+def _other_ports(configuration, port):
+    others = [each for each in configuration.ports if each is not port]
+    if others:
+        yield (f"Other ports differ (--port NAME takes them): "
+               f"{units.listed([each.title for each in others], most=MOST_CLASSES, between='; ')}.")
+
+
+def _plain(content):
+    """One line, and nothing in it that a terminal obeys: names in a configuration are anybody's."""
+    return shown(" ".join(str(content).split()))
+
+
+def _comment(content):
+    return f"# {_plain(content)}"
+
+
+def _value(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return json.dumps(value)

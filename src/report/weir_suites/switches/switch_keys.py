@@ -1,0 +1,309 @@
+"""A switch's description in the words of weir's switch files: each key with what it is from, and what is left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+from weir_runs.basics import units
+
+from . import asics
+from .qos_description import CNP_DSCP, NS_PER_METRE, Sourced, path_of
+
+PRIORITIES = range(8)
+LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
+LEAST_PROBABILITY = 0.0001
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a switch file; `sources`: the values of the configuration that it follows from."""
+    section: str
+    name: str
+    value: object  # bool, number, text, or list of numbers
+    sources: tuple
+    note: str = ""
+
+    @property
+    def comment(self):
+        return "; ".join([*map(str, self.sources), *filter(None, (self.note,))])
+
+
+@dataclass
+class Translation:
+    keys: list = field(default_factory=list)
+    left_out: list = field(default_factory=list)  # (key as text, why)
+    not_modelled: list = field(default_factory=list)
+
+    def put(self, place, value, *sources, note=""):
+        section, name = place.split(".")
+        self.keys.append(Key(section, name, value, sources, note))
+
+    def leave_out(self, place, why):
+        section, name = place.split(".", 1)
+        self.left_out.append((f"[{section}] {name}", why))
+
+    def lack(self, line):
+        if line not in self.not_modelled:
+            self.not_modelled.append(line)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What data (of one DSCP) meets on a port."""
+    port: object
+    data: object  # Path
+    group: object  # Profile of the priority group that it comes into, or None
+    queue: object  # Queue that it leaves by, or None
+    paused: bool | None  # whether PFC is on for it
+
+
+def roles_of(port, dscp):
+    data = path_of(port, dscp)
+    if data.traffic_class is not None:
+        group = port.groups.get(data.group.value if data.group else None)
+    else:
+        lossless = {id(profile): profile for profile in port.groups.values() if profile.lossless}
+        group = next(iter(lossless.values())) if len(lossless) == 1 else None
+    queue = port.queues.get(data.queue.value) if data.queue else None
+    paused = data.priority in port.pfc.value if port.pfc and data.queue and data.priority is not None else None
+    return Roles(port, data, group, queue, paused)
+
+
+def translate(configuration, port, dscp):
+    """The Translation for data with `dscp` on `port`."""
+    made, roles = Translation(), roles_of(port, dscp)
+    for part in (_memory, _ingress, _egress, _scheduling, _pfc, _watchdog, _ecn, _classes, _cable):
+        part(made, configuration, roles)
+    return made
+
+
+def size(number):
+    return f"{number:.0f}B"
+
+
+def time(seconds):
+    """Exactly, to a nanosecond: 200ms, 1500ns."""
+    ns = round(seconds * 1e9)
+    factor, unit = next((pair for pair in ((10**9, "s"), (10**6, "ms"), (10**3, "us")) if ns % pair[0] == 0), (1, "ns"))
+    return f"{ns // factor}{unit}"
+
+
+def _listed(numbers):
+    return units.listed(map(str, numbers), most=8)
+
+
+def _pool_of(roles):
+    profile = roles.group if roles.group and roles.group.lossless else roles.queue and roles.queue.profile
+    return profile.pool if profile else None
+
+
+def _memory(made, configuration, roles):
+    pool = _pool_of(roles)
+    if pool is None or pool.size is None or pool.size.value < 10000:
+        made.leave_out("switch.pool", f"{pool.name} has no size: the switch computes it" if pool and not pool.size else
+                       f"{pool.name} has {pool.size.value} B" if pool else "which pool data uses is not there")
+    else:
+        made.put("switch.pool", size(pool.size.value), pool.size)
+    chip = asics.of_sku(configuration.model)
+    if pool and pool.headroom and pool.headroom.value and not (chip and chip.size_holds_all):
+        made.lack("headroom beside the pool: weir takes that of its ports out of `pool`; for N ports to share as much "
+                  "as on the switch, add N x `headroom` to it (by their rates). Ports share at most "
+                  f"{pool.headroom.value} B of headroom ({pool.headroom})")
+    if pool and pool.size and chip and chip.slices > 1:
+        made.lack(f"memory in {chip.slices} parts, of which a packet can use one ({chip.name}): with "
+                  f"{pool.size.value // chip.slices} B for a part, thresholds are those of the switch")
+    others = [each for each in configuration.pools.values() if pool and each.name != pool.name and each.size
+              and each.size.value]
+    if others:
+        made.lack("pools beside this one: weir has one for both sides; here also "
+                  + units.listed([f"{each.name} ({each.size.value} B)" for each in others], most=6))
+
+
+def _threshold(made, side, profile, pool):
+    """alpha or a fixed size, as the profile has it."""
+    if profile.alpha is not None:
+        made.put(f"switch.{side}-alpha", profile.alpha.value, profile.alpha)
+    elif profile.limit is not None:
+        above = pool and pool.size and profile.limit.value > pool.size.value
+        made.put(f"switch.{side}-threshold", size(pool.size.value if above else profile.limit.value), profile.limit,
+                 note=f"{profile.limit.value} B are above the pool, which is the limit" if above else "")
+    else:
+        made.leave_out(f"switch.{side}-alpha", f"{profile.name} has no threshold")
+
+
+def _ingress(made, configuration, roles):
+    group = roles.group
+    if group is None or not group.lossless:
+        why = f"{group.name} has no headroom (xoff): the group is lossy" if group else \
+            "the priority group of data has no profile here" if roles.data.traffic_class else \
+            "which priority group data has is not there"
+        made.leave_out("switch.ingress-alpha, headroom, resume-offset", why)
+        return
+    _threshold(made, "ingress", group, _pool_of(roles))
+    _headroom(made, roles)
+    if group.resume_offset is not None:
+        made.put("switch.resume-offset", size(group.resume_offset.value), group.resume_offset)
+    else:
+        made.leave_out("switch.resume-offset", f"{group.name} has no xon_offset")
+    if group.resume_at is not None and group.resume_at.value:
+        made.lack(f"a pause that does not end above a fixed size: {group.resume_at.value} B ({group.resume_at})")
+    if group.reserved is not None and group.reserved.value:
+        made.lack(f"memory reserved for a priority group: {group.reserved.value} B ({group.reserved})")
+
+
+def _headroom(made, roles):
+    group, rate = roles.group, roles.port.rate.value if roles.port.rate else None
+    if group.headroom is None or not group.headroom.value:
+        made.leave_out("switch.headroom", f"the switch computes that of {group.name} itself")
+        return
+    if rate is None and group.of_rate is None:
+        made.leave_out("switch.headroom", f"{group.headroom.value} B ({group.headroom}), for a rate that is not there; "
+                       "give the file with PORT too")
+        return
+    of_rate = rate or group.of_rate
+    note = f"{group.headroom.value} B of a port of {units.text(of_rate, 'b/s')}"
+    if of_rate != 100e9:
+        note += ", here as for 100 Gb/s"
+    if rate and group.of_rate and rate != group.of_rate:
+        note += f"; the profile is for {units.text(group.of_rate, 'b/s')}"
+    made.put("switch.headroom", size(math.ceil(group.headroom.value * 100e9 / max(of_rate, LANE_RATE))),
+             group.headroom, note=note)
+
+
+def _egress(made, configuration, roles):
+    """That of data, if they are lossy; else that of most other queues."""
+    own = roles.queue.profile if roles.queue else None
+    lossless = bool(roles.group and roles.group.lossless)
+    profile = own
+    if lossless:
+        stopped = roles.port.pfc.value if roles.port.pfc else frozenset()
+        others = Counter(queue.profile for number, queue in roles.port.queues.items()
+                         if queue.profile and number not in stopped and queue.profile is not own)
+        profile = others.most_common(1)[0][0] if others else None
+        if own and (own.alpha or own.limit):
+            made.lack(f"a limit at egress for a lossless queue ({own.alpha or own.limit})")
+    if profile is None:
+        made.leave_out("switch.egress-alpha", "no queue that loses packets has a profile here")
+        return
+    _threshold(made, "egress", profile, _pool_of(roles) or profile.pool)
+    if profile.pool and profile.pool is not _pool_of(roles) and profile.pool.size:
+        made.lack(f"lossy queues have {profile.pool.name}, {profile.pool.size.value} B ({profile.pool.size})")
+    for each in filter(None, (profile, own)):
+        if each.reserved is not None and each.reserved.value:
+            made.lack(f"memory reserved for a queue: {each.reserved.value} B ({each.reserved})")
+
+
+def _scheduling(made, configuration, roles):
+    queues = {number: queue for number, queue in roles.port.queues.items() if queue.weight or queue.strict}
+    if beyond := sorted(number for number in roles.port.queues if number not in PRIORITIES):
+        made.lack(f"queues beyond 7: {_listed(beyond)}")
+    queues = {number: queue for number, queue in queues.items() if number in PRIORITIES}
+    if not queues:
+        made.leave_out("switch.weights, strict", "no queue has a scheduler here")
+        return
+    strict = [number for number in sorted(queues) if queues[number].strict]
+    if strict:
+        made.put("switch.strict", strict, queues[strict[0]].strict)
+    weights = {number: queue.weight for number, queue in queues.items() if queue.weight}
+    if any(not 1 <= weight.value <= 1000 for weight in weights.values()):
+        made.leave_out("switch.weights", "a weight is not from 1 to 1000")
+    elif weights:
+        absent = [str(number) for number in PRIORITIES if number not in weights and number not in strict]
+        made.put("switch.weights", [weights[number].value if number in weights else 1 for number in PRIORITIES],
+                 *dict.fromkeys(Sourced(None, weight.place, weight.how) for weight in weights.values()),
+                 note=f"without one: {', '.join(absent)}" if absent else "")
+
+
+def _pfc(made, configuration, roles):
+    if roles.paused is None:
+        made.leave_out("pfc.on", "PORT_QOS_MAP has nothing for this port" if not roles.port.pfc and configuration.family
+                       == "SONiC" else "which priority pauses data is not there")
+        return
+    lossless = sorted(dscp for dscp in range(64) if (path := path_of(roles.port, dscp)).queue and path.priority in
+                      roles.port.pfc.value)
+    made.put("pfc.on", roles.paused, roles.port.pfc, note="" if roles.paused or not lossless else
+             f"PFC is on for DSCP {_listed(lossless)} (--dscp)")
+    others = sorted(roles.port.pfc.value - {roles.data.priority})
+    if roles.paused and others:
+        made.lack(f"PFC for priority {_listed(others)} too: a section [class.NAME] for each that has "
+                  "traffic")
+    if roles.data.priority != roles.data.queue.value:
+        made.lack(f"pauses of priority {roles.data.priority} that stop queue {roles.data.queue.value}: weir has one "
+                  "number for both, here that of the queue")
+
+
+def _watchdog(made, configuration, roles):
+    watchdog = roles.port.watchdog
+    if watchdog is None:
+        made.leave_out("watchdog.on", "nothing for this port; whether one is on is not there")
+        return
+    action = watchdog.action
+    acts = not action or action.value in ("drop", "forward")
+    source = action or watchdog.detection_s or watchdog.restoration_s
+    made.put("watchdog.on", bool(acts and roles.paused), *filter(None, (source,)),
+             note="" if acts and roles.paused else "PFC is off" if acts else f"{action.value} treats no queue")
+    if configuration.watchdog_poll_s:
+        made.lack(f"watchdogs that look once in {time(configuration.watchdog_poll_s.value)} "
+                  f"({configuration.watchdog_poll_s})")
+    for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s)):
+        if value is None or not 1e-6 <= value.value <= 60:
+            made.leave_out(f"watchdog.{name}", "it is not there" if value is None else "it is not from 1 us to 60 s")
+        else:
+            made.put(f"watchdog.{name}", time(value.value), value)
+    if action and acts:
+        made.put("watchdog.action", action.value, action)
+
+
+def _ecn(made, configuration, roles):
+    if roles.queue is None or roles.data.queue is None:
+        made.leave_out("ecn.on", "which queue data has is not there" if roles.data.queue is None else
+                       f"queue {roles.data.queue.value} has no entry here")
+        return
+    marking = roles.queue.marking
+    if marking is None:
+        made.put("ecn.on", False, roles.data.queue, note="the queue has no profile that marks")
+        return
+    made.put("ecn.on", marking.marks.value, marking.marks)
+    if not marking.marks.value:
+        if marking.drops and marking.drops.value:
+            made.lack(f"WRED that drops ({marking.drops})")
+        return
+    below, above, probability = marking.none_below, marking.all_above, marking.probability
+    if below is None or above is None or below.value > above.value:
+        made.leave_out("ecn.none-below, all-above", f"{marking.name} lacks a threshold" if below is None or above is
+                       None else f"{marking.name}: none-below, {below.value}, is above all-above, {above.value}")
+    else:
+        made.put("ecn.none-below", size(below.value), below)
+        made.put("ecn.all-above", size(above.value), above)
+    if probability is None or not LEAST_PROBABILITY <= probability.value <= 1:
+        made.leave_out("ecn.probability", f"{marking.name} has none from 0.01 % to 100 %")
+    else:
+        made.put("ecn.probability", float(f"{probability.value:.12g}"), probability)
+    if marking.drops and marking.drops.value:
+        made.lack(f"WRED that drops what cannot be marked ({marking.drops})")
+
+
+def _classes(made, configuration, roles):
+    if roles.data.queue is None or roles.data.queue.value not in PRIORITIES:
+        made.leave_out("classes.data", f"where DSCP {roles.data.dscp} goes is not there" if roles.data.queue is None
+                       else f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
+        return
+    made.put("classes.data", roles.data.queue.value, roles.data.traffic_class, roles.data.queue)
+    cnp = path_of(roles.port, CNP_DSCP)
+    if cnp.queue is None or cnp.queue.value not in PRIORITIES:
+        made.leave_out("classes.cnp", f"where DSCP {CNP_DSCP} goes is not there")
+    else:
+        made.put("classes.cnp", cnp.queue.value, cnp.traffic_class, cnp.queue)
+
+
+def _cable(made, configuration, roles):
+    cable = roles.port.cable_m
+    if cable is None or not cable.value:
+        made.leave_out("topology.host-delay", "the length of the cable is not there")
+    elif cable.value * NS_PER_METRE > 1e8:
+        made.leave_out("topology.host-delay", f"{cable.value:g} m are more than 0.1 s")
+    else:
+        made.put("topology.host-delay", time(cable.value * NS_PER_METRE * 1e-9), cable,
+                 note=f"{cable.value:g} m x {NS_PER_METRE} ns")

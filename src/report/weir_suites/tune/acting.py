@@ -1,0 +1,39 @@
+"""Which axes cannot act in the plan, whatever their values: keys of a switch that matter only where a port marks,
+pauses or drops, in a plan that never has so much waiting there. weir works out the pressure (src/core/pressure.hpp);
+here it is only looked at."""
+
+# What an axis acts through, of the settings of plan.resolved.pressure. Axes that are not named here may act in any
+# plan.
+_THROUGH = {
+    "ecn": ("ecn",), "ecn.": ("ecn",), "pfc": ("pfc",), "pfc.": ("pfc",), "dcqcn.": ("ecn", "drop"),
+    "switch.ingress-alpha": ("pfc",), "switch.ingress-threshold": ("pfc",), "switch.headroom": ("pfc",),
+    "switch.resume-offset": ("pfc",),
+    "switch.egress-alpha": ("drop",), "switch.egress-threshold": ("drop",), "switch.pool": ("pfc", "drop"),
+    "nic.nak-spacing": ("drop",),
+}
+
+
+def through(name):
+    """The settings of the switch through which an axis acts; None: it may act in any plan."""
+    return _THROUGH.get(name) or _THROUGH.get(name.partition(".")[0] + "." if "." in name else name)
+
+
+def idle(axes, answers):
+    """{axis: why it cannot act, a sentence without a full stop} for plans of the simulator. `answers`: settings of the
+    pressure of many settings, drawn from all axes; none of a plan of which it is not known."""
+    known = [entries for entries in answers if entries]
+    if not known or len(known) < len(answers):
+        return {}
+    found = {}
+    for axis in axes:
+        names = through(axis.name)
+        entries = [entry for of_one in known for entry in of_one if names and entry["setting"] in names]
+        if names and not any(entry["can_act"] for entry in entries):
+            fullest = max(entries, key=lambda entry: entry["pressure"], default=None)
+            if fullest is None:
+                found[axis.name] = (f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not on in any of "
+                                    "these settings")
+            else:
+                remedy = f": it cannot act in this plan, but with {fullest['remedy']}" if fullest["remedy"] else ""
+                found[axis.name] = fullest["text"] + remedy
+    return found

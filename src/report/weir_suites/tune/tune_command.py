@@ -1,0 +1,58 @@
+"""weir-sweep tune: the sub-command. What it needs is loaded when it is used: jobs of campaigns run without."""
+
+from weir_runs.basics import whole_file
+from weir_runs.basics.errors import ReportError
+from weir_runs.version import VERSION
+
+
+def run(options):
+    """The exit status. Raises ReportError."""
+    if options.jobs is not None and (options.slurm or not 1 <= options.jobs <= 10000):
+        raise ReportError("--jobs: it is a number of processes from 1 on, and goes with runs on this machine")
+    if options.file.suffix != ".toml":
+        raise ReportError(f"tune: {options.file}: the name of a sweep file ends with .toml")
+    from weir_compare.sweep import continued
+    from weir_runs.basics import programs
+    from . import from_run, tune_file, tune_text, tuning
+    tune = tune_file.read(options.file, options.budget, options.of_run
+                          and from_run.tables(options.of_run, programs.find_weir()))
+    if options.slurm and tune.budget_s:
+        raise ReportError("--slurm: how many jobs go on at a time is not known before, so the budget is a number of "
+                          "runs there, and not a time")
+    made = tuning.Tuning(tune, options.out or tune.path.with_suffix(""), lambda line: print(line, flush=True),
+                         options.jobs, options.slurm)
+    try:
+        print("\n".join(tune_text.plan_lines(tune, made.forecast())) + ("" if options.plan else "\n"), flush=True)
+        if options.plan:
+            return 0
+        made.begin()
+        found = made.run()
+    except tuning.NothingCanAct as nothing:
+        print(f"{nothing}")
+        return 0
+    except continued.Interrupted as interrupted:
+        print("interrupted; the same command continues", flush=True)
+        return int(interrupted.args[0])
+    _write(made, found)
+    return 0
+
+
+def _write(made, found):
+    from . import confirm_file, tune_page, tune_record, tune_text
+    tune = made.tune
+    written, lines = [made.directory / tune_record.FILE,
+                      made.directory / tune_record.PAGE], tune_text.answer_lines(made.tune, found)
+    whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found)))
+    whole_file.replace(written[1], tune_page.page_text(tune, found, f"Written by weir-sweep {VERSION}."))
+    if found.chosen is not None:
+        path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory,
+                                           confirm_file.text(
+            tune, found, lambda candidate: made.campaigns.of_setting(found, candidate),
+            confirm_file.only_simulated(made.campaigns.weir)))
+        lines += tune_text.next_lines(path, confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
+        if changed:
+            lines += tune_text.unchanged_lines(path)
+        else:
+            written.append(path)
+    print("\n" + "\n".join(lines))
+    print("\n" + "\n".join(f"written  {path}" for path in written))

@@ -1,0 +1,272 @@
+"""What weir-sweep tune prints: the answer in one sentence, then what it rests on."""
+
+import textwrap
+
+from weir_compare.comparison.figure_results import NO_DIFFERENCE
+from weir_runs.basics import units
+from weir_runs.basics.list_values import median
+from weir_runs.basics.units import counted
+from . import axes as tune_axes, decide, objective
+from .found import FLAT
+from .tune_file import IN_TIME_MAX
+
+WIDTH, INDENT = 110, 12
+DIED_SHOWN = 5
+GOOD_SHOWN = 5
+JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
+
+
+def plan_lines(tune, forecast):
+    """Before anything is run. `forecast`: of Tuning.forecast."""
+    figure = objective.FIGURES[tune.figure]
+    lines = [f"{tune.name}: {figure.title}, by {len(tune.axes)} {'axis' if len(tune.axes) == 1 else 'axes'}; simulated"]
+    for axis in tune.axes:
+        scale = "logarithmic" if axis.log else "linear"
+        shown = ", ".join(axis.texts) if axis.values else f"{axis.text(axis.low)} to {axis.text(axis.high)}, {scale}"
+        lines += _part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}"
+                                                          if axis.name in forecast.idle else ""))
+    for words in tune.constraints.words():
+        lines += _part("kept", words)
+    if 2 * forecast.refused > forecast.drawn:
+        lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
+                                  f"run: {forecast.why_refused}. "
+                       "The others are searched; ranges without what is refused are covered better")
+    if tune.budget_s:
+        lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many "
+                                 f"runs as the first {forecast.first} let expect, {IN_TIME_MAX} at most"
+                       + ("" if forecast.runs else "; how long one takes is not known before"))
+    return lines + (_cost(tune, forecast) if forecast.runs else [])
+
+
+def _cost(tune, forecast):
+    total = sum(forecast.runs.values())
+    each, time = "searches of some ten runs each" if tune.figure == objective.CAPACITY else "runs", ""
+    if forecast.run_s is not None:
+        time = f"; about {units.duration(total * forecast.run_s)} of processor time"
+    return _part("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
+                         f"{'about' if tune.budget_s else 'at most'} {total} {each}{time}")
+
+
+def answer_lines(tune, found):
+    """The first is the answer."""
+    lines = textwrap.wrap(headline(tune, found), WIDTH) + [""]
+    for heading, texts in parts(found):
+        for text in texts:
+            lines += _part(heading, text)
+            heading = ""
+    return lines
+
+
+def parts(found):
+    """What the answer rests on: [(heading, texts)]"""
+    how = (f"{found.runs_text()}; by simulation, for this traffic. Which setting is best for other traffic, or on "
+           "hardware, was not asked")
+    made = (("costs", _costs(found)), ("beside", _observed(found)),
+            ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
+            ("loads", _loads(found)), ("died", _died(found)), ("found", [how]))
+    return [(heading, texts) for heading, texts in made if texts]
+
+
+def next_lines(confirm, to_fill_in):
+    """What to do with the sweep file that confirms. `to_fill_in`: the command that sets the switch is missing in it."""
+    first = f"fill in on-change of {confirm.name}, the command that sets the switch; then " if to_fill_in else ""
+    return _part("next", f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, "
+                         "measured; --simulate predicts that")
+
+
+def unchanged_lines(confirm):
+    return _part("unchanged", f"{confirm.name}: it was edited since it was written, and the proposal is the same")
+
+
+def headline(tune, found):
+    """A few sentences, with full stops."""
+    return " ".join([_headline(tune, found), *_better_neighbour(found), *_breaking_loads(found)])
+
+
+def _better_neighbour(found):
+    """A neighbour that is certainly better and yet not proposed: [the sentence]."""
+    near = max(found.better_neighbours, key=lambda one: one.change.gain, default=None)
+    if near is None:
+        return []
+    axis = next(axis for axis in found.axes if axis.name == near.axis)
+    where = "the present setting" if found.chosen is None else "it"
+    value = axis.text(near.candidate[found.axes.index(axis)])
+    return [f"Beside {where}, {axis.name}={value} alone is {change(near.change)}, which is not confirmed: look for the "
+            "best from there."]
+
+
+def _breaking_loads(found):
+    """Loads with which the proposed setting certainly breaks what was asked for, and the present one does not as often:
+    [the sentences]."""
+    return [f"With {one.words}, {_runs_that(one.proposed)}, of the present setting {one.present.broke or 'none'}."
+            for one in found.loads if one.breaks]
+
+
+def _headline(tune, found):
+    figure = objective.FIGURES[tune.figure]
+    if found.chosen is None:
+        return _nothing_better(tune, found, figure)
+    before, after = map(median, found.behind)
+    said = (f"{proposal(found)}: {figure.title} {units.text(after, figure.unit)} instead of "
+            f"{units.text(before, figure.unit, before)}, {change(found.change)}")
+    if not found.present_keeps:
+        return (f"{said}. The present setting breaks what was asked for ({'; '.join(tune.constraints.words())}), the "
+                "proposed one keeps it.")
+    if found.sustained and found.sustained[0] != found.sustained[1]:
+        said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
+    alike = ": runs of equal settings do not differ" if found.pairs < decide.FEWEST_PAIRS else ""
+    return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen{alike}."
+
+
+def proposal(found):
+    """The values that change: slots=8 instead of 4, ecn.none-below=50kB instead of 5kB."""
+    return ", ".join(f"{axis.name}={axis.text(best)} instead of {axis.text(present)}"
+                     for axis, best, present in zip(found.axes, found.best, found.present) if best != present)
+
+
+def _nothing_better(tune, found, figure):
+    if not found.finalists:
+        if not tune.constraints.is_any:
+            return "No setting besides the present one could be run."
+        tried = len({trial.candidate for trial in found.history})
+        return (f"None of the {counted(tried, 'setting')} that were tried keeps what was asked for: "
+                f"{'; '.join(tune.constraints.words())}.")
+    kept = [change for change, keeps in zip(found.changes, found.keeps) if keeps] or found.changes
+    seen = [change.detectable for change in kept]
+    would = ""
+    if seen and None not in seen:
+        least = units.percent(max(*seen, FLAT))
+        would = f" (of the {len(kept)} that were confirmed, {least} or more would have been found)"
+    said = f"No setting was found that has a better {figure.title} than the present one{would}"
+    judged = {axis.name: found.judged(axis.name) for axis in found.axes}
+    if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
+        return f"{said}: nothing of these axes matters."
+    if not any(one == decide.MATTERS for one in judged.values()):
+        return f"{said}, and none of these axes was shown to matter."
+    return f"{said}; the axes say how much worse its neighbours are."
+
+
+def change(one):
+    """12 % better (95 % interval 10 % to 14 %)"""
+    if one.gain is None:
+        return "not known"
+    sign = 1.0 if one.gain >= 0.0 else -1.0
+    size = f"{units.percent(abs(one.gain))} {'better' if sign > 0.0 else 'worse'}"
+    if one.low is None or one.low == one.high:
+        return size
+    low, high = sorted((sign * one.low, sign * one.high))
+    return f"{size} (95 % interval {units.percent(low)} to {units.percent(high)})"
+
+
+def _costs(found):
+    """More losses, certain or not, and what is certainly worse."""
+    said = _more_lost(found)
+    worse = [f"{figure.title} {change(one)}" for figure, one in found.beside if one.is_worse
+             and figure.name not in objective.LOSSES]
+    said += worse or (["no other key figure is certainly worse"] if found.beside else [])
+    return ["; ".join(said)] if said else []
+
+
+def _more_lost(found):
+    """Losses that are more with the proposed setting: [packets lost in a run 20 instead of 0]."""
+    changes = {figure.name: one for figure, one in found.beside}
+    said = []
+    for key, figure in objective.LOSSES.items():
+        before, after = (side[key] for side in found.observed) if len(found.observed) == 2 else (0, 0)
+        if after > before:
+            unsure = key in changes and not changes[key].is_worse
+            said.append(f"{figure.title} in a run {units.text(after)} instead of "
+                        f"{units.text(before)}{', which is not certain' if unsure else ''}")
+    return said
+
+
+def _observed(found):
+    """What constraints look at, where it changes."""
+    words = []
+    for key, title, unit in (*((key, f"{figure.title} in a run", "") for key, figure in objective.LOSSES.items()),
+                             ("paused_share", "producers paused", "%"),
+                             ("control_latency_s", "scheduling latency (p99)", "s")):
+        values = [side[key] for side in found.observed]
+        more_lost = key in objective.LOSSES and len(values) == 2 and values[1] > values[0]  # that is one of the costs
+        if len(values) == 2 and None not in values and values[0] != values[1] and not more_lost:
+            words.append(f"{title} {units.text(values[1], unit)} instead of {units.text(values[0], unit)}")
+    return ["; ".join(words)] if words else []
+
+
+def _axis(found, axis):
+    if axis.name in found.idle:
+        return f"{axis.name} cannot act: {found.idle[axis.name]}"
+    place = found.axes.index(axis)
+    said = []
+    for one in found.of_axis(axis.name):
+        value = axis.text(one.candidate[place])
+        name = value if value == one.words else f"{value} ({one.words})"
+        said.append(f"{name} {_told(one.change)}{_not_kept(one.kept, one.breaks)}")
+    at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
+    return (f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: "
+            f"{'; '.join(said) or 'no other value can be run'}")
+
+
+def _told(one):
+    """As `change`, but of what is no difference that matters only that: no difference, a little worse (0.4 %)"""
+    if one.is_same:
+        size = abs(one.gain)
+        return ("no difference" if one.call == NO_DIFFERENCE or size < 0.0005
+                else f"a little {one.call} ({units.percent(size)})")
+    return change(one) + ("" if one.is_better or one.is_worse else ", not told apart")
+
+
+def _not_kept(kept, is_certain):
+    """, but 1 of 5 runs lost packets"""
+    return ("" if kept.keeps
+            else f", but {_runs_that(kept)}{'' if is_certain or not kept.broke else ', which is not certain'}")
+
+
+def _runs_that(kept):
+    """1 of 5 runs lost packets and 2 of 5 runs did not end by themselves"""
+    return " and ".join(f"{number} of {counted(kept.runs, 'run')} {words}" for number, words in (
+        (kept.broke, " and ".join(kept.broken)), (kept.died, "did not end by themselves" if kept.died > 1
+                                                  else "did not end by itself")) if number)
+
+
+def _flat(found):
+    good, tried = found.settings_within()
+    shown = units.listed([tune_axes.words(found.axes, candidate) for candidate in good], GOOD_SHOWN, "; ")
+    more = ": flat in tune.json" if len(good) > GOOD_SHOWN + 1 else ""
+    return (f"{len(good)} of {counted(tried, 'setting')} that were tried {'is' if len(good) == 1 else 'are'} within "
+            f"{units.exact_percent(FLAT)} of the best, a run or a few each: {shown}{more}")
+
+
+def _loads(found):
+    lines = []
+    for one in found.loads:
+        told = ("" if one.change.is_better or one.change.is_worse else ", no difference that matters"
+                if one.change.is_same else ", not told apart")
+        runs = one.proposed.runs
+        sustained = "" if one.sustained in ((runs, runs),
+                                            None) else (f"; sustained in {one.sustained[1]} of {counted(runs, 'run')}, "
+                                                              f"present setting {one.sustained[0]}")
+        lines.append(f"{one.words}: {change(one.change)}{told}{sustained}{_load_not_kept(one)}")
+    return lines
+
+
+def _load_not_kept(one):
+    """, but 5 of 5 runs lost packets, present setting 0"""
+    if one.proposed.keeps:
+        return "" if one.present.keeps else f"; of the present setting, {_runs_that(one.present)}"
+    present = f", present setting {one.present.broke}" if one.proposed.broke else ""
+    unsure = one.proposed.broke > one.present.broke and not one.breaks
+    return f", but {_runs_that(one.proposed)}{present}{', which is not certain' if unsure else ''}"
+
+
+def _died(found):
+    """Runs that did not end by themselves, by name."""
+    more = [f"and {len(found.died) - DIED_SHOWN} more: died in tune.json"] if len(found.died) > DIED_SHOWN else []
+    return [*(f"{run}: {why}; repeated once in vain, taken for nothing that its setting does"
+              for run, why in list(found.died.items())[:DIED_SHOWN]), *more]
+
+
+def _part(heading, text):
+    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, initial_indent=f"{heading:<{INDENT}}",
+                         subsequent_indent=" " * (INDENT + 2))
+

@@ -1,0 +1,252 @@
+"""weir-sweep switch-import: configurations of SONiC as switch files, each key from its place, and nothing guessed."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+from conftest import call
+from switch_configurations import LOOKUP, SONIC, sonic, with_field, written
+
+from weir_runs.basics import toml_file
+
+WEIR = os.environ.get("WEIR")
+ALL_PORTS = "Ethernet0,Ethernet4,Ethernet8,Ethernet12"
+
+
+@pytest.fixture
+def imported(tmp_path):
+    """What is printed for configurations, as text and as tables."""
+    def run(*documents, options=(), expect=0):
+        files = [written(tmp_path / f"{number}.json", document) for number, document in enumerate(documents)]
+        text = call("weir-sweep", "switch-import", *files, *options, expect=expect)
+        assert "Traceback" not in text
+        return text, toml_file.parse("printed", text) if expect == 0 else {}
+    return run
+
+
+def values(tables):
+    return {f"{section}.{name}": value for section, keys in tables.items() if isinstance(keys, dict)
+            for name, value in keys.items()}
+
+
+WHOLE = {
+    "switch.pool": "10000000B", "switch.ingress-alpha": 0.125, "switch.headroom": "60000B", "switch.resume-offset":
+    "2496B", "switch.egress-alpha": 0.5, "switch.strict": [6], "switch.weights": [14, 14, 14, 15, 15, 1, 1, 1],
+    "pfc.on": True, "watchdog.on": True, "watchdog.detection": "200ms", "watchdog.restoration": "400ms",
+    "watchdog.action": "drop", "ecn.on": True, "ecn.none-below": "150000B", "ecn.all-above": "1500000B",
+    "ecn.probability": 0.05, "classes.data": 3, "classes.cnp": 6, "topology.host-delay": "200ns"}
+
+
+def test_every_key_of_a_whole_configuration(imported):
+    text, tables = imported(SONIC)
+    assert values(tables) == WHOLE
+    for line in ("pool = \"10000000B\"  # BUFFER_POOL|ingress_lossless_pool size\n",
+                 "ingress-alpha = 0.125  # BUFFER_PROFILE|pg_lossless_100000_40m_profile dynamic_th: 2^-3\n",
+                 f"on = true  # PORT_QOS_MAP|{ALL_PORTS} pfc_enable\n",
+                 "none-below = \"150000B\"  # WRED_PROFILE|ROCE green_min_threshold\n",
+                 "data = 3  # DSCP_TO_TC_MAP|AZURE 26; TC_TO_QUEUE_MAP|AZURE 3\n"):
+        assert line in text
+    assert "Example-32x100G" in tables["title"] and "leaf7" not in text
+    assert "# not modelled: watchdogs that look once in 200ms (PFC_WD|GLOBAL POLL_INTERVAL)\n" in text
+    assert "# not modelled: lossy queues have egress_lossy_pool, 8000000 B" in text
+    assert "not understood" not in text and "odd:" not in text and "not in the configuration" not in text
+
+
+@pytest.mark.skipif(not WEIR, reason="WEIR names no program")
+@pytest.mark.parametrize("document", [SONIC, sonic({"BUFFER_PG": None}), sonic({"DSCP_TO_TC_MAP": None}),
+                                      with_field("BUFFER_PROFILE", "egress_lossy_profile", dynamic_th=None,
+                                                 static_th="99000000")])
+def test_weir_takes_the_file(imported, tmp_path, document):
+    text, tables = imported(document)
+    path = written(tmp_path / "switch.toml", text)
+    words = "simulate --network packet --dry-run --producers 2 --consumers 2 --rate 1Gb/s --switch".split()
+    said = subprocess.run([WEIR, *words, path], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    if document is SONIC:
+        assert "ECN marks from 150 kB to 1.5 MB, 5 % there" in said.stdout
+        assert "paused above 0.125 x what is free" in said.stdout
+
+
+def test_old_forms_and_numbers_mean_the_same(imported):
+    old = json.loads(json.dumps(SONIC))
+    for table, field, of in (("BUFFER_PROFILE", "pool", "BUFFER_POOL"), ("BUFFER_PG", "profile", "BUFFER_PROFILE"),
+                             ("BUFFER_QUEUE", "profile", "BUFFER_PROFILE"), ("QUEUE", "scheduler", "SCHEDULER"),
+                             ("QUEUE", "wred_profile", "WRED_PROFILE"), ("PORT_QOS_MAP", "dscp_to_tc_map",
+                                                                         "DSCP_TO_TC_MAP")):
+        for fields in old[table].values():
+            if field in fields:
+                fields[field] = f"[{of}|{fields[field]}]"
+    assert values(imported(old)[1]) == WHOLE
+    numbers = with_field("BUFFER_POOL", "ingress_lossless_pool", size=10000000)
+    assert values(imported(numbers)[1]) == WHOLE
+    renamed = {**SONIC, "PFC_PRIORITY_TO_QUEUE": SONIC["MAP_PFC_PRIORITY_TO_QUEUE"]}
+    del renamed["MAP_PFC_PRIORITY_TO_QUEUE"]
+    assert values(imported(renamed)[1]) == WHOLE
+    flat = {f"{table}|{key}": fields for table, entries in SONIC.items() for key, fields in entries.items()}
+    assert values(imported(flat)[1]) == WHOLE
+
+
+def test_parts_in_several_files(imported):
+    buffers = {name: SONIC[name] for name in SONIC if name.startswith(("BUFFER", "CABLE"))}
+    others = {name: SONIC[name] for name in SONIC if name not in buffers}
+    assert values(imported(others, buffers)[1]) == WHOLE
+    text, tables = imported(others)
+    assert "switch.pool" not in values(tables) and "ecn.on" in values(tables)
+    assert "# not in the configuration: [switch] pool: " in text
+
+
+@pytest.mark.parametrize("exponent, alpha", [("-8", 2**-8), ("-3", 0.125), ("0", 1), ("3", 8), ("7", 128)])
+def test_alpha_is_a_power_of_two(imported, exponent, alpha):
+    document = with_field("BUFFER_PROFILE", "pg_lossless_100000_40m_profile", dynamic_th=exponent)
+    assert imported(document)[1]["switch"]["ingress-alpha"] == alpha
+
+
+@pytest.mark.parametrize("speed, headroom", [("400000", 15000), ("100000", 60000), ("25000", 240000),
+                                             ("10000", 240000), ("40000", 150000)])
+def test_headroom_is_that_of_a_port_of_100g(imported, speed, headroom):
+    text, tables = imported(sonic({"PORT": {"Ethernet0": {"speed": speed}}}), options=("--port", "Ethernet0"))
+    assert tables["switch"]["headroom"] == f"{headroom}B"
+    assert ("the profile is for 100 Gb/s" in text) == (speed != "100000")
+    assert f"60000 B of a port of {int(speed) // 1000} Gb/s" in text
+
+
+def test_thresholds_in_bytes(imported):
+    profile = {**SONIC["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"], "static_th": "500000"}
+    del profile["dynamic_th"]
+    document = sonic({"BUFFER_PROFILE": {"pg_lossless_100000_40m_profile": profile, "egress_lossy_profile": {
+        "pool": "egress_lossy_pool", "static_th": "99000000"}}})
+    text, tables = imported(document)
+    assert tables["switch"]["ingress-threshold"] == "500000B" and "ingress-alpha" not in tables["switch"]
+    assert tables["switch"]["egress-threshold"] == "10000000B" and "99000000 B are above the pool" in text
+
+
+def test_profiles_that_the_switch_looks_up(imported):
+    computed = sonic({"BUFFER_PG": {f"{ALL_PORTS}|3-4": None}})
+    text, tables = imported(computed, LOOKUP)
+    assert tables["switch"]["headroom"] == "59696B" and tables["switch"]["ingress-alpha"] == 1
+    assert "# pg_profile_lookup.ini|line 3 xoff; " in text
+    text, tables = imported({**computed, "PORT": {"Ethernet0": {"speed": "40000"}}}, LOOKUP,
+                            options=("--port", "Ethernet0"))
+    assert "headroom" not in tables["switch"]
+    assert "pg_profile_lookup.ini has no line for 40000 Mb/s and 40m; headroom of other speeds" in text
+    text, tables = imported(sonic({"BUFFER_PG": {f"{ALL_PORTS}|3-4": {"profile": "NULL"}},
+                                   "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "1"}}}))
+    assert tables["switch"]["ingress-alpha"] == 2 and "the switch computes that of NULL itself" in text
+
+
+def test_ports_that_differ(imported):
+    document = sonic({"PORT": {"Ethernet8": {"speed": "25000"}}, "PFC_WD": {"Ethernet12": None}})
+    text, tables = imported(document)
+    assert "# Port: Ethernet0 and 1 like it; " in text and "Ethernet8 and Ethernet12" in text
+    assert "watchdog.on" not in values(imported(document, options=("--port", "Ethernet12"))[1])
+    assert tables["title"].endswith("Ethernet0")
+    assert "--port: Ethernet99 is no port" in imported(document, options=("--port", "Ethernet99"), expect=2)[0]
+
+
+def test_queues_of_a_chassis(imported):
+    document = sonic({"QUEUE": None, "DEVICE_METADATA": {"localhost": {"hostname": "lc1", "asic_name": "Asic0"}}})
+    document["QUEUE"] = {f"{asic}|{port}|3-4": {"wred_profile": "ROCE", **more}
+                         for asic, more in (("lc1|Asic0", {"scheduler": "data"}), ("lc2|Asic0", {}))
+                         for port in SONIC["PORT"]}
+    assert imported(document)[1]["switch"]["weights"][3] == 15
+    del document["DEVICE_METADATA"]
+    assert imported(document)[1]["ecn"]["on"] is True
+    for port in SONIC["PORT"]:
+        document["QUEUE"][f"lc2|Asic0|{port}|3-4"] = {"scheduler": "rest"}
+    text, tables = imported(document)
+    assert "QUEUE|3-4 of Ethernet0: entries of several ASICs or lists differ" in text
+    assert tables["ecn"]["on"] is False
+
+
+def test_several_asics(imported):
+    other = {name.replace("Ethernet", "Ethernet-BP"): fields for name, fields in SONIC["PORT"].items()}
+    text, tables = imported({"localhost": {"DEVICE_METADATA": SONIC["DEVICE_METADATA"]}, "asic0": SONIC,
+                             "asic1": {"PORT": other}})
+    assert values(tables) == WHOLE and "Ethernet-BP0" in text
+
+
+@pytest.mark.parametrize("changes, key, line", [
+    ({"DSCP_TO_TC_MAP": None}, "classes.data", "where DSCP 26 goes is not there"),
+    ({"PORT_QOS_MAP": None}, "pfc.on", "PORT_QOS_MAP has nothing for this port"),
+    ({"PFC_WD": None}, "watchdog.on", "whether one is on is not there"),
+    ({"CABLE_LENGTH": None}, "topology.host-delay", "the length of the cable is not there"),
+    ({"SCHEDULER": None}, "switch.weights", "no queue has a scheduler here"),
+    ({"BUFFER_POOL": None}, "switch.pool", "which pool data uses is not there"),
+    ({"WRED_PROFILE": {"ROCE": {"ecn": "ecn_all", "green_min_threshold": "9", "green_max_threshold": "1"}}},
+     "ecn.none-below", "none-below, 9, is above all-above, 1")])
+def test_what_is_not_there_is_left_out(imported, changes, key, line):
+    text, tables = imported(sonic(changes))
+    assert key not in values(tables) and line in text
+
+
+def test_other_data_and_other_marks(imported):
+    text, tables = imported(SONIC, options=("--dscp", "0"))
+    assert values(tables)["pfc.on"] is False and "PFC is on for DSCP 26 (--dscp)" in text
+    assert tables["switch"]["pool"] == "8000000B" and tables["ecn"]["on"] is False
+    text, tables = imported(with_field("WRED_PROFILE", "ROCE", ecn="ecn_none", wred_green_enable="true"))
+    assert tables["ecn"] == {"on": False} and "not modelled: WRED that drops (WRED_PROFILE|ROCE" in text
+    text, tables = imported(with_field("PFC_WD", "Ethernet0", action="alert"), options=("--port", "Ethernet0"))
+    assert tables["watchdog"]["on"] is False and "alert treats no queue" in text
+    text, tables = imported(sonic({"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"4": "3", "3": "4"}}}))
+    assert "pauses of priority 4 that stop queue 3" in text
+
+
+def test_what_is_not_understood_is_listed(imported):
+    text, _ = imported({**with_field("BUFFER_PROFILE", "egress_lossy_profile", new_th="3"), "WRED_FUTURE": {"a": {}},
+                        "BUFFER_PORT_INGRESS_PROFILE_LIST": {"Ethernet0": {"profile_list": "x"}}, "BGP_NEIGHBOR": {}})
+    assert "# not understood: BUFFER_PROFILE: field new_th\n" in text
+    assert "# not understood: WRED_FUTURE: a table that weir does not know\n" in text
+    assert "# not modelled: BUFFER_PORT_INGRESS_PROFILE_LIST: " in text and "BGP" not in text
+    text, _ = imported(json.dumps(SONIC).replace('"size": "1664"', '"size": "9", "size": "1664"'))
+    assert "odd: 0.json: 1 name of one table more than once; the last counts" in text
+
+
+SECRETS = {"SNMP_COMMUNITY": {"hidden-community": {"TYPE": "RO"}}, "TACPLUS": {"global": {"passkey": "hidden-key"}},
+           "DEVICE_METADATA": {"localhost": {"hwsku": "x", "password": "hidden-hash", "hostname": "hidden-name"}},
+           "PORT": {"Ethernet0": {"speed": "100000", "description": "hidden-description"}}}
+
+
+@pytest.mark.parametrize("document, said", [
+    (json.dumps(sonic(SECRETS))[:-900], "damaged"),
+    (json.dumps({"hidden": [1, 2]}), "JSON without a table"),
+    (json.dumps([sonic(SECRETS)]), "JSON without a table"),
+    ("hidden text\n", "not known"), ("", "not known"), ("[" * 100000, "damaged"),
+    (json.dumps({"PORT_QOS_MAP": {}, **SECRETS})[:-2] + ', "x": NaN}}', "damaged"),
+    (with_field("BUFFER_POOL", "ingress_lossless_pool", size="hidden"), "BUFFER_POOL|ingress_lossless_pool size: a"),
+    (with_field("PORT_QOS_MAP", ALL_PORTS, pfc_enable="hidden"), "a list of priorities is expected"),
+    ({"BUFFER_POOL": {}}, "no port has queues")])
+def test_bad_input_is_one_line_without_secrets(imported, document, said):
+    text, _ = imported(document, expect=2)
+    assert text.count("\n") == 1 and said in text and "0.json" in text and "hidden" not in text
+
+
+def test_secrets_stay_in(imported):
+    assert "hidden" not in imported(sonic(SECRETS))[0]
+
+
+def test_files_that_contradict_each_other(imported):
+    text, _ = imported(SONIC, with_field("BUFFER_POOL", "ingress_lossless_pool", size="5"), expect=2)
+    assert re.search(r"1\.json: BUFFER_POOL\|ingress_lossless_pool size differs from that in 0\.json", text)
+    text, _ = imported(SONIC, LOOKUP, LOOKUP.replace("59696", "59697"), expect=2)
+    assert "2.json:3: 100000 40m stands in 1.json, line 3, with other values" in text
+    assert "--dscp: 64" in imported(SONIC, options=("--dscp", "64"), expect=2)[0]
+
+
+def test_names_cannot_leave_their_comment(imported):
+    name = "x\n[pfc]\non = false #\u202e\x1b[31m"
+    document = json.loads(json.dumps(SONIC).replace("ROCE", json.dumps(name)[1:-1]))
+    text, tables = imported(document)
+    assert values(tables) == WHOLE and "\x1b" not in text and "\u202e" not in text
+
+
+def test_64k_ports_take_seconds(imported):
+    ports = [f"Ethernet{number}" for number in range(65536)]
+    document = sonic({"PORT": {port: {"speed": "100000"} for port in ports},
+                      "QUEUE": {f"{port}|3-4": {"scheduler": "data"} for port in ports},
+                      "PORT_QOS_MAP": {port: {"dscp_to_tc_map": "AZURE", "pfc_enable": "3"} for port in ports}})
+    before = os.times().children_user
+    text, _ = imported(document)
+    assert "and 65531 like it" in text
+    assert os.times().children_user - before < 40

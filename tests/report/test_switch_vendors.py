@@ -1,0 +1,114 @@
+"""weir-sweep switch-import reads NVUE's JSON and Arista EOS's text as it reads SONiC's tables."""
+
+import copy
+import os
+import subprocess
+
+import pytest
+from conftest import call
+from switch_configurations import EOS, LOOKUP, NVUE, SONIC, written
+
+from weir_runs.basics import toml_file
+
+WEIR = os.environ.get("WEIR")
+
+
+@pytest.fixture
+def imported(tmp_path):
+    def run(*documents, options=(), expect=0):
+        files = [written(tmp_path / f"{number}.txt", document) for number, document in enumerate(documents)]
+        text = call("weir-sweep", "switch-import", *files, *options, expect=expect)
+        assert "hidden" not in text and "Traceback" not in text
+        tables = toml_file.parse("printed", text) if expect == 0 and not options else {}
+        return text, {f"{section}.{name}": value for section, keys in tables.items() if isinstance(keys, dict)
+                      for name, value in keys.items()}
+    return run
+
+
+def nvue(**qos):
+    made = copy.deepcopy(NVUE)
+    made[1]["set"]["qos"].update(qos)
+    return made
+
+
+def test_nvue(imported):
+    text, values = imported(NVUE)
+    assert values == {
+        "switch.ingress-alpha": 0.125, "switch.egress-alpha": 4, "switch.strict": [6], "switch.weights":
+        [12, 12, 12, 12, 12, 12, 1, 1], "pfc.on": True, "watchdog.on": True, "watchdog.detection": "1s",
+        "watchdog.restoration": "200ms", "watchdog.action": "drop", "ecn.on": True, "ecn.none-below": "150000B",
+        "ecn.all-above": "1500000B", "ecn.probability": 0.1, "classes.data": 3, "classes.cnp": 6,
+        "topology.host-delay": "250ns"}
+    assert "Port: swp1 and 4 like it; " in text and "swp8s0 and 1 like it" in text
+    assert "# qos congestion-control ROCE traffic-class 3 min-threshold\n" in text
+    assert "# not modelled: qos traffic-pool: pools as shares" in text
+    assert imported(NVUE[1]["set"])[1] == values
+
+
+def test_nvue_defaults_and_what_is_turned_off(imported):
+    # Of a port without profiles, and of `nv set qos roce`.
+    text, values = imported([{"set": {"interface": {"swp1-2": {}}, "qos": {"roce": {"mode": "lossless"}}}}])
+    assert values["pfc.on"] is True and values["classes.data"] == 3 and values["classes.cnp"] == 6
+    assert "RoCE's default" in text and "ecn.none-below" not in values
+    lossy = imported([{"set": {"interface": {"swp1": {}}, "qos": {"roce": {"mode": "lossy"}}}}])[1]
+    assert lossy["pfc.on"] is False
+    silent = nvue(pfc={"ROCE": {"switch-priority": {"3": {}}, "tx": "disable"}})
+    text, values = imported(silent)
+    assert values["pfc.on"] is False and "obeys pauses and sends none" in text
+    assert "classes.data" not in imported(nvue(mapping={"ROCE": {"trust": "l2"}}))[1]
+    assert "qos new-thing" in imported(nvue(**{"new-thing": {"a": 1}}))[0]
+    said = imported(nvue(**{"pfc": {"ROCE": {"cable-length": "hidden"}}}), expect=2)[0]
+    assert "qos pfc ROCE cable-length: a whole number is expected" in said
+
+
+def test_eos(imported):
+    text, values = imported(EOS)
+    assert values == {
+        "switch.strict": [6], "switch.weights": [1, 1, 1, 50, 1, 1, 1, 1], "pfc.on": True, "watchdog.on": True,
+        "watchdog.detection": "200ms", "watchdog.restoration": "400ms", "watchdog.action": "drop", "ecn.on": True,
+        "ecn.none-below": "150000B", "ecn.all-above": "2000000B", "ecn.probability": 0.2, "classes.data": 3,
+        "classes.cnp": 6}
+    assert "Port: Ethernet1/1 and 1 like it; data has DSCP 26. 100 Gb/s (line 34 speed 100g-4)." in text
+    assert "# line 22 priority-flow-control priority 3 no-drop\n" not in text
+    assert "# line 21 priority-flow-control priority 3 no-drop\n" in text
+    assert "not understood" not in text and "watchdogs that look once in 100ms" in text
+
+
+def test_eos_lines_that_are_missing_or_other(imported):
+    text, values = imported(EOS.replace("qos map traffic-class 3 to tx-queue 3\n", ""))
+    assert "classes.data" not in values and "ecn.on" not in values
+    assert "ecn.none-below" not in imported(EOS.replace("150 kbytes", "720 segments"))[1]
+    assert imported(EOS.replace("priority-flow-control on", "priority-flow-control off"))[1]["pfc.on"] is False
+    text, values = imported(EOS.replace("   service-profile ROCE\n!\ninterface Ethernet3",
+                                        "   service-profile ROCE\n   priority-flow-control priority 4 no-drop\n!\n"
+                                        "interface Ethernet3") + "platform trident mmu queue profile x\n")
+    assert "Ethernet2/1" in text and "PFC for priority 4" not in text
+    assert f"not understood: line {EOS.count(chr(10)) + 2}: platform trident mmu queue profile x" in text
+    assert "PFC for priority 4" in imported(EOS.replace("priority 3 no-drop", "priority 3 no-drop\n"
+                                                        "   priority-flow-control priority 4 no-drop"))[0]
+
+
+def test_what_is_not_one_switch_is_refused(imported):
+    assert "several switches are among the files" in imported(EOS, NVUE, expect=2)[0]
+    assert "several switches are among the files" in imported(EOS, SONIC, expect=2)[0]
+    nxos = "feature lldp\nsnmp-server community hidden\ninterface Ethernet1/1\n  priority-flow-control mode on\n"
+    assert "not known" in imported(nxos, expect=2)[0]
+    assert "no configuration of a switch" in imported(LOOKUP, expect=2)[0]
+
+
+@pytest.mark.skipif(not WEIR, reason="WEIR names no program")
+@pytest.mark.parametrize("document", [EOS, NVUE])
+def test_weir_takes_the_files(imported, tmp_path, document):
+    path = written(tmp_path / "switch.toml", imported(document)[0])
+    words = "simulate --network packet --dry-run --producers 2 --consumers 2 --rate 1Gb/s --switch".split()
+    said = subprocess.run([WEIR, *words, path], capture_output=True, text=True, check=False)
+    assert said.returncode == 0 and "ECN marks from 150 kB" in said.stdout, said.stderr
+
+
+def test_the_audit_of_other_families(imported):
+    assert "0 serious findings, 0 warnings" in imported(EOS, options=("--audit",))[0]
+    assert "0 serious findings, 0 warnings" in imported(NVUE, options=("--audit",))[0]
+    said = imported(EOS.replace("qos map dscp 48 to traffic-class 6", "qos map dscp 48 to traffic-class 3"),
+                    options=("--audit",))[0]
+    assert "a CNP with DSCP 48 shares queue 3 with data" in said
+    assert "queue 3 of data marks nothing" in imported(nvue(**{"congestion-control": {}}), options=("--audit",))[0]
