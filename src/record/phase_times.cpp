@@ -90,7 +90,8 @@ void TransferRecorder::received(core::Instant now, core::ProducerId producer, By
         return;
     }
     if (const auto complete = arrivals_.received(producer, bytes, generated_at)) {
-        count(complete->incoming, complete->interval, since_generated);
+        // Two clocks differ by their error: what came at once seems to have come before it was sent.
+        count(complete->incoming, complete->interval, std::max(since_generated, Duration{}));
     }
 }
 

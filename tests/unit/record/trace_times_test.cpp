@@ -57,6 +57,13 @@ TEST_CASE("Consumers keep the time of each transfer of a trace, and of no other 
     CHECK(TransferRecorder(plan_of_trace(false), {0}).completions().empty());
 }
 
+TEST_CASE("A transfer that seems to have come before it was sent, by the error of the clocks, is complete") {
+    TransferRecorder recorder(plan_of_trace(), {0});
+    recorder.received(Instant{} + us(18), {0}, Bytes{4000}, us(-2));
+    CHECK(recorder.completions()[0] == Duration{});
+    CHECK(recorder.times()[0].incomplete == 1);
+}
+
 TEST_CASE("More transfers than can be kept are not kept one by one") {
     Plan plan = plan_of_trace();
     CHECK(keeps_each_transfer(plan));
