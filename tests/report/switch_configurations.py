@@ -64,6 +64,26 @@ def with_field(table, key, **fields):
     return sonic({table: {key: {**SONIC[table].get(key, {}), **fields}}})
 
 
+def of_row(row):
+    """The switch of a row of results/asic-thresholds/rows.csv."""
+    groups = row["reserved"].split("x")[0] or 64
+    ports = [f"Ethernet{number}" for number in range(int(groups) // 2)]
+    profile, all_ports = {"pool": "ingress_lossless_pool"}, ",".join(ports)
+    for field in ("size", "xoff", "xon_offset"):
+        profile[field] = row[f"{field}_bytes"]
+    pool = {"size": row["pool_bytes"], **({"xoff": row["pool_xoff_bytes"]} if row["pool_xoff_bytes"] else {})}
+    return sonic({
+        "DEVICE_METADATA": {"localhost": {"hwsku": row["hwsku"]}},
+        "PORT": {port: {"speed": row["speed_mbps"]} for port in ports},
+        "CABLE_LENGTH": {"AZURE": dict.fromkeys(ports, f"{row['cable_m']}m")},
+        "BUFFER_POOL": {"ingress_lossless_pool": pool, "egress_lossy_pool": {"size": row["egress_pool_bytes"]}},
+        "BUFFER_PROFILE": {"lossless": {**profile, "dynamic_th": row["dynamic_th"]}, "lossy": {
+            "pool": "egress_lossy_pool", "size": row["egress_size_bytes"], "dynamic_th": row["egress_dynamic_th"]}},
+        "BUFFER_PG": {**dict.fromkeys(SONIC["BUFFER_PG"]), f"{all_ports}|3-4": {"profile": "lossless"}},
+        "BUFFER_QUEUE": {**dict.fromkeys(SONIC["BUFFER_QUEUE"]), f"{all_ports}|0-2": {"profile": "lossy"}},
+        "PORT_QOS_MAP": {all_ports: next(iter(SONIC["PORT_QOS_MAP"].values()))}})
+
+
 def written(path, document):
     path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
     return path

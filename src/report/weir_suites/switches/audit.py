@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from weir_runs.basics import units
 
-from . import asics
+from . import memory
 from .qos_description import CNP_DSCP, NS_PER_METRE, path_of
 from .switch_keys import roles_of
 
@@ -45,17 +45,19 @@ def audit(configuration, dscp, hosts=()):
     return sorted(findings, key=lambda one: ORDER.index(one.severity))
 
 
-def threshold_bytes(configuration, profile, groups):
+def _shared_bytes(configuration, profile):
+    """Of the pool of a group, what a packet can use. None if it is not known."""
+    of_pool = memory.of_pool(configuration, profile.pool)
+    return of_pool and of_pool.shared_bytes / of_pool.slices
+
+
+def threshold_bytes(shared, profile, groups):
     """Bytes with which each of so many groups that are equally full is at its threshold. None if it is not known."""
     if profile.limit is not None:
         return profile.limit.value
-    if profile.alpha is None or profile.pool is None or profile.pool.size is None:
+    if profile.alpha is None or shared is None:
         return None
-    alpha, shared, chip = profile.alpha.value, profile.pool.size.value, asics.of_sku(configuration.model)
-    if chip:
-        of_headroom = profile.pool.headroom.value if chip.size_holds_all and profile.pool.headroom else 0
-        shared = (shared - of_headroom) / chip.slices
-    return alpha * shared / (1 + groups * alpha)
+    return profile.alpha.value * shared / (1 + groups * profile.alpha.value)
 
 
 def _size(number):
@@ -75,7 +77,8 @@ def _pause_before_marks(configuration, port, roles):
     marking, group = roles.queue and roles.queue.marking, roles.group
     if not (roles.paused and group and group.lossless and marking and marking.marks.value and marking.none_below):
         return
-    kmin, alone = marking.none_below.value, threshold_bytes(configuration, group, 1)
+    kmin, shared = marking.none_below.value, _shared_bytes(configuration, group)
+    alone = threshold_bytes(shared, group, 1)
     if alone is None:
         return
     sources = _places(marking.none_below, group.alpha or group.limit, group.pool and group.pool.size)
@@ -86,9 +89,9 @@ def _pause_before_marks(configuration, port, roles):
         return
     ports = sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value)
     least = next((number for number in range(2, ports + 1)
-                  if threshold_bytes(configuration, group, number) <= kmin), None)
+                  if threshold_bytes(shared, group, number) <= kmin), None)
     if least is not None:
-        paused, all_full = (_size(threshold_bytes(configuration, group, number)) for number in (least, ports))
+        paused, all_full = (_size(threshold_bytes(shared, group, number)) for number in (least, ports))
         yield Finding(WARNING, "ecn-after-pfc", f"PFC acts before ECN when groups of {least} of {ports} ports are full "
                       f"at the same time: each is then paused from {paused} on, and marks begin at {_size(kmin)}",
                       f"for all {ports} ports: set Kmin below {all_full}", sources)

@@ -44,6 +44,7 @@ def describe(files, file, tree):
     made.ports = sorted((reader.port(names, dict(settings)) for settings, names in classes.items()),
                         key=lambda port: -len(port.names))
     made.not_modelled += reader.not_modelled
+    made.watchdog_poll_s = reader.watchdog_poll_s
     return made
 
 
@@ -51,6 +52,7 @@ class _Nvue:
     def __init__(self, file, tree):
         self.file, self.tree = file, tree
         self.not_modelled = {}
+        self.watchdog_poll_s = None
 
     def at(self, *path):
         """What stands at a path of names below `qos`: {} where nothing does."""
@@ -182,9 +184,9 @@ class _Nvue:
         place = Place(self.file, f"interface {name} qos", "", "pfc-watchdog")
         every, times = self.number("pfc-watchdog", "polling-interval"), self.number("pfc-watchdog", "robustness")
         every_ms, count = every.value if every else 100, times.value if times else 3
+        self.watchdog_poll_s = Sourced(every_ms / 1e3, place, f"{every_ms} ms")
         made.watchdog = Watchdog(Sourced(every_ms * count / 1e3, place, f"{count} x {every_ms} ms"),
-                                 Sourced(every_ms / 1e3, place, f"{every_ms} ms"),
-                                 Sourced("drop", place, "what NVUE does"))
+                                 self.watchdog_poll_s, Sourced("drop", place, "what NVUE does"))
 
 
 def _table(content):

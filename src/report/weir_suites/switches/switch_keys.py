@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from weir_runs.basics import units
 
-from . import asics
+from . import asics, memory
 from .qos_description import CNP_DSCP, NS_PER_METRE, Sourced, path_of
 
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
 LEAST_PROBABILITY = 0.0001
+BASE_POOL = 16_000_000  # of "shallow"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,14 @@ class Key:
 class Translation:
     keys: list = field(default_factory=list)
     left_out: list = field(default_factory=list)  # (key as text, why)
+    not_known: list = field(default_factory=list)
     not_modelled: list = field(default_factory=list)
+    memory: object = None  # Memory of the pool, if it is among the keys
+    reserves: dict = field(default_factory=dict)  # key: bytes that each port of a simulation takes of it for itself
+
+    @property
+    def pool_bytes(self):
+        return self.memory.shared_bytes + self.memory.headroom_bytes if self.memory else BASE_POOL
 
     def put(self, place, value, *sources, note=""):
         section, name = place.split(".")
@@ -74,7 +82,7 @@ def roles_of(port, dscp):
 def translate(configuration, port, dscp):
     """The Translation for data with `dscp` on `port`."""
     made, roles = Translation(), roles_of(port, dscp)
-    for part in (_memory, _ingress, _egress, _scheduling, _pfc, _watchdog, _ecn, _classes, _cable):
+    for part in (_memory, _ingress, _egress, _reserves, _scheduling, _pfc, _watchdog, _ecn, _classes, _cable):
         part(made, configuration, roles)
     return made
 
@@ -95,42 +103,52 @@ def _listed(numbers):
 
 
 def _pool_of(roles):
-    profile = roles.group if roles.group and roles.group.lossless else roles.queue and roles.queue.profile
+    """Where data comes in, or if that is not there, where they leave."""
+    profile = roles.group or (roles.queue and roles.queue.profile)
     return profile.pool if profile else None
 
 
 def _memory(made, configuration, roles):
-    pool = _pool_of(roles)
-    if pool is None or pool.size is None or pool.size.value < 10000:
-        made.leave_out("switch.pool", f"{pool.name} has no size: the switch computes it" if pool and not pool.size else
-                       f"{pool.name} has {pool.size.value} B" if pool else "which pool data uses is not there")
+    pool, chip = _pool_of(roles), asics.of_sku(configuration.model)
+    of_pool = memory.of_pool(configuration, pool)
+    if chip:
+        made.put("switch.cell", size(chip.cell_bytes), note=f"{configuration.model}: {chip.title}")
+        if chip.slices > 1:
+            made.put("switch.slices", chip.slices, note=f"parts of the memory of a {chip.title}; a packet can use one")
     else:
-        made.put("switch.pool", size(pool.size.value), pool.size)
-    chip = asics.of_sku(configuration.model)
-    if pool and pool.headroom and pool.headroom.value and not (chip and chip.size_holds_all):
-        made.lack("headroom beside the pool: weir takes that of its ports out of `pool`; for N ports to share as much "
-                  "as on the switch, add N x `headroom` to it (by their rates). Ports share at most "
-                  f"{pool.headroom.value} B of headroom ({pool.headroom})")
-    if pool and pool.size and chip and chip.slices > 1:
-        made.lack(f"memory in {chip.slices} parts, of which a packet can use one ({chip.name}): with "
-                  f"{pool.size.value // chip.slices} B for a part, thresholds are those of the switch")
-    others = [each for each in configuration.pools.values() if pool and each.name != pool.name and each.size
-              and each.size.value]
-    if others:
-        made.lack("pools beside this one: weir has one for both sides; here also "
-                  + units.listed([f"{each.name} ({each.size.value} B)" for each in others], most=6))
+        made.leave_out("switch.cell, slices", f"the chip of {configuration.model} is not in weir's table"
+                       if configuration.model else "which chip it is, is not there")
+    if of_pool is None or of_pool.shared_bytes < 10000:
+        made.leave_out("switch.pool", f"{pool.name} has no size: the switch computes it" if pool and not pool.size else
+                       f"{pool.name} has {of_pool.shared_bytes} B" if pool else "which pool data uses is not there")
+        return
+    made.memory = of_pool
+    headroom, xoff = of_pool.headroom_bytes, memory.headroom_of(pool)
+    if xoff and not chip:
+        made.not_known.append(f"whether size of {pool.name} holds its xoff: SONiC's documents say no, as here, and "
+                              f"SAI's yes; then pool = \"{pool.size.value}B\", and thresholds are "
+                              f"{xoff / pool.size.value:.0%} lower")
+    made.put("switch.pool", size(of_pool.shared_bytes + headroom), pool.size, 
+             note=of_pool.how + " + headroom-pool" * bool(headroom))
+    if headroom:
+        made.put("switch.headroom-pool", size(headroom), *([pool.headroom] if xoff else []),
+                 note="" if xoff else f"{pool.name} has no xoff: that of all groups together, each has its own")
 
 
 def _threshold(made, side, profile, pool):
     """alpha or a fixed size, as the profile has it."""
+    limit = profile.limit
     if profile.alpha is not None:
         made.put(f"switch.{side}-alpha", profile.alpha.value, profile.alpha)
-    elif profile.limit is not None:
-        above = pool and pool.size and profile.limit.value > pool.size.value
-        made.put(f"switch.{side}-threshold", size(pool.size.value if above else profile.limit.value), profile.limit,
-                 note=f"{profile.limit.value} B are above the pool, which is the limit" if above else "")
-    else:
+    elif limit is None:
         made.leave_out(f"switch.{side}-alpha", f"{profile.name} has no threshold")
+    else:
+        most = min(made.pool_bytes, pool.size.value if pool and pool.size else made.pool_bytes)
+        if limit.value > most and made.memory is None:
+            made.leave_out(f"switch.{side}-threshold", f"{limit.value} B ({limit}) of a pool whose size is not there")
+        else:
+            made.put(f"switch.{side}-threshold", size(min(limit.value, most)), limit, note="" if limit.value <= most
+                     else f"{limit.value} B are above the pool, which is the limit")
 
 
 def _ingress(made, configuration, roles):
@@ -141,16 +159,21 @@ def _ingress(made, configuration, roles):
             "which priority group data has is not there"
         made.leave_out("switch.ingress-alpha, headroom, resume-offset", why)
         return
-    _threshold(made, "ingress", group, _pool_of(roles))
+    _threshold(made, "ingress", group, group.pool)
     _headroom(made, roles)
-    if group.resume_offset is not None:
-        made.put("switch.resume-offset", size(group.resume_offset.value), group.resume_offset)
+    offset, reserved = group.resume_offset, memory.reserved_bytes(group)
+    if offset is None or (group.limit and not group.alpha and offset.value > group.limit.value):
+        made.leave_out("switch.resume-offset", f"that of {group.name} is above its threshold" if offset else
+                       f"{group.name} has no xon_offset")
     else:
-        made.leave_out("switch.resume-offset", f"{group.name} has no xon_offset")
-    if group.resume_at is not None and group.resume_at.value:
+        made.put("switch.resume-offset", size(offset.value), offset)
+    if reserved:
+        made.put("switch.pg-reserved", size(reserved), group.reserved, note="" if reserved == group.reserved.value else
+                 "without xoff, which is in it: the pool has none")
+        made.reserves["pool"] = _in_cells(configuration, reserved)
+    # A pause also ends when only what is reserved is in use.
+    if group.resume_at is not None and group.resume_at.value > reserved:
         made.lack(f"a pause that does not end above a fixed size: {group.resume_at.value} B ({group.resume_at})")
-    if group.reserved is not None and group.reserved.value:
-        made.lack(f"memory reserved for a priority group: {group.reserved.value} B ({group.reserved})")
 
 
 def _headroom(made, roles):
@@ -168,8 +191,10 @@ def _headroom(made, roles):
         note += ", here as for 100 Gb/s"
     if rate and group.of_rate and rate != group.of_rate:
         note += f"; the profile is for {units.text(group.of_rate, 'b/s')}"
-    made.put("switch.headroom", size(math.ceil(group.headroom.value * 100e9 / max(of_rate, LANE_RATE))),
-             group.headroom, note=note)
+    wanted = math.ceil(group.headroom.value * 100e9 / max(of_rate, LANE_RATE))
+    if made.memory and made.memory.headroom_bytes < wanted:
+        wanted, note = made.memory.headroom_bytes, note + ", but no more than headroom-pool"
+    made.put("switch.headroom", size(wanted), group.headroom, note=note)
 
 
 def _egress(made, configuration, roles):
@@ -187,12 +212,33 @@ def _egress(made, configuration, roles):
     if profile is None:
         made.leave_out("switch.egress-alpha", "no queue that loses packets has a profile here")
         return
-    _threshold(made, "egress", profile, _pool_of(roles) or profile.pool)
-    if profile.pool and profile.pool is not _pool_of(roles) and profile.pool.size:
-        made.lack(f"lossy queues have {profile.pool.name}, {profile.pool.size.value} B ({profile.pool.size})")
-    for each in filter(None, (profile, own)):
-        if each.reserved is not None and each.reserved.value:
-            made.lack(f"memory reserved for a queue: {each.reserved.value} B ({each.reserved})")
+    pool, ingress = profile.pool, _pool_of(roles)
+    _threshold(made, "egress", profile, pool)
+    apart = bool(made.memory and pool and pool is not ingress and pool.size and pool.size.value)
+    if apart:
+        as_large = pool.size.value == ingress.size.value
+        made.put("switch.egress-pool", size(made.memory.shared_bytes if as_large else pool.size.value), pool.size,
+                 note=f"as large as {ingress.name}: what is shared of that" if as_large else "")
+    if reserved := memory.reserved_bytes(profile):
+        made.put("switch.queue-reserved", size(reserved), profile.reserved)
+        key, queues = "egress-pool" if apart else "pool", 7 if roles.paused else 8
+        made.reserves[key] = made.reserves.get(key, 0) + queues * _in_cells(configuration, reserved)
+    others = [each for each in configuration.pools.values()
+              if each.size and each.size.value and each not in (pool, ingress) and made.memory]
+    if others:
+        made.lack("other pools: " + units.listed([f"{each.name} ({each.size.value} B)" for each in others], most=6))
+
+
+def _in_cells(configuration, number):
+    chip = asics.of_sku(configuration.model)
+    return asics.cells(number, chip) * chip.cell_bytes if chip else number
+
+
+def _reserves(made, configuration, roles):
+    if made.memory and made.reserves:
+        made.lack("reserves beside the shared memory: weir takes those of a simulation's ports out of it; for N ports "
+                  "to share as much as on the switch, add " + units.listed(
+                      [f"N x {number}B to {key}" for key, number in made.reserves.items()], most=2))
 
 
 def _scheduling(made, configuration, roles):
@@ -244,10 +290,8 @@ def _watchdog(made, configuration, roles):
     source = action or watchdog.detection_s or watchdog.restoration_s
     made.put("watchdog.on", bool(acts and roles.paused), *filter(None, (source,)),
              note="" if acts and roles.paused else "PFC is off" if acts else f"{action.value} treats no queue")
-    if configuration.watchdog_poll_s:
-        made.lack(f"watchdogs that look once in {time(configuration.watchdog_poll_s.value)} "
-                  f"({configuration.watchdog_poll_s})")
-    for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s)):
+    for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s),
+                        ("polling", configuration.watchdog_poll_s)):
         if value is None or not 1e-6 <= value.value <= 60:
             made.leave_out(f"watchdog.{name}", "it is not there" if value is None else "it is not from 1 us to 60 s")
         else:
@@ -266,9 +310,9 @@ def _ecn(made, configuration, roles):
         made.put("ecn.on", False, roles.data.queue, note="the queue has no profile that marks")
         return
     made.put("ecn.on", marking.marks.value, marking.marks)
-    if not marking.marks.value:
-        if marking.drops and marking.drops.value:
-            made.lack(f"WRED that drops ({marking.drops})")
+    if marking.drops is not None:
+        made.put("ecn.drops", marking.drops.value, marking.drops)
+    if not marking.marks.value and not (marking.drops and marking.drops.value):
         return
     below, above, probability = marking.none_below, marking.all_above, marking.probability
     if below is None or above is None or below.value > above.value:
@@ -281,8 +325,6 @@ def _ecn(made, configuration, roles):
         made.leave_out("ecn.probability", f"{marking.name} has none from 0.01 % to 100 %")
     else:
         made.put("ecn.probability", float(f"{probability.value:.12g}"), probability)
-    if marking.drops and marking.drops.value:
-        made.lack(f"WRED that drops what cannot be marked ({marking.drops})")
 
 
 def _classes(made, configuration, roles):
