@@ -264,7 +264,7 @@ def test_runs_of_a_setting_that_cannot_be_set_are_not_made(sweep):
     sweep("submit", "--local", "--retry-failed", "--on-change", "echo")
     assert sweep.states() == ["complete"] * 4
     kept = sorted((sweep.campaign / "local/hooks").iterdir())
-    assert len(kept) == len(printed) + 1 and kept[-1].read_text() == "bad\n"
+    assert len(kept) == len(printed) + 1 and kept[-1].read_text() == "$ echo bad\nbad\n-> set\n"
 
 
 def test_a_setting_that_cannot_be_set_once_is_set_when_it_is_tried_again(sweep):
@@ -291,7 +291,7 @@ def test_a_setting_that_was_not_set_is_not_measured_and_has_not_failed(sweep):
     assert ("switch=b was not measured: sh ./hook b took more than" in said
             or "b was not measured: sh ./hook b took more than" in said)
     assert "certain" not in said and "Use " not in said and "b 0 of" not in said and "failed: sh" not in said
-    assert "next Find out why the switch command failed for b, and let weir-sweep submit --retry-failed" in said
+    assert "next Find out why the switch did not have b, and let weir-sweep submit --retry-failed" in said
 
 
 def test_a_hook_that_hangs_is_ended(sweep):

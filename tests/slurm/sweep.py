@@ -202,7 +202,8 @@ on-change = "sh ./set-switch"
     bad = next(point for point in points.values() if point["state"] == "hook failed")
     check("set-switch bad exited with 1" in bad["reason"], bad["reason"])
     output = bad["reason"].rpartition("its output: ")[2]
-    check(Path(output).read_text() == "asked for bad\n", f"{output} is not what the hook printed")
+    check(Path(output).read_text() == "$ sh ./set-switch bad\nasked for bad\n-> exited with 1\n",
+          f"{output} is not what the hook printed")
     check("hook failed" in sweep("status", path, expect=1), "status does not say it")
     check("2 runs failed; --retry-failed repeats them" in sweep("submit", path), "failed runs were repeated")
 

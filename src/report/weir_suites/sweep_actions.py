@@ -149,7 +149,7 @@ def _collect(options, lists=True):
             print("\n".join(sweep_page.overview_lines(collection, options.by)))
         if not report and not collection.capacity:
             print()
-            print("\n".join(collection.remarks + sweep_collect.missing(collection)))
+            print("\n".join(collection.remarks + sweep_collect.missing(collection) + sweep_collect.not_set(collection)))
             print(f"no page: {counted(len(complete), 'complete run')} of one setting at most; two settings are needed. "
                   "weir-report shows single runs")
         print("\n" + "\n".join(f"written  {path}" for path in written))

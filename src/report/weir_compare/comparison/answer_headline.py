@@ -260,7 +260,7 @@ def _not_set(name, group):
     if not group.made:
         return f"{name} was not measured: {why}."
     number = len(group.not_set)
-    return f"{counted(number, 'run')} of {name} {'was' if number == 1 else 'were'} not made: {why}."
+    return f"{counted(number, 'run')} of {name} {'does' if number == 1 else 'do'} not count: {why}."
 
 
 def _states(group):

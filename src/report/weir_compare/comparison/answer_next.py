@@ -125,8 +125,8 @@ def _repair(found):
     """What has to be put right before settings can be told apart; None: nothing."""
     not_set = [row.setting for row in found.rows if found.groups[row.index].not_set]
     if not_set:
-        return (f"Find out why the switch command failed for {listed(not_set)}, and let weir-sweep submit "
-                "--retry-failed make the runs that are not there.")
+        return (f"Find out why the switch did not have {listed(not_set)}, and let weir-sweep submit --retry-failed "
+                "make these runs.")
     if not found.is_judged:
         return (f"Make more runs: {statistics.FEWEST_RUNS} per setting are the least that is judged, 5 are a good "
                 f"choice; let the settings take turns{_turns(found)}.")

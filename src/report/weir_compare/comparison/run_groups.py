@@ -16,7 +16,7 @@ NEVER_A_DIFFERENCE = ("seed", "row-interval", "switch-rows")
 OF_THE_NETWORK = ("network", "switch", "switch-set", "pfc", "ecn", "loss-recovery", "control-priority",
                   "control-network", "background", "port-buffer", "mtu", "acts-at")
 
-# State of a run whose setting of the switch could not be set.
+# State of a run whose setting the switch did not have.
 NOT_MEASURED = "not measured"
 
 # Differences between more groups than these do not name the groups.
@@ -35,7 +35,7 @@ class Failure:
 @dataclasses.dataclass
 class Group:
     """`failed`: runs that ended before their time by themselves. `missing`: in words, how many others are not there, by
-    their state: interrupted, waiting, ... `not_set`: why runs were not made, of which the switch could not be set; they
+    their state: interrupted, waiting, ... `not_set`: why runs do not count, whose setting the switch did not have; they
     are among the missing."""
 
     name: str

@@ -6,9 +6,10 @@
       settings.json               the options in force of each setting, from weir's dry run
       runs/POINT-SETTING-rN/      run directories (-try2: a second attempt)
       output/                     what was printed, one file for each attempt
-      hooks/                      what the hook printed
+      hooks/                      how the switch was set: what was typed, what it answered, what came of it
       check/                      what `weir check` printed before the runs of a switch setting
       switch/                     readings of the switch, until they are moved into the run's directory
+      runs/*/switch/verify-*.txt  what the switch had, see in_force.py
       claims/POINT-N.json         attempts, see claim_files.py
       submissions/submission-N.json, job scripts and what jobs printed
       turns/turn-N.json           the worker that may run, where one at a time may
@@ -27,15 +28,17 @@ from pathlib import Path
 from weir_runs.basics import whole_file
 from weir_runs.basics.errors import ReportError
 from weir_runs.reading.run_state import RUNNING, with_state
-from . import claim_files, find_state, run_plan, slurm_jobs
+from . import claim_files, find_state, in_force, run_plan, slurm_jobs
 
 WORLDS = ("slurm", "local", "simulation")
 SUBDIRECTORIES = ("runs", "output", "hooks", "check", "switch", "claims", "submissions", "turns")
 # In the order in which `status` shows them.
-STATES = ("complete", "running", "unknown", "waiting", "interrupted", "failed", "hook failed")
+STATES = ("complete", "running", "unknown", "waiting", "interrupted", "failed", "hook failed", "not in force")
 # What the next submission does by itself, and what only with --retry-failed.
 TO_DO = ("waiting", "interrupted")
-FAILED = ("failed", "hook failed")
+# Of these nothing is known of the setting: the switch was not set to it, or did not have it.
+NOT_SET = ("hook failed", "not in force")
+FAILED = ("failed", *NOT_SET)
 
 
 @dataclasses.dataclass
@@ -156,17 +159,19 @@ class World:
         """The state of each point of this world, in the order of the plan."""
         expected = self.expected_plans()
         jobs = slurm_jobs.Jobs()
-        return [self._state(point, expected, jobs) for point in self.points()]
+        doubts = in_force.doubts(self)
+        return [self._state(point, expected, jobs, doubts) for point in self.points()]
 
     def state(self, point, jobs=None):
         """`jobs`: see claim_files.is_alive."""
-        return self._state(point, self.expected_plans(), jobs)
+        return self._state(point, self.expected_plans(), jobs, in_force.doubts(self))
 
-    def _state(self, point, expected, jobs):
+    def _state(self, point, expected, jobs, doubts):
+        """`doubts`: of in_force.doubts."""
         attempts = tuple(claim_files.claims(self.directory / "claims", point.name))
         if not attempts:
             return PointState(point, "waiting")
-        foreign = damaged = ""
+        foreign = damaged = why = ""
         for claim in attempts:
             directory = self.run_directory(point, claim.number)
             try:
@@ -176,11 +181,13 @@ class World:
                 record, damaged = None, str(error)
             if record is not None and record.get("status") == "complete":
                 foreign = self.not_this_point(point, directory, record, expected)
-                if not foreign:
+                if not foreign and not (why := doubts.get(directory, "")):
                     return PointState(point, "complete", "", attempts, directory)
         last = attempts[-1]
         if last.end is None:
             return self._unended(point, attempts, record, claim_files.is_alive(last.holder, jobs))
+        if why:
+            return PointState(point, "not in force", why, attempts)
         outcome = last.end.get("outcome")
         if foreign or outcome == "complete":
             return PointState(point, "failed", foreign or damaged or "its run directory does not exist", attempts)

@@ -25,6 +25,7 @@ def page_text(collection, report, footer, by=None):
         seed=collection.plan.seed,
         has_predictions=bool(collection.predicted or collection.predicted_capacity),
         overview=limits_table(collection) if collection.capacity else overview_table(collection, by),
+        switch=collection.switch,
         points=[{
             "point": measured.point.name,
             "setting": collection.setting_name(measured.point),

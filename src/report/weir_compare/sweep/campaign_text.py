@@ -88,6 +88,8 @@ def _checks(prepared):
         every = prepared.read["every_s"]
         yield (f"read        switch, before and after each run{f' and every {every:g} s' if every else ''}: "
                f"{prepared.read['command']}")
+    if prepared.verify:
+        yield f"verify      what the switch has, before and after each run: {prepared.verify['command']}"
 
 
 def _axes(prepared):

@@ -17,8 +17,8 @@ from weir_runs.reading.run import Run, read_run
 from ..comparison import capacity_estimates
 from ..comparison.comparison import Settings, compare, compare_capacities
 from ..comparison.run_groups import Failure, Group, NOT_MEASURED
-from . import find_state, run_plan
-from .campaign import Campaign, FAILED
+from . import find_state, in_force, run_plan
+from .campaign import Campaign, FAILED, NOT_SET
 
 # Ends of columns' names, by the key figures' units.
 _ENDINGS = {"b/s": "_bits_per_second", "s": "_s"}
@@ -46,6 +46,7 @@ class Collection:
     remarks: list
     capacity: Capacity | None = None  # with `find`
     predicted_capacity: Capacity | None = None
+    switch: tuple = ()  # how it was set, see in_force.log
 
     def setting_name(self, point):
         values = [pair for pair in self.plan.setting_of(point).values if pair[0] in self.axes]
@@ -80,7 +81,7 @@ def collect(campaign, world_name=None):
         predicted = {number: simulated[other].figures for number, other in stands_for.items() if other in simulated}
         remarks = remarks + read["simulation"][1] + _other_options(points, simulated, stands_for)
     return Collection(plan, world_name, tuple(axis for axis in plan.axes if axis not in left_out), points, predicted,
-                      remarks)
+                      remarks, switch=in_force.log(campaign.world(world_name)))
 
 
 def _with_capacity(campaign, world_name, points, remarks):
@@ -91,7 +92,7 @@ def _with_capacity(campaign, world_name, points, remarks):
     left_out = campaign.world(world_name).axes_left_out()
     return Collection(campaign.plan, world_name, tuple(axis for axis in campaign.plan.axes if axis not in left_out),
                       points, {}, remarks, capacities[world_name], capacities.get("simulation")
-                      if world_name != "simulation" else None)
+                      if world_name != "simulation" else None, in_force.log(campaign.world(world_name)))
 
 
 def _where(name):
@@ -261,7 +262,7 @@ def groups(collection, by=None):
         group, state = made[_group_name(collection, collection.plan.setting_of(measured.point), by)], measured.state
         if measured.run:
             group.runs.append(measured.run)
-        elif state.state == "hook failed":  # nothing was started, so nothing is known of the setting
+        elif state.state in NOT_SET:
             group.not_set.append(state.reason)
             group.missing[NOT_MEASURED] = group.missing.get(NOT_MEASURED, 0) + 1
         elif state.state in FAILED:
@@ -343,6 +344,14 @@ def missing(collection):
     states = ", ".join(f"{count} {state}" for state, count in number.items())
     return [f"{len(left)} of {counted(len(collection.points), 'run')} {'is' if len(left) == 1 else 'are'} missing: "
             f"{states}."]
+
+
+def not_set(collection):
+    """Why settings have no run, for the switch did not have them, and what it answered last: lines."""
+    why = {collection.setting_name(measured.point): measured.state.reason for measured in collection.points
+           if measured.state.state in NOT_SET}
+    return [*(f"{name} was not measured: {reason}." for name, reason in why.items()),
+            *(line for one in collection.switch for answer in one["answers"] for line in ("", *answer.splitlines()))]
 
 
 @dataclasses.dataclass(frozen=True)

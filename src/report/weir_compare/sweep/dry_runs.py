@@ -101,7 +101,7 @@ def refuse_placeholders(sweep, world="slurm"):
     parts = [sweep.slurm, *(part for _, part in sweep.slurm.parts)] if world == "slurm" else []
     found = [option for part in parts for option in part.sbatch if option.partition("=")[2] in PLACEHOLDERS]
     found += [f"tags.{name} = \"{value}\"" for name, value in sweep.tags if value in PLACEHOLDERS]
-    commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}
+    commands = sweep.switch.commands if sweep.switch else {}
     found += [f"switch.{name} = \"{command}\"" for name, command in commands.items() if command
               and _IN_COMMANDS.search(command)]
     if found:
@@ -119,7 +119,7 @@ def refuse_missing_files(sweep):
     base, launcher = sweep.path.parent, sweep.local.launcher
     problems = [("local.launcher", _program_problem(word, base)) for word in launcher[:1]]
     problems += [("local.launcher", _file_problem(name, base)) for name in _host_files(launcher)]
-    commands = {"on-change": sweep.switch.on_change, "read": sweep.switch.read} if sweep.switch else {}
+    commands = sweep.switch.commands if sweep.switch else {}
     problems += [(f"switch.{key}", _command_problem(command, base)) for key, command in commands.items() if command]
     found = [f"{key}: {problem}" for key, problem in problems if problem]
     if found:
@@ -279,9 +279,10 @@ def _nodes_of(forecast, slurm):
 def job_times(plan, points, all_forecasts, switch):
     """Expected and longest time of a job that runs these points, in seconds."""
     changes = run_plan.changes(plan, points) if switch and switch.on_change else 0
-    change_s = switch.change_s if switch else 0.0
+    change_s = switch.change_s + switch.settle_s if switch else 0.0
     expected = sum(all_forecasts[point.setting].expected_s for point in points) + changes * change_s
-    reading = 2 * switch.read_limit_s * len(points) if switch and switch.read else 0.0
+    commands = sum(map(bool, (switch.read, switch.verify))) if switch else 0
+    reading = 2 * switch.read_limit_s * len(points) * commands if switch else 0.0
     # Buffers that take the whole drain to empty, and changes that take twice as long, are still in time.
     drains = sum(seconds_of(all_forecasts[point.setting].plan["drain"]) for point in points)
     return expected, expected + drains + changes * change_s + reading + 120.0

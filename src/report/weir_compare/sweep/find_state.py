@@ -123,7 +123,7 @@ class FindState:
                 continue
             if tried.state.state == "complete":
                 found[setting.index] = tried.reason
-            elif tried.state.state in ("failed", "hook failed") and not retry_failed:
+            elif tried.state.state in ("failed", "hook failed", "not in force") and not retry_failed:
                 found[setting.index] = f"run {tried.state.point.name}: {tried.reason}"
         return found
 

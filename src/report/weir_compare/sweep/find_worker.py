@@ -13,7 +13,7 @@ from weir_runs.basics.errors import ReportError
 from weir_runs.basics.programs import PACKAGE_ROOT
 from weir_runs.basics.units import counted
 from . import claim_files, find_plan, find_text
-from .campaign import FAILED, now_text
+from .campaign import FAILED, NOT_SET, now_text
 from .find_state import FindState, try_record
 from .worker import TRIES, Worker
 
@@ -145,7 +145,7 @@ class FindWorker(Worker):
             return None if self._retries() else reason
         # A run of another plan than the point's is complete, and yet not one of this point.
         failed = sum(claim.end is not None and claim.end.get("outcome") != "interrupted" for claim in here)
-        return reason if tried.state.state == "hook failed" or failed >= TRIES else None
+        return reason if tried.state.state in NOT_SET or failed >= TRIES else None
 
 
 # --- The worker of a submission: in a job, here, or several as processes of this machine that share its claims.

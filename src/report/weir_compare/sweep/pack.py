@@ -227,5 +227,5 @@ def _lines(target, complete, names, replaced, left_out):
                        csv_text([("replacement", "name"), *((new, old) for old, new in names.replacements.values())]))
     return [*lines, f"names    {counted(len(names.replacements), 'name')} replaced, and none of them is left in any "
                     f"file; which is which: {table} (keep it)",
-            "look     at sweep.toml, plan.json and hooks/ before you hand it on: only you see whether a comment or a "
-            "setting's name gives more away (--replace WORD)"]
+            "look     at sweep.toml, plan.json, hooks/ and switch/verify-*.txt before you hand it on: only you see "
+            "whether a comment or a setting's name gives more away (--replace WORD)"]

@@ -204,7 +204,8 @@ def add_from_sweep(names, document):
         for word in _words(table.get("account")):
             names.add("account", word)
     switch = document.get("switch") or {}
-    for command in (switch.get("on-change"), switch.get("read"), *str(slurm.get("setup") or "").splitlines()):
+    for command in (*(switch.get(key) for key in ("on-change", "read", "verify")),
+                    *str(slurm.get("setup") or "").splitlines()):
         names.add("command", command or "")
 
 

@@ -73,6 +73,8 @@ class Plan:
     # Without consequence for what is run.
     baseline: str | None = dataclasses.field(default=None, compare=False)  # a setting's name; None: the first
     file: str | None = dataclasses.field(default=None, compare=False)  # the sweep file's path
+    # Lines that do not count in what `verify` prints; None: what the switch has is not verified.
+    verify_ignores: tuple | None = dataclasses.field(default=None, compare=False)
 
     def setting_of(self, point):
         return self.settings[point.setting]
@@ -92,7 +94,8 @@ def make_plan(sweep):
     points = tuple(Point(number, setting, repetition, first_seed + repetition - 1)
                    for number, (setting, repetition) in enumerate(order, start=1))
     return Plan(sweep.name, sweep.seed, sweep.find.rounds if sweep.find else sweep.repetitions, hold, settings, points,
-                tuple(axis.name for axis in sweep.all_axes), sweep.find, sweep.baseline, str(sweep.path))
+                tuple(axis.name for axis in sweep.all_axes), sweep.find, sweep.baseline, str(sweep.path),
+                sweep.switch.verify_ignores if sweep.switch and sweep.switch.verify else None)
 
 
 def make_settings(sweep):
@@ -222,7 +225,8 @@ def name_of(values):
 def as_record(plan):
     return {
         "schema": SCHEMA, "name": plan.name, "seed": plan.seed, "repetitions": plan.repetitions, "hold": plan.hold,
-        "baseline": plan.baseline, "file": plan.file, "axes": list(plan.axes), "find": find_values.as_record(plan.find),
+        "baseline": plan.baseline, "file": plan.file, "verify_ignores": plan.verify_ignores, "axes": list(plan.axes),
+        "find": find_values.as_record(plan.find),
         "settings": [{"name": setting.name, "values": dict(setting.values), "switch": setting.switch,
                       "options": list(map(list, setting.options)), "environment": dict(setting.environment),
                       "tags": list(map(list, setting.tags)), "simulate": list(map(list, setting.simulate))}
@@ -245,7 +249,7 @@ def from_record(record):
         raise ValueError("a point has a setting that does not exist")
     return Plan(record["name"], int(record["seed"]), int(record["repetitions"]), int(record["hold"]), settings, points,
                 tuple(record["axes"]), find_values.from_record(record.get("find")), record.get("baseline"),
-                record.get("file"))
+                record.get("file"), None if record.get("verify_ignores") is None else tuple(record["verify_ignores"]))
 
 
 def _pairs(listed):

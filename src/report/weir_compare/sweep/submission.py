@@ -60,6 +60,14 @@ class Prepared:
         return {"command": switch.read, "every_s": switch.read_every_s, "limit_s": switch.read_limit_s}
 
     @property
+    def verify(self):
+        """The command that prints what the switch has, and its limit; None: none is called."""
+        switch = self.sweep.switch
+        if self.world == "simulation" or not switch or not switch.verify:
+            return None
+        return {"command": switch.verify, "limit_s": switch.read_limit_s}
+
+    @property
     def job_size(self):
         if self.plan.find:
             first_round = sum(point.repetition == 1 for point in self.points)
@@ -193,6 +201,8 @@ def job_record(prepared, points, retry_failed):
         "exclusive": prepared.world == "local" or prepared.world == "slurm" and sweep.slurm.concurrent == 1,
         "hook": hook,
         "change_limit_s": sweep.switch.change_limit_s if hook else 0.0,
+        "settle_s": sweep.switch.settle_s if hook else 0.0,
+        "verify": prepared.verify,
         "read": prepared.read,
         "check_s": sweep.check_s if prepared.world != "simulation" else 0.0,
         "expected_s": {setting.name: forecast.expected_s for setting, forecast in by_setting},

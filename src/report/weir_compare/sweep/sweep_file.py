@@ -139,6 +139,15 @@ def _settings(place, value):
     return _unlike(place, [_value(place, None, one) for one in value])
 
 
+def _patterns(place, value):
+    for pattern in texts(place, [value] if isinstance(value, str) else value):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            place.refuse(f"'{pattern}' is not a regular expression: {error}")
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
 def _reading_time(place, value):
     seconds = time(place, value)
     return seconds if 1.0 <= seconds <= 3600.0 else place.refuse(f"{seconds:g} s is not a time from 1s to 1h")
@@ -153,10 +162,17 @@ class Switch:
     on_change: str | None = key(text)  # shell command; the setting's name is its argument
     change_s: float = key(time, 10.0)  # expected time of a change
     change_limit_s: float = key(time, 600.0)
+    settle_s: float = key(time, 0.0)  # from the end of the command until the setting is in force
+    verify: str | None = key(text)  # shell command that prints what the switch has
+    verify_ignores: tuple = key(_patterns, ())  # of lines that always change
     hold: int = key(whole(1, REPETITIONS_MAX), 1)  # repetitions between two changes
     read: str | None = key(text)  # shell command that prints the switch's counters
     read_every_s: float | None = key(_reading_time)  # None: before and after each run only
     read_limit_s: float = key(_reading_time, 10.0)
+
+    @property
+    def commands(self):
+        return {"on-change": self.on_change, "read": self.read, "verify": self.verify}
 
     @property
     def axis(self):
@@ -174,6 +190,8 @@ def _switch(place, value):
         (place / "settings").refuse("missing; [switch] needs the names of its settings, such as [\"pfc\", \"ecn\"]")
     if switch.read_every_s is not None and switch.read is None:
         (place / "read-every").refuse("there is no command to call; add read = \"COMMAND\"")
+    if switch.verify_ignores and switch.verify is None:
+        (place / "verify-ignores").refuse("there is no command to call; add verify = \"COMMAND\"")
     plain(place / "acts-at", switch.acts_at or "")
     return switch
 

@@ -6,15 +6,16 @@ what a killed one left, and no point runs twice. It needs Python's own library o
 import json
 import os
 import time
+from types import SimpleNamespace
 
 from weir_runs.basics import whole_file
 from weir_runs.basics.child import Child, Stop
 from weir_runs.basics.errors import ReportError
 from weir_runs.basics.units import counted
 from weir_runs.reading.run_state import RUNNING, is_here, with_state
-from . import claim_files, launch, slurm_jobs
-from .campaign import now_text
-from .switch_reader import SwitchReader
+from . import claim_files, in_force, launch, slurm_jobs
+from .campaign import FAILED, now_text
+from .switch_reader import Call, SwitchReader
 
 TURN_LIMIT_S = 180.0
 # For `weir check` beside its probe, which finds its own end.
@@ -27,6 +28,8 @@ TRIES = 3
 # moment later.
 SWITCH_TRIES = 3
 SWITCH_PAUSE_S = 1.0
+# A switch command that ignores SIGTERM is killed after so long.
+SWITCH_KILL_AFTER_S = 3.0
 # A job that has less left than this beyond a run's expected time leaves the run to the next.
 TIME_RESERVE_S = 75.0
 
@@ -100,18 +103,23 @@ class Worker:
         is complete; so the next ones would, too."""
         if "complete" in self.outcomes:
             return None
-        points = self.world.points()
-        claims = ((point, claim_files.last_claim(self.world.directory / "claims", point.name)) for point in points)
-        ended = [(point, claim) for point, claim in claims if claim and claim.end]
-        if any(claim.end.get("outcome") == "complete" for _, claim in ended):
+        states = self.world.states()
+        if any(state.state == "complete" for state in states):
             return None
-        ended = [(point, claim) for point, claim in ended if claim.record.get("submission") == self.number]
-        reasons = {(claim.end.get("outcome"), claim.end.get("reason", "").replace(
-            self.world.run_directory(point, claim.number).name, "")) for point, claim in ended}
-        of_all = {point.setting for point, _ in ended} == {point.setting for point in points}
-        if len(ended) < 2 or len(reasons) != 1 or next(iter(reasons))[0] != "failed" or not of_all:
+        ended = [state for state in states if state.last and state.last.end
+                 and state.last.record.get("submission") == self.number]
+        of_all = {state.point.setting for state in ended} == {state.point.setting for state in states}
+        if len(ended) < 2 or len(set(map(self._kind, ended))) != 1 or ended[0].state not in FAILED or not of_all:
             return None
-        return ended[-1][1].end.get("reason", "").rstrip(".")
+        return ended[-1].reason.rstrip(".")
+
+    def _kind(self, state):
+        """Its state and reason, without what is of this run or setting alone."""
+        switch = self.world.plan.setting_of(state.point).switch
+        reason = state.reason.replace(self.world.run_directory(state.point, state.last.number).name, "")
+        if state.state != "failed":
+            reason = reason.partition("; its output")[0].replace(f" {switch} ", " ").partition(": ")[0]
+        return state.state, reason
 
     def announce(self):
         """Prints what the campaign has found, if there is more than its runs."""
@@ -166,15 +174,21 @@ class Worker:
         except ReportError as error:
             claim.finish(outcome="hook failed", reason=str(error), exit_status=None, at=now_text())
             raise
+        claim.finish(outcome=outcome, reason=reason, exit_status=status, at=now_text())
+        if outcome == "complete" and self.job.get("verify"):
+            state = self.world.state(point)
+            outcome, reason = state.state, state.reason
         if outcome != "complete":
             self.say(f"      {outcome}: {reason}", flush=True)
-        claim.finish(outcome=outcome, reason=reason, exit_status=status, at=now_text())
         return outcome
 
     def _run(self, point, claim, last_try):
         """(outcome, reason, exit status)."""
         words, variables = launch.command(self.world, point, claim.number, self.job)
         setting, directory = self.world.plan.setting_of(point), self.world.run_directory(point, claim.number)
+        before = self._verified()
+        if self.stop or before.problem:
+            return self._unverified(before)
         reader = self._reader(setting, point, claim)
         if reader:
             reader.before()
@@ -192,7 +206,7 @@ class Worker:
             return "failed", str(error), status
         if record.get("status") == "complete":
             other = self.world.not_this_point(point, directory, record, self.world.expected_plans())
-            return ("failed", other, status) if other else ("complete", "", status)
+            return ("failed", other, status) if other else self._verify_again(directory, before, status)
         if self.stop:
             return "interrupted", self.stop.reason, status
         if child.too_long:
@@ -206,6 +220,36 @@ class Worker:
                       **({"end_with": None} if in_slurm else {}))
         with self.stop.while_running(child):
             return child, child.wait(limit_s, tick)
+
+    def _verified(self):
+        """What the command printed that prints what the switch has. Nothing where there is none."""
+        verify = self.job.get("verify")
+        if not verify:
+            return SimpleNamespace(text="", problem=None)
+        call = Call(verify["command"], self.job["base"], {}, verify["limit_s"])
+        with self.stop.while_running(call):
+            call.wait()
+        text = call.output.decode("utf-8", "replace")
+        return SimpleNamespace(text=text, problem=call.problem or (None if text.strip() else "it printed nothing"))
+
+    def _unverified(self, verified):
+        if self.stop:
+            return "interrupted", self.stop.reason, None
+        return "not in force", f"what the switch has could not be read by {self.job['verify']['command']}: " \
+                               f"{verified.problem}", None
+
+    def _verify_again(self, directory, before, status):
+        """(outcome, reason, exit status) of a run that is complete, whose texts are kept: see in_force.py."""
+        after = self._verified() if self.job.get("verify") else None
+        if after is None:
+            return "complete", "", status
+        if self.stop or after.problem:
+            return self._unverified(after)
+        for when, verified in zip(in_force.WHEN, (before, after)):
+            path = in_force.text_file(directory, when)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(verified.text, encoding="utf-8", errors="replace")
+        return "complete", "", status
 
     def _why_incomplete(self, point, claim, record, last_try):
         """(outcome, reason) of a run that ended by itself before it was complete. `record`: run.json; empty: none."""
@@ -271,11 +315,12 @@ class Worker:
         """(exit status, why the switch is not set, whether it took too long). Raises ReportError if it cannot be
         ended."""
         hook, path = self.job["hook"], self._hook_file(setting.switch)
-        with open(path, "wb") as output:
+        with open(path, "wb", buffering=0) as output:
+            output.write(f"$ {hook} {setting.switch}\n".encode())
             variables = {"WEIR_SWITCH": setting.switch, "WEIR_SWITCH_BEFORE": before or "",
                          "WEIR_SWEEP": self.world.plan.name, "WEIR_SWEEP_DIRECTORY": str(self.world.campaign.directory)}
             child = Child(["/bin/sh", "-c", f'{hook} "$@"', "sh", setting.switch], output, self.job["base"], variables,
-                          own_session=True)
+                          own_session=True, kill_after_s=SWITCH_KILL_AFTER_S)
             try:
                 with self.stop.while_running(child):
                     status = child.wait(self.job["change_limit_s"])
@@ -286,11 +331,32 @@ class Worker:
             if is_left:
                 raise ReportError(f"{hook} {setting.switch} cannot be ended, not even by SIGKILL: no more runs, whose "
                                   f"switch it could change. Its output: {path}")
-        if status == 0 and not child.too_long:
-            return status, "", False
-        how = f"took more than {self.job['change_limit_s']:.0f} s" if child.too_long else \
-            f"exited with {status}" if status >= 0 else f"was killed by signal {-status}"
-        return status, f"{hook} {setting.switch} {how}; its output: {path}", child.too_long
+            how = self._why_not_set(setting.switch, status, child.too_long, path)
+            output.write(f"-> {how or 'set'}\n".encode())
+        return status, how and f"{hook} {setting.switch} {how}; its output: {path}", child.too_long
+
+    def _why_not_set(self, switch, status, too_long, path):
+        """What is against it that the command has set the switch; empty: nothing."""
+        if too_long:
+            return f"took more than {self.job['change_limit_s']:g} s"
+        if status:
+            return f"exited with {status}" if status > 0 else f"was killed by signal {-status}"
+        if refused := in_force.refusal_in(path.read_text(encoding="utf-8", errors="replace")):
+            return f"ended with 0, but the switch answered: {refused}"
+        self._settle()
+        verified = self._verified()
+        if self.stop or not self.job.get("verify"):
+            return ""
+        if verified.problem:
+            return f"ended with 0, but what the switch has could not be read: {verified.problem}"
+        twin = in_force.same_as(switch, in_force.lines_of(verified.text, self.world.plan.verify_ignores),
+                                in_force.texts_of_settings(in_force.readings(self.world)[0]))
+        return twin and f"ended with 0, but the switch shows the same as with {twin}"
+
+    def _settle(self):
+        until = time.monotonic() + self.job.get("settle_s", 0.0)
+        while not self.stop and (left := until - time.monotonic()) > 0.0:
+            time.sleep(min(left, 0.2))
 
     def _check(self, setting):
         """Calls `weir check` before the first run with this setting of the switch; its findings are printed and kept,
@@ -301,7 +367,7 @@ class Worker:
         words, variables = launch.check_command(self.world, setting, self.job)
         number = sum(1 for _ in (self.world.directory / "check").glob("*.json")) + 1
         path = (self.world.directory / "check"
-                / f"{number:04d}{'-' + _safe(setting.switch) if setting.switch else ''}.json")
+                / f"{number:04d}{'-' + in_force.safe(setting.switch) if setting.switch else ''}.json")
         with open(path, "wb") as output, open(path.with_suffix(".txt"), "wb") as errors:
             _, status = self._child(words, output, variables, CHECK_LIMIT_S + self.job["check_s"], errors=errors)
         if self.stop:
@@ -321,7 +387,7 @@ class Worker:
     def _hook_file(self, switch):
         """A new file for what the hook prints; sorted by time."""
         number = sum(1 for _ in (self.world.directory / "hooks").iterdir()) + 1
-        return self.world.directory / "hooks" / f"{number:04d}-{_safe(switch)}.txt"
+        return self.world.directory / "hooks" / f"{number:04d}-{in_force.safe(switch)}.txt"
 
     # --- One worker at a time.
 
@@ -343,10 +409,6 @@ class Worker:
             else:
                 time.sleep(1.0)
         return None
-
-
-def _safe(switch):
-    return "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
 
 
 def _findings_text(path, status):

@@ -65,8 +65,8 @@ class Child:
     signal that ends it; None: the one that the worker got. `errors`: where its error messages go, beside the output."""
 
     def __init__(self, words, output, directory, variables, *, own_session, end_with=signal.SIGTERM,
-                 errors=subprocess.STDOUT):
-        self._end_with = end_with
+                 errors=subprocess.STDOUT, kill_after_s=KILL_AFTER_S):
+        self._end_with, self._kill_after_s = end_with, kill_after_s
         self._own_session = own_session
         self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
                                          cwd=directory, env={**os.environ, **variables}, preexec_fn=die_with_parent,
@@ -76,7 +76,7 @@ class Child:
 
     def end(self, number):
         """Sends a signal; the program is killed if it does not end."""
-        self._kill_at = time.monotonic() + KILL_AFTER_S
+        self._kill_at = time.monotonic() + self._kill_after_s
         self._send(number if self._end_with is None else self._end_with)
 
     def wait(self, limit_s, tick=lambda: None):
