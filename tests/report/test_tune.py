@@ -8,6 +8,7 @@ import pytest
 from conftest import call, editing, script
 from tune_cases import PLAN, TUNE, found_of
 
+from weir_compare.comparison import what_was_run
 from weir_compare.sweep import continued
 from weir_compare.sweep.sweep_file import read_sweep_file
 from weir_runs.basics.errors import ReportError
@@ -75,6 +76,28 @@ def test_a_wrong_file_is_refused_with_its_key(file_of, content, message):
 def test_other_commands_name_the_one_that_takes_the_file(file_of):
     with pytest.raises(ReportError, match="a file with this table is for weir-sweep tune"):
         read_sweep_file(file_of(TUNE))
+
+
+@pytest.mark.parametrize("values, is_log", [
+    ([1, 2, 4, 8, 16], True), (["64kB", "1MB", "16MB"], True), ([0, 1000, 1000000], True), ([0.125, 0.25, 1, 4], True),
+    ([1, 2, 3, 4], False), ([1, 4, 8], False), ([-3, 0, 3], False), ([0, 1, 2], False), (["balanced", "token"], False)])
+def test_a_list_of_numbers_is_drawn_on_the_scale_on_which_it_is_more_even(values, is_log):
+    axis = tune_axes.of_list("some", values)
+    assert axis.draws_log is is_log
+    places = [tune_page._number(axis, value) for value in axis.values]
+    assert places == sorted(set(places)) and (not is_log or places[0] > 0.0)
+
+
+def test_facts_of_what_is_tuned():
+    plan = {"producers": "6", "consumers": "2", "rate": "30Gb/s", "interval": "2ms", "event-size": "256KiB",
+            "network": "packet", "pfc": "on", "ecn": "off", "switch": "shallow", "producer-link": "100Gb/s",
+            "consumer-link": "10Gb/s", "duration": "20ms", "warmup": "4ms"}
+    assert dict(what_was_run.facts_of_plan(plan, None)) == {
+        "traffic": "30 Gb/s per producer, a set every 2 ms, events of 256 KiB", "layout": "6 producers to 2 consumers",
+        "links": "100Gb/s of producers, 10Gb/s of consumers", "switch": "shallow with PFC",
+        "length": "20 ms, after a warm-up of 4 ms"}
+    assert dict(what_was_run.facts_of_plan({**plan, "network": "fluid"}, None)).keys() == {"traffic", "layout", "links",
+                                                                                          "length"}
 
 
 def test_constraints_are_judged_by_what_a_run_counted():

@@ -5,7 +5,8 @@ import sys
 import pytest
 from tune_cases import PLAN, found_of
 
-from weir_suites.tune import campaigns, confirmation, decide, found, tune_file, tune_page, tune_record, tune_text
+from weir_suites.tune import (axes as tune_axes, campaigns, candidate_search, confirmation, decide, found, tune_file,
+                              tune_page, tune_record, tune_text)
 
 
 @pytest.mark.parametrize("holds", [True, False])
@@ -107,3 +108,52 @@ def test_a_neighbour_whose_confirmation_shows_that_runs_differ_makes_all_be_deci
                     ("around-again-before-more", 1003, 3)]
     assert of_it.moved is None
     assert of_it.best == (4.0,) and of_it.pairs == 5 and "do not differ" not in tune_text.headline(tune, of_it)
+
+
+def two_axes(file_of, monkeypatch, value):
+    """Found of slots and window, 1 and 1 now; both 4 are proposed. `value(slots, window, seed)`."""
+    monkeypatch.setenv("WEIR", sys.executable)  # nothing is run
+    tune = tune_file.read(file_of(PLAN + "[tune.axes]\nslots = [1, 4, 8]\nwindow = [1, 4, 8]\n"))
+    runs, seen = campaigns.Campaigns(tune, "nowhere", lambda line: None), []
+
+    def run(name, settings, first_seed, repetitions):
+        seen.append((name, first_seed, repetitions))
+        return {key: [campaigns.Result(value(options.get("slots", "1"), options.get("window", "1"), seed))
+                      for seed in range(first_seed, first_seed + repetitions)] for key, options in settings.items()}
+
+    monkeypatch.setattr(runs, "run", run)
+    monkeypatch.setattr(runs, "is_possible", lambda options: True)
+    varied = (tune_axes.of_list("slots", [1, 4, 8]), tune_axes.of_list("window", [1, 4, 8]))
+    of_it = found.Found(varied, (1.0, 1.0), [candidate_search.Trial((1.0, 1.0), 1, 0.0),
+                                             candidate_search.Trial((4.0, 4.0), 1, -0.7)], {},
+                        finalists=[(4.0, 4.0)], seeds=2)
+    confirmation.Confirmation(tune, runs, lambda line: None, of_it).propose()
+    return tune, of_it, seen
+
+
+def test_an_axis_that_makes_no_difference_goes_back_to_its_present_value_and_that_is_confirmed(file_of, monkeypatch):
+    tune, of_it, seen = two_axes(file_of, monkeypatch,
+                                 lambda slots, window, seed: {"1": 2.0, "4": 1.0, "8": 1.2}[slots] * (1 + seed % 3))
+    assert of_it.best == (4.0, 1.0) and of_it.put_back == ("window",)
+    assert ("confirm-fewest", 5001, 5) in seen and seen[-1][0].startswith("around-fewest")
+    assert {one.candidate for one in of_it.of_axis("window")} == {(4.0, 4.0)}  # around what is proposed
+    assert tune_text.headline(tune, of_it).startswith("slots=4 instead of 1: slowest delivery")
+    assert dict(tune_text.parts(of_it))["put back"] == ["window, at the present value again: no difference against the "
+                                                        "setting that the search found"]
+    record = tune_record.make(tune, of_it)
+    assert record["proposed"] == {"slots": "4", "window": "1"} and record["put_back"]["axes"] == ["window"]
+    assert "proposed, confirmed with the fewest changes" in tune_page.page_text(tune, of_it, "")
+
+
+def test_axes_that_matter_together_do_not_go_back_together(file_of, monkeypatch):
+    """Each alone makes no difference, as long as the other one is 4."""
+    _, of_it, seen = two_axes(file_of, monkeypatch,
+                              lambda slots, window, seed: 2.0 if slots == window == "1" else 1.0)
+    assert of_it.best == (4.0, 4.0) and not of_it.put_back and "confirm-fewest" not in [name for name, *_ in seen]
+
+
+def test_what_other_seeds_do_not_confirm_does_not_go_back(file_of, monkeypatch):
+    value = {"1": 2.0, "4": 1.0, "8": 1.2}
+    _, of_it, seen = two_axes(file_of, monkeypatch, lambda slots, window, seed: value[slots] * (
+        1.1 if seed > 5000 and window == "1" and slots == "4" else 1.0))
+    assert ("confirm-fewest", 5001, 5) in seen and of_it.best == (4.0, 4.0) and not of_it.put_back

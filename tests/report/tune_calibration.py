@@ -138,7 +138,8 @@ SURFACES = {"flat": flat, "bowl": bowl, "ridge": ridge, "cliff": cliff, "interac
 class Try:
     """`loss`: how much worse the choice is than the best of the grid; `claimed`: a setting was called better than the
     present one; `wrongly`: and is not. `runs`: of the search and of the confirmation; `around`: of neighbours, besides;
-    `moved`: one of them was proposed; `loss_before`: without them."""
+    `moved`: one of them was proposed; `loss_before`: without them. `put_back`: axes went back to their present value;
+    `loss_with_all`: without that."""
 
     loss: float
     claimed: bool
@@ -147,6 +148,8 @@ class Try:
     around: int
     moved: bool
     loss_before: float
+    put_back: bool
+    loss_with_all: float
 
 
 def tune(grid, budget, draw, propose=candidate_search.propose, finalists=candidate_search.finalists):
@@ -172,11 +175,14 @@ def tune(grid, budget, draw, propose=candidate_search.propose, finalists=candida
         changes[index] = decide.confirmed_again(FIGURE, *sides)
     place = decide.choose(changes, keeps)
     chosen_first = grid.present if place is None else chosen[place]
-    choice, around = neighbour_of(grid, chosen_first, seeds, tune_file.confirm_of(budget), draw)
+    moved_to, around = neighbour_of(grid, chosen_first, seeds, tune_file.confirm_of(budget), draw)
+    choice = moved_to if moved_to == grid.present else fewest_changes(grid, moved_to, tune_file.confirm_of(budget),
+                                                                      draw)
     claimed = choice != grid.present
     return Try(grid.means[choice] / grid.best - 1.0, claimed,
                claimed and grid.means[choice] >= grid.means[grid.present], len(history) + len(runs) * seeds + 2 * more,
-               around, choice != chosen_first, grid.means[chosen_first] / grid.best - 1.0)
+               around, moved_to != chosen_first, grid.means[chosen_first] / grid.best - 1.0, choice != moved_to,
+               grid.means[moved_to] / grid.best - 1.0)
 
 
 def confirmed_with(grid, candidates, seeds, first_seed, draw):
@@ -209,6 +215,20 @@ def neighbour_of(grid, choice, seeds, most, draw):
     last = dict.fromkeys((neighbour, grid.present, choice))
     sides = confirmed_with(grid, last, most, 3000, draw)
     return neighbour if decide.replaces(FIGURE, *sides.values())[1] else choice, runs + most * len(sides)
+
+
+def fewest_changes(grid, choice, seeds, draw):
+    """The choice with all axes back at the present value where that makes no difference, if other seeds say so, too."""
+    alone = [(axis.name, candidate) for axis, words, candidate in tune_axes.around(grid.axes, choice, grid.present)
+             if words == "present"]
+    values = confirmed_with(grid, (choice, *(candidate for _, candidate in alone)), seeds, 1000, draw)
+    changes = decide.changes([(FIGURE, values[choice], values[candidate]) for _, candidate in alone])
+    fewest = tune_axes.put_back(grid.axes, choice, grid.present,
+                                {name for (name, _), change in zip(alone, changes) if change.is_worth_nothing})
+    if fewest in (choice, grid.present):
+        return choice
+    sides = confirmed_with(grid, (fewest, grid.present, choice), seeds, 5000, draw)
+    return fewest if decide.is_as_good(FIGURE, *sides.values())[2] else choice
 
 
 def sample_only(history, axes, present, budget, seed):
@@ -274,10 +294,13 @@ def head(first, budgets):
 
 def print_moves(made):
     """What the neighbours of a choice came to."""
-    moved = [one for one in made if one.moved]
+    moved, back = [one for one in made if one.moved], [one for one in made if one.put_back]
     print(f"\nA neighbour was proposed in {len(moved)} of {len(made)} tries of tune, and was better in "
-          f"{sum(one.loss < one.loss_before for one in moved)} of them; {share(one.around for one in made):.0f} runs "
-          "of neighbours in a try\n", flush=True)
+          f"{sum(one.loss_with_all < one.loss_before for one in moved)} of them; "
+          f"{share(one.around for one in made):.0f} runs of neighbours in a try. Axes went back to their present value "
+          f"in {len(back)}, by which the choice became worse by "
+          f"{100 * max((one.loss - one.loss_with_all for one in back), default=0.0):.2f} % at most\n", flush=True)
+
 
 
 def main():

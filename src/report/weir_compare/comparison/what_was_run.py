@@ -4,6 +4,7 @@ command."""
 from __future__ import annotations
 
 import shlex
+import types
 
 from weir_runs.basics import units
 from weir_runs.basics.quantities import spaced
@@ -26,6 +27,19 @@ def facts(groups, sweep=None):
              ("path", _shown(runs, ("transport", "transport {}"), ("network", "network model {}"))),
              ("length", _shown(runs, ("duration", "{}"), ("warmup", "after a warm-up of {}"))), ("hosts", _hosts(runs)),
              ("begun", _dates(runs)), ("weir", _versions(runs)))
+    return [(name, words) for name, words in named if words]
+
+
+def facts_of_plan(plan, switch_file):
+    """The same of runs that are to be simulated, by a dry run's plan, {option: text}, with the switch."""
+    numbers = {role: int(plan[role]) for role in ("producers", "consumers") if str(plan.get(role, "")).isdigit()}
+    run = types.SimpleNamespace(plan=plan, world="simulation",
+                                resolved={**numbers, "generation": plan.get("generation")})
+    on = ", ".join(name.upper() for name in ("pfc", "ecn") if plan.get(name) == "on")
+    switch = " ".join(filter(None, (switch_file or plan.get("switch"), f"with {on}" if on else "")))
+    named = (("traffic", _load([run])), ("layout", _layout([run])), ("links", _links([run])),
+             ("switch", switch if plan.get("network") == "packet" else ""),
+             ("length", _shown([run], ("duration", "{}"), ("warmup", "after a warm-up of {}"))))
     return [(name, words) for name, words in named if words]
 
 

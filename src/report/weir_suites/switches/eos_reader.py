@@ -68,20 +68,21 @@ class _Eos:
     def __init__(self, file, made):
         self.file, self.made = file, made
         self.interfaces, self.profiles = {}, {}
-        self.block, self.block_name, self.queue = None, "", None
+        self.block, self.block_name, self.queue, self.queue_words = None, "", None, ""
         self.class_of_dscp, self.queue_of_class, self.watchdog = {}, {}, {}
 
     def take(self, number, line):
         words = line.strip()
         if not line.startswith(" "):
-            self.block, self.queue, begun = None, None, BLOCK.match(line)
+            self.block, self.queue, self.queue_words, begun = None, None, "", BLOCK.match(line)
             self.block_name = line if begun else ""
             if begun and (begun[1] == "qos profile" or re.match(r"Ethernet\d", begun[2])):
                 of = self.profiles if begun[1] == "qos profile" else self.interfaces
                 self.block = of.setdefault(begun[2], _Block())
         elif not words or words.startswith("!"):
             return
-        source = Place(self.file, f"line {number}", "", words)
+        context = f"{self.block_name} > {self.queue_words}" if self.queue_words else ""
+        source = Place(self.file, f"line {number}", context, words)
         if self.block is None:
             known = not self.block_name and not line.startswith(" ") and self.take_global(words, source)
         else:
@@ -112,7 +113,7 @@ class _Eos:
         elif re.fullmatch(r"(no )?priority-flow-control( mode)? (on|off)", words):
             block.on = Sourced(words.endswith("on"), source)
         elif found := QUEUE_BLOCK.match(words):
-            self.queue = int(found[1])
+            self.queue, self.queue_words = int(found[1]), words
             block.queues.setdefault(self.queue, Queue())
         elif self.queue is not None:
             return self.take_in_queue(words, source)

@@ -17,6 +17,9 @@ STEPS_LEAST = 20
 OUTSIDE = 0.25
 # Neighbours of a value: of numbers one below and one above, of choices so many others.
 CHOICES_MAX = 3
+# Keys of the switch by the names that switches and papers have for them.
+KNOWN_AS = {"ecn.none-below": "Kmin", "ecn.all-above": "Kmax", "ecn.probability": "Pmax",
+            "switch.ingress-alpha": "alpha at ingress", "switch.egress-alpha": "alpha at egress"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +39,26 @@ class Axis:
     @property
     def is_choice(self):
         return self.unit is None
+
+    @property
+    def known_as(self):
+        """ (Kmin), or nothing"""
+        return f" ({KNOWN_AS[self.name]})" if self.name in KNOWN_AS else ""
+
+    @property
+    def draws_log(self):
+        """Whether its values are more even on a logarithmic scale: of a list, by its distances."""
+        if self.is_choice or not self.values:
+            return self.log
+        if self.values[0] < 0.0:
+            return False
+        logarithms = [math.log(max(value, self.least_drawn)) for value in self.values]
+        return _evenness(logarithms) < _evenness(self.values)
+
+    @property
+    def least_drawn(self):
+        """Where 0 is drawn on a logarithmic scale, which has no place for it."""
+        return next((value for value in self.values if value > 0.0), self.low) / 2.0
 
     @property
     def count(self):
@@ -123,6 +146,11 @@ class Axis:
         return f"{value:.0f}" if self.whole or value == int(value) and abs(value) < 1e15 else f"{value:.12g}"
 
 
+def _evenness(places):
+    """The longest distance between neighbours as a share of the whole."""
+    return max(high - low for low, high in zip(places, places[1:])) / (places[-1] - places[0])
+
+
 def number_of(text):
     """(number in the base unit, unit) of 4, '0.5', '50kB', '10us'; None: it is no number."""
     if isinstance(text, (int, float)) and not isinstance(text, bool):
@@ -171,6 +199,11 @@ def around(axes, best, present):
             others.append(("present", before))
         found += [(axis, words, (*best[:place], value, *best[place + 1:])) for words, value in others]
     return found
+
+
+def put_back(axes, best, present, names):
+    """The candidate with these axes at their present value."""
+    return tuple(before if axis.name in names else value for axis, value, before in zip(axes, best, present))
 
 
 def texts_of(axes, candidate):

@@ -19,7 +19,7 @@ WORLD = "simulation"
 # Seeds of the confirmation begin so far behind those of the search, which never gets there; those of the second one
 # twice as far, and so on.
 FRESH_SEEDS = 1000
-CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, CONFIRM_FILE = range(1, 5)
+CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, CONFIRM_FILE, CONFIRM_FEWEST = range(1, 6)
 # In a campaign's directory: runs that did not end by themselves, and were repeated once in vain.
 DIED = "died.json"
 # Exit status of a simulation that weir does not take.

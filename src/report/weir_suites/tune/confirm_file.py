@@ -36,6 +36,8 @@ def text(tune, found, options_of, only_simulated):
     lines = [f"# Written by weir-sweep tune: {tune.path.name}",
              "# present:  " + tune_axes.words(found.axes, found.present),
              "# proposed: " + tune_axes.words(found.axes, found.best)]
+    for what, typed in found.words.sides if found.words else ():
+        lines += [f"# on the switch, {what}:", *(f"#   {line}" for line in typed)]
     of_switch = any(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes)
     if of_switch:
         if not all(is_key_of_switch(axis.name) or axis.name in only_simulated for axis in found.axes):

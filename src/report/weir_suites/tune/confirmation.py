@@ -9,10 +9,10 @@ from weir_runs.basics.quantities import size_text
 from weir_runs.reading.capacity import QUANTITIES
 from weir_runs.reading.key_figures import key_figures
 from . import axes as tune_axes, decide, objective
-from .campaigns import CONFIRM, CONFIRM_AGAIN, CONFIRM_NEIGHBOUR, fresh_seed
+from .campaigns import CONFIRM, CONFIRM_AGAIN, CONFIRM_FEWEST, CONFIRM_NEIGHBOUR, fresh_seed
 from .found import Kept, Load, Neighbour
 
-PRESENT, PROPOSED, NEIGHBOUR = "present", "proposed", "neighbour"
+PRESENT, PROPOSED, NEIGHBOUR, FEWEST = "present", "proposed", "neighbour", "fewest"
 RATES = (("80 % of the rate", 0.8), ("110 % of the rate", 1.1))
 EVENTS = (("events half as large", 0.5), ("events twice as large", 2.0))
 
@@ -37,6 +37,8 @@ class Confirmation:
         self._around("around")
         if self._move() or found.pairs < found.seeds:
             self._around("around-again")
+        if self._put_back():
+            self._around("around-fewest")
 
     # --- Runs.
 
@@ -147,15 +149,51 @@ class Confirmation:
                                            present_keeps)
         if not replaces or not kept(results[NEIGHBOUR]):
             return False
-        found.finalists.append(near.candidate)
-        found.changes.append(change)
-        found.keeps.append(True)
-        found.values.append(_values(self._confirmed[near.candidate]))
-        found.chosen, found.pairs = len(found.finalists) - 1, self.tune.confirm
-        found.moved, found.present_keeps = (values[PRESENT], values[NEIGHBOUR]), present_keeps
+        self._choose(near.candidate, change, (values[PRESENT], values[NEIGHBOUR]), present_keeps)
         self._costs({candidate: results[name] for name, candidate in candidates.items()})
         self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is "
                  f"{tune_axes.words(found.axes, found.best)}")
+        return True
+
+    def _choose(self, candidate, change, values, present_keeps):
+        """As the last finalist; `values`: of the present setting and of the candidate, by which it was confirmed."""
+        found = self.found
+        found.finalists.append(candidate)
+        found.changes.append(change)
+        found.keeps.append(True)
+        found.values.append(_values(self._confirmed[candidate]))
+        found.chosen, found.pairs = len(found.finalists) - 1, len(values[0])
+        found.moved, found.present_keeps = values, present_keeps
+
+    def _put_back(self):
+        """Puts axes whose present value makes no difference back to it, all of them together, if runs with other seeds
+        say so, too: the fewest changes are proposed. Whether it is."""
+        found = self.found
+        same = {one.axis for one in found.neighbours if one.words == PRESENT and one.kept.keeps
+                and one.change.is_worth_nothing}
+        fewest = tune_axes.put_back(found.axes, found.best, found.present, same)
+        options = self._options({PRESENT: found.present, PROPOSED: found.best, FEWEST: fewest})
+        if fewest in (found.best, found.present) or not self.campaigns.is_possible(options[FEWEST]):
+            return False
+        results = self._run("confirmation of the fewest changes", "confirm-fewest", options,
+                            fresh_seed(self.tune, CONFIRM_FEWEST), max(found.pairs, self.tune.confirm))
+        if self._differ(results[PRESENT], results.values()):
+            found.seeds = self.tune.confirm
+        present_keeps = found.present_keeps and keeps(results[PRESENT])
+        change, beside, is_as_good = decide.is_as_good(
+            self.figure, *(_values(results[name]) for name in (FEWEST, PRESENT, PROPOSED)), present_keeps)
+        if not is_as_good or not kept(results[FEWEST]):
+            return False
+        if fewest not in self._confirmed:
+            self._confirmed[fewest] = self._run("confirmation of the fewest changes", "fewest",
+                                                {FEWEST: options[FEWEST]}, self._fresh, found.seeds)[FEWEST]
+        found.put_back = tuple(axis.name for axis, before, best in zip(found.axes, found.present, found.best)
+                               if axis.name in same and before != best)
+        found.put_back_change = beside
+        self._choose(fewest, change, (_values(results[PRESENT]), _values(results[FEWEST])), present_keeps)
+        self._costs({found.present: results[PRESENT], fewest: results[FEWEST]})
+        self.say(f"{', '.join(found.put_back)} back to the present value makes no difference, with {found.pairs} other "
+                 f"seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
         return True
 
     def _around(self, name):

@@ -61,14 +61,19 @@ class Found:
     present: tuple
     history: list  # Trials of the search
     idle: dict  # {axis: why it cannot act}
+    facts: list = dataclasses.field(default_factory=list)  # (name, words) of traffic, layout, links, switch
+    words: object = None  # switches.switch_words.Words: the proposal in those of the operator's switch; None: none
     finalists: list = dataclasses.field(default_factory=list)
     changes: list = dataclasses.field(default_factory=list)  # of each against the present one
     keeps: list = dataclasses.field(default_factory=list)  # whether it keeps all constraints
     values: list = dataclasses.field(default_factory=list)
     # (index of the finalist that was confirmed again, figures of the present one, its figures)
     again: tuple | None = None
-    # of a neighbour that was confirmed and chosen, the last finalist: (figures of the present one, its figures)
+    # of a neighbour, or of the setting with the fewest changes, that was confirmed and chosen, the last finalist:
+    # (figures of the present one, its figures)
     moved: tuple | None = None
+    put_back: tuple = ()  # axes that went back to their present value, for there it made no difference
+    put_back_change: decide.Change | None = None  # of the setting with them against the one before
     present_keeps: bool = True
     seeds: int = 0  # with which settings are compared now
     pairs: int = 0  # of runs behind the changes that decided

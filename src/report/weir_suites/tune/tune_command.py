@@ -4,6 +4,8 @@ from weir_runs.basics import whole_file
 from weir_runs.basics.errors import ReportError
 from weir_runs.version import VERSION
 
+SWITCH_BYTES_MAX = 1 << 20
+
 
 def run(options):
     """The exit status. Raises ReportError."""
@@ -37,22 +39,34 @@ def run(options):
     return 0
 
 
+def _words(tune, found):
+    """The proposal in the words of the switch that the switch file of [simulation] was imported from; None: there is
+    none."""
+    from weir_runs.basics.input_file import read_text
+    from weir_suites.switches import switch_words
+    from .tune_file import is_key_of_switch
+    file = tune.path.parent / (tune.given("switch") or "")
+    if found.chosen is None or not file.is_file():
+        return None
+    return switch_words.of_change(read_text(file, "a switch file", SWITCH_BYTES_MAX), {
+        axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
+
+
 def _write(made, found):
     from . import confirm_file, tune_page, tune_record, tune_text
-    tune = made.tune
-    written, lines = [made.directory / tune_record.FILE,
-                      made.directory / tune_record.PAGE], tune_text.answer_lines(made.tune, found)
-    whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found)))
-    whole_file.replace(written[1], tune_page.page_text(tune, found, f"Written by weir-sweep {VERSION}."))
+    tune, path, changed = made.tune, None, False
+    found.words = _words(tune, found)
     if found.chosen is not None:
         path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory,
                                            confirm_file.text(
             tune, found, lambda candidate: made.campaigns.of_setting(found, candidate),
             confirm_file.only_simulated(made.campaigns.weir)))
-        lines += tune_text.next_lines(path, confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
-        if changed:
-            lines += tune_text.unchanged_lines(path)
-        else:
-            written.append(path)
+    then = tune_text.next_words(path, path and confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
+    lines = [*tune_text.answer_lines(tune, found), *tune_text.switch_lines(found.words), *tune_text.next_lines(then),
+             *(tune_text.unchanged_lines(path) if changed else [])]
+    written = [made.directory / tune_record.FILE, made.directory / tune_record.PAGE, *([path] if path and not changed
+                                                                                      else [])]
+    whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found)))
+    whole_file.replace(written[1], tune_page.page_text(tune, found, f"Written by weir-sweep {VERSION}.", then))
     print("\n" + "\n".join(lines))
     print("\n" + "\n".join(f"written  {path}" for path in written))

@@ -13,10 +13,12 @@ VALUES_MAX = 24
 # What is worse than so many times the worst of the confirmed ones would hide all others.
 WORST_SHOWN = 2.0
 TICKS = 6
+TICK_LETTERS = 30  # of all of them: more would run into each other
 
 
-def page_text(tune, found, footer):
+def page_text(tune, found, footer, next_words=""):
     figure = objective.FIGURES[tune.figure]
+    answer, _, more = tune_text.headline(tune, found).partition("; ")
     names = ["proposed" if place == found.chosen else f"finalist {place + 1}" for place in range(len(found.finalists))]
     index = None if found.again is None else found.again[0]
     elsewhere = {index, found.chosen if found.moved is not None else None}  # their changes are those of other seeds
@@ -27,11 +29,13 @@ def page_text(tune, found, footer):
         sides += [("present, other seeds", found.present, found.again[1], None),
                   (f"{names[index]}, other seeds", found.finalists[index], found.again[2], found.changes[index])]
     if found.moved is not None:
-        sides += [("present, beside the neighbour", found.present, found.moved[0], None),
-                  ("proposed, confirmed as a neighbour", found.best, found.moved[1], found.change)]
+        how = "with the fewest changes" if found.put_back else "as a neighbour"
+        sides += [("present, beside that", found.present, found.moved[0], None),
+                  (f"proposed, confirmed {how}", found.best, found.moved[1], found.change)]
     return page_parts.render(
         Path(__file__).parent / "templates/tune.html.j2", title=tune.name, footer=footer,
-        answer=tune_text.headline(tune, found), parts=tune_text.parts(found), figure=figure,
+        answer=answer, more=more, next=next_words, facts=found.facts, words=found.words,
+        parts=tune_text.parts(found), figure=figure,
         axes=[(axis.name, _plot(found, place, figure, tune.figure)) for place, axis in enumerate(found.axes)],
         confirmed=[{"name": name, "setting": tune_axes.words(found.axes, candidate),
                     "values": [units.text(value, figure.unit) for value in values],
@@ -60,7 +64,8 @@ def _plot(found, place, figure, name):
         ordered = sorted(points, key=lambda value: _number(axis, value))
         drawn.append(Line(title, [_number(axis, value) for value in ordered],
                           [points[value] / factor for value in ordered], colour=colour, points=True))
-    return PlotRow(figure.title, "" if unit == "1" else unit, [Panel("", "", drawn)], axis.name, axis.log,
+    return PlotRow(figure.title, "" if unit == "1" else unit, [Panel("", "", drawn)], axis.name + axis.known_as,
+                   axis.draws_log,
                    _ticks(axis, drawn), from_zero=min(values, default=0.0) < 0.5 * max(values, default=0.0))
 
 
@@ -69,14 +74,17 @@ def _ticks(axis, lines):
     `lines` are."""
     values = axis.values if 0 < len(axis.values) <= TICKS else [axis.value_at(part / (TICKS - 1))
                                                                 for part in range(TICKS)]
+    values = values[::2] if sum(len(axis.text(value)) for value in values) > TICK_LETTERS else values
     places = [place for line in lines for place in line.x]
     return [(_number(axis, value), axis.text(value)) for value in dict.fromkeys(values)
             if min(places) <= _number(axis, value) <= max(places)]
 
 
 def _number(axis, value):
-    """Where a value is on the axis of a plot; a present value of 0 has no place on a logarithmic one."""
-    return float(axis.values.index(value)) if axis.is_choice else max(value, axis.low / 2.0) if axis.log else value
+    """Where a value is on the axis of a plot; 0 has no place on a logarithmic one."""
+    if axis.is_choice:
+        return float(axis.values.index(value))
+    return max(value, axis.least_drawn) if axis.draws_log else value
 
 
 def _envelope(found, place, name):

@@ -61,17 +61,34 @@ def parts(found):
     """What the answer rests on: [(heading, texts)]"""
     how = (f"{found.runs_text()}; by simulation, for this traffic. Which setting is best for other traffic, or on "
            "hardware, was not asked")
-    made = (("costs", _costs(found)), ("beside", _observed(found)),
+    made = (("costs", _costs(found)), ("beside", _observed(found)), ("put back", _put_back(found)),
             ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
             ("loads", _loads(found)), ("died", _died(found)), ("found", [how]))
     return [(heading, texts) for heading, texts in made if texts]
 
 
-def next_lines(confirm, to_fill_in):
-    """What to do with the sweep file that confirms. `to_fill_in`: the command that sets the switch is missing in it."""
+def next_words(confirm, to_fill_in):
+    """What to do with the sweep file that confirms; None: there is none. `to_fill_in`: the command that sets the switch
+    is missing in it."""
+    if confirm is None:
+        return "keep the present setting; with a larger budget, a smaller gain would be found"
     first = f"fill in on-change of {confirm.name}, the command that sets the switch; then " if to_fill_in else ""
-    return _part("next", f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, "
-                         "measured; --simulate predicts that")
+    return (f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; "
+            "--simulate predicts that")
+
+
+def next_lines(words):
+    return _part("next", words)
+
+
+def switch_lines(words):
+    """The proposal in the words of the operator's switch; whole lines, for they are typed. `words`: Words, or None."""
+    if words is None or not (words.sides or words.unwritten):
+        return []
+    lines = _part("switch", f"in the words of {words.family}, from {words.source}")
+    for what, typed in words.sides:
+        lines += [f"{'':<{INDENT}}{what}:", *(f"{'':<{INDENT}}  {line}" for line in typed)]
+    return [*lines, *(line for note in words.notes for line in _part("", note))]
 
 
 def unchanged_lines(confirm):
@@ -120,7 +137,7 @@ def _headline(tune, found):
 
 def proposal(found):
     """The values that change: slots=8 instead of 4, ecn.none-below=50kB instead of 5kB."""
-    return ", ".join(f"{axis.name}={axis.text(best)} instead of {axis.text(present)}"
+    return ", ".join(f"{axis.name}={axis.text(best)}{axis.known_as} instead of {axis.text(present)}"
                      for axis, best, present in zip(found.axes, found.best, found.present) if best != present)
 
 
@@ -203,7 +220,7 @@ def _axis(found, axis):
         name = value if value == one.words else f"{value} ({one.words})"
         said.append(f"{name} {_told(one.change)}{_not_kept(one.kept, one.breaks)}")
     at_end = ", at the end of its range" if axis.is_end(found.best[place]) else ""
-    return (f"{axis.name}={axis.text(found.best[place])} {JUDGED[found.judged(axis.name)]}{at_end}: "
+    return (f"{axis.name}={axis.text(found.best[place])}{axis.known_as} {JUDGED[found.judged(axis.name)]}{at_end}: "
             f"{'; '.join(said) or 'no other value can be run'}")
 
 
@@ -227,6 +244,14 @@ def _runs_that(kept):
     return " and ".join(f"{number} of {counted(kept.runs, 'run')} {words}" for number, words in (
         (kept.broke, " and ".join(kept.broken)), (kept.died, "did not end by themselves" if kept.died > 1
                                                   else "did not end by itself")) if number)
+
+
+def _put_back(found):
+    """Axes that are not changed, though the search had changed them."""
+    if not found.put_back:
+        return []
+    return [f"{units.listed(found.put_back)}, at the present value again: {_told(found.put_back_change)} against the "
+            "setting that the search found"]
 
 
 def _flat(found):

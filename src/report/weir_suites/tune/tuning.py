@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 from pathlib import Path
 
+from weir_compare.comparison import what_was_run
 from weir_compare.sweep import continued
 from weir_runs.basics import programs, toml_file, whole_file
 from weir_runs.basics.errors import ReportError
@@ -15,12 +16,12 @@ from weir_runs.basics.input_file import read_object
 from weir_runs.basics.units import duration, text
 from . import acting, axes as tune_axes, candidate_search, decide, objective, tune_file
 from .campaigns import Campaigns
-from .confirmation import Confirmation, NEIGHBOUR, PRESENT, PROPOSED, other_loads, others
+from .confirmation import Confirmation, FEWEST, NEIGHBOUR, PRESENT, PROPOSED, other_loads, others
 from .found import Found
 
 SCHEMA = "weir-tune-begun/1"
 # Number of the rules by which runs follow from runs: a tuning with others cannot be continued.
-RULES = 5
+RULES = 6
 # In the directory: what a budget in time came to, so that a continued tuning has the same.
 BUDGET_FILE = "budget.json"
 
@@ -109,7 +110,8 @@ class Tuning:
         near = sum(3 if not axis.is_choice else min(tune_axes.CHOICES_MAX + 1, len(axis.values) - 1)
                    for axis in tune.axes)
         moved = len((PRESENT, PROPOSED, NEIGHBOUR)) + near
-        return (near + moved + 2 * decide.AGAIN_MOST + 2 * len(other_loads(self.tune, answer))
+        fewest = decide.AGAIN_MOST * len((PRESENT, PROPOSED, FEWEST)) + 1 + near
+        return (near + moved + fewest + 2 * decide.AGAIN_MOST + 2 * len(other_loads(self.tune, answer))
                 + len((PRESENT, PROPOSED))) * tune.confirm
 
     def _runs_in_time(self, run_s, answer):
@@ -142,6 +144,7 @@ class Tuning:
                               "network = \"packet\" into [simulation], or leave it out")
         axes, present = self._with_present(answer, first)
         found = Found(axes, present, [self._trial(present, 1, first)], idle)
+        found.facts = what_was_run.facts_of_plan(answer.plan, self.tune.given("switch"))
         if self.tune.budget_s:
             self._measure(found, answer)
         self._search(found)

@@ -1,0 +1,176 @@
+"""What weir-sweep tune proposes, in the words of the switch: typed there and imported again, it is the proposed switch
+file, and what goes back makes the present one."""
+
+import copy
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+from switch_configurations import EOS, LOOKUP, NVUE, SONIC, sonic, with_field, written
+from tune_cases import PLAN, found_of
+
+from weir_runs.basics import toml_file
+from weir_suites.switches import switch_import_command, switch_words
+from weir_suites.switches.switch_words import of_change
+from weir_suites.tune import axes as tune_axes, campaigns, candidate_search, tune_command, tune_file
+
+
+@pytest.fixture
+def imported(tmp_path, capsys):
+    """The switch file of configurations."""
+    def run(*documents):
+        files = [written(tmp_path / f"{number}.txt", document) for number, document in enumerate(documents)]
+        assert switch_import_command.run(SimpleNamespace(files=files, dscp=26, port=None, audit=False, json=False)) == 0
+        return capsys.readouterr().out
+    return run
+
+
+def keys(text):
+    return {f"{section}.{name}": value for section, table in toml_file.parse("it", text).items()
+            if isinstance(table, dict) for name, value in table.items()}
+
+
+def patched(document, patch):
+    """As RFC 6902 has it, of paths of three names."""
+    made = copy.deepcopy(document)
+    for one in patch:
+        table, key, name = (part.replace("~1", "/").replace("~0", "~") for part in one["path"][1:].split("/"))
+        assert (name in made[table][key]) == (one["op"] != "add")
+        if one["op"] == "remove":
+            del made[table][key][name]
+        else:
+            made[table][key][name] = one["value"]
+    return made
+
+
+def set_by_nvue(document, lines):
+    made = copy.deepcopy(document)
+    for line in lines[:-1]:
+        assert line.startswith("nv set qos ")
+        *path, name, value = line.split()[2:]
+        here = made[1]["set"]
+        for part in path:
+            here = here[part]
+        here[name] = int(value) if value.isdigit() else value
+    assert lines[-1] == "nv config apply"
+    return made
+
+
+def set_by_eos(text, lines):
+    """The last line replaces the one of its kind in the block that the others lead to."""
+    block, queue, line = lines
+    before, begin, after = text.partition(f"\n{block}\n")
+    head, at_queue, rest = after.partition(f"\n{queue}\n")
+    assert begin and at_queue
+    return before + begin + head + at_queue + re.sub(r"      random-detect ecn minimum.*", line, rest, count=1)
+
+
+FASTER = {"ecn.none-below": "50kB", "ecn.all-above": "400kB", "ecn.probability": "0.2"}
+PROPOSED = {"ecn.none-below": "50000B", "ecn.all-above": "400000B", "ecn.probability": 0.2}
+BUFFERS = {**FASTER, "switch.ingress-alpha": "2", "switch.egress-alpha": "0.25", "switch.headroom": "96kB",
+           "switch.resume-offset": "4kB"}
+OF_BUFFERS = {**PROPOSED, "switch.ingress-alpha": 2, "switch.egress-alpha": 0.25, "switch.headroom": "96000B",
+              "switch.resume-offset": "4000B"}
+
+
+@pytest.mark.parametrize("document", [SONIC, sonic({"WRED_PROFILE": {"ROCE": {
+    name: value for name, value in SONIC["WRED_PROFILE"]["ROCE"].items() if name != "green_drop_probability"}}})])
+def test_sonic(imported, document):
+    before = imported(document)
+    words = of_change(before, BUFFERS)
+    assert words.family == "SONiC" and not words.unwritten and not words.apply  # ecnconfig knows no buffers
+    after = patched(document, words.patch)
+    assert keys(imported(after)) == {**keys(before), **OF_BUFFERS}
+    assert patched(after, words.patch_back) == document
+    line, = words.sides[0][1]
+    assert json.loads(line.partition("'")[2].partition("'")[0]) == words.patch
+
+
+def test_ecnconfig_where_it_does_all(imported):
+    words = of_change(imported(SONIC), FASTER)
+    assert words.apply == ["sudo ecnconfig -p ROCE -gmin 50000 -gmax 400000 -gdrop 20"]
+    assert words.back == ["sudo ecnconfig -p ROCE -gmin 150000 -gmax 1500000 -gdrop 5"]
+
+
+@pytest.mark.parametrize("speed", ["400000", "25000", "10000"])
+def test_headroom_of_ports_of_other_speeds(imported, speed):
+    document = sonic({"PORT": {port: {"speed": speed} for port in SONIC["PORT"]}})
+    before = imported(document)
+    words = of_change(before, {"switch.headroom": "200kB"})
+    after = patched(document, words.patch)
+    assert int(keys(imported(after))["switch.headroom"][:-1]) == pytest.approx(200000, abs=4)
+    assert patched(after, words.patch_back) == document
+
+
+def test_nvue(imported):
+    before = imported(NVUE)
+    words = of_change(before, {**FASTER, "switch.ingress-alpha": "0.5", "switch.egress-alpha": "2"})
+    after = set_by_nvue(NVUE, words.apply)
+    assert keys(imported(after)) == {**keys(before), **PROPOSED, "switch.ingress-alpha": 0.5, "switch.egress-alpha": 2}
+    assert keys(imported(set_by_nvue(after, words.back))) == keys(before) and not words.unwritten
+
+
+def test_eos(imported):
+    before = imported(EOS)
+    words = of_change(before, FASTER)
+    assert words.apply == ["qos profile ROCE", "   uc-tx-queue 3",
+                           "      random-detect ecn minimum-threshold 50000 bytes maximum-threshold 400000 bytes "
+                           "max-mark-probability 20 weight 0"]
+    after = set_by_eos(EOS, words.apply)
+    assert keys(imported(after)) == {**keys(before), **PROPOSED}
+    assert set_by_eos(after, words.back) == EOS
+
+
+@pytest.mark.parametrize("documents, values, why", [
+    ([SONIC], {"switch.ingress-alpha": "3"}, "the switch takes powers of two; a list of them as the axis"),
+    ([SONIC], {"ecn.probability": "0.125"}, "12.5 %; the switch takes whole percents"),
+    ([SONIC], {"dcqcn.alpha-timer": "55us"}, "the configuration did not have it"),
+    ([SONIC], {"switch.pool": "20MB"}, "weir does not write size: other settings follow from it"),
+    ([SONIC], {"watchdog.detection": "300ms"}, "each port has its own; pfcwd start sets them"),
+    ([sonic({"BUFFER_PG": {key: None for key in SONIC["BUFFER_PG"]}}), LOOKUP], {"switch.headroom": "90kB"},
+     "it stands in pg_profile_lookup.ini"),
+    ([NVUE], {"watchdog.detection": "2s"}, "weir does not write interface swp1 qos pfc-watchdog"),
+    ([EOS], {"ecn.none-below": "900MB"}, "the switch takes 1 to 256000000 bytes"),
+    ([EOS], {"watchdog.detection": "2s"}, "weir writes the numbers of random-detect ecn only")])
+def test_what_has_no_words_is_said(imported, documents, values, why):
+    words = of_change(imported(*documents), values)
+    (named, said), = words.unwritten
+    assert named == "=".join(*values.items()) and said.startswith(why)
+    assert not words.patch and not words.apply and not words.sides and len(words.notes) == 1
+
+
+def test_what_does_not_change_has_no_words_and_a_file_of_ones_own_neither(imported):
+    before = imported(with_field("WRED_PROFILE", "ROCE", green_min_threshold="50000"))
+    words = of_change(before, {"ecn.none-below": "50kB", "switch.ingress-alpha": "0.125", "pfc.on": "true"})
+    assert not words.sides and not words.notes
+    assert switch_words.of_change('base = "shallow"\n[ecn]\nnone-below = "50kB"\n', FASTER) is None
+
+
+def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("WEIR", weir)
+    (tmp_path / "mine.toml").write_text(imported(SONIC))
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace('network = "packet"', 'network = "packet"\nswitch = "mine.toml"')
+                    + '[tune.axes]\n"ecn.none-below" = { from = "10kB", to = "1MB", scale = "log" }\n')
+    axes = (tune_axes.of_range("ecn.none-below", "10kB", "1MB", True),)
+    found = found_of(finalists=[(50000.0,)], facts=[("switch", "mine.toml with PFC, ECN")])
+    found.axes, found.present, found.history = axes, (150000.0,), [
+        candidate_search.Trial((150000.0,), 1, 0.0), candidate_search.Trial((50000.0,), 1, -0.7)]
+    tune = tune_file.read(path)
+    made = SimpleNamespace(tune=tune, directory=tmp_path / "plan", campaigns=campaigns.Campaigns(tune, tmp_path, print))
+    made.directory.mkdir()
+    tune_command._write(made, found)
+    typed = "sudo ecnconfig -p ROCE -gmin 50000"
+    said, page = capsys.readouterr().out, (tmp_path / "plan/tune.html").read_text()
+    assert f"\n              {typed}\n" in said and "sudo ecnconfig -p ROCE -gmin 150000\n" in said
+    assert said.startswith("\necn.none-below=50kB (Kmin) instead of 150kB: slowest delivery")
+    assert typed in page and "mine.toml with PFC, ECN" in page and "<b>Next:</b> fill in on-change" in page
+    assert "ecn.none-below (Kmin)" in page
+    assert json.loads((tmp_path / "plan/tune.json").read_text())["words"]["patch"] == [
+        {"op": "replace", "path": "/WRED_PROFILE/ROCE/green_min_threshold", "value": "50000"}]
+    confirming = (tmp_path / "plan-confirm.toml").read_text()
+    assert f"#   {typed}\n" in confirming and toml_file.parse("it", confirming)["switch"]["settings"]
+    found.chosen = None
+    tune_command._write(made, found)
+    assert "keep the present setting" in capsys.readouterr().out
