@@ -29,7 +29,7 @@ warmup = "0s"
 [local]
 launcher = ["./launcher"]
 [switch]
-settings = ["a", "b"]
+settings = [{settings}]
 on-change = "./set-switch"
 verify = "{verify}"
 {more}
@@ -39,12 +39,13 @@ verify = "{verify}"
 @pytest.fixture
 def sweep(weir, tmp_path):
     """sweep(what the switch does with $1, keys of [switch]): what collect says, on one line, and the page."""
-    def write(more, repetitions, verify="cat has"):
-        (tmp_path / "some.toml").write_text(SWEEP.format(more=more, repetitions=repetitions, verify=verify))
+    def write(more, repetitions, verify="cat has", settings='"a", "b"'):
+        (tmp_path / "some.toml").write_text(SWEEP.format(more=more, repetitions=repetitions, verify=verify,
+                                                         settings=settings))
 
-    def make(body, more="", repetitions=1, slow=None, verify="cat has"):
-        write(more, repetitions, verify)
-        (tmp_path / "has").write_text("mode none\n")
+    def make(body, more="", repetitions=1, *, slow=None, verify="cat has", settings='"a", "b"', begins="mode none"):
+        write(more, repetitions, verify, settings)
+        (tmp_path / "has").write_text(f"{begins}\n")
         if slow:
             (tmp_path / "slow").write_text(slow)
         script(tmp_path / "launcher", LAUNCHER)
@@ -94,12 +95,27 @@ def test_a_switch_that_acts_late_is_named_and_waited_for_with_settle(sweep):
 
 
 def test_a_switch_that_does_nothing_is_named(sweep):
-    made = sweep("echo done")
-    assert "ended with 0, but the switch shows the same as with" in made.submitted
-    assert sorted(states(sweep.directory).values()) == ["complete", "hook failed"]
-    assert "was not measured: ./set-switch" in made.collected and "shows the same as with" in made.collected
-    assert "certain" not in made.collected and "Use " not in made.collected
-    assert "done\n-&gt; ended with 0, but the switch shows the same as with" in made.page
+    made = sweep("echo done", repetitions=3)
+    assert "ended with 0, but the switch showed the same as with" in made.submitted
+    assert set(states(sweep.directory).values()) == {"waiting"}  # those of the last round
+    for switch in ("a", "b"):
+        assert f"{switch} was not measured: " in made.collected
+    assert "and which of the two was in force is not known" in made.collected
+    assert "$ ./set-switch" in made.collected and "done -> ended with 0, but the switch showed the" in made.collected
+    assert "stopped: a run of every setting failed" in made.submitted
+    # Once it does what it is told, all is made again.
+    script(sweep.directory / "set-switch", 'echo "mode $1" > has')
+    sweep.again("--retry-failed")
+    assert set(states(sweep.directory).values()) == {"complete"}
+
+
+def test_what_counts_does_not_rest_on_which_of_two_settings_came_first(sweep):
+    """The switch has b from the beginning and does not take a, so that a's runs would be those of b."""
+    made = sweep('test $1 = a || echo "mode $1" > has', settings='"a", "b", "c"', begins="mode b")
+    assert states(sweep.directory)["a"] != "complete" != states(sweep.directory)["b"]
+    assert states(sweep.directory)["c"] == "complete"
+    assert "a was not measured: " in made.collected and "b was not measured: " in made.collected
+    assert "-&gt; ended with 0, but the switch showed the same as with" in made.page
 
 
 @pytest.mark.parametrize("answer", ["% Invalid input (at token 0: 'random-detect')", "syntax error, expecting <data>."])
@@ -179,3 +195,9 @@ def readings(*runs):
     ([("a", "A"), ("b", None)], [1])])
 def test_which_runs_count(runs, bad):
     assert [str(directory) for directory in in_force.doubts_of(readings(*runs))] == [f"r{number}" for number in bad]
+
+
+def test_a_setting_that_was_refused_puts_the_one_with_its_text_in_doubt():
+    made = readings(("a", "A"), ("c", "C"))
+    assert list(in_force.doubts_of(made, {"b": ("A",)})) == [Path("r0")]
+    assert not in_force.doubts_of(readings(("a", "A"), ("b", "B")), {"b": ("A",)})  # it was set later

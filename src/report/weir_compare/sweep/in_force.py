@@ -2,9 +2,11 @@
 the run, and how the switch was set, for the page.
 
     RUN/switch/verify-before.txt, verify-after.txt
+    hooks/NNNN-SETTING-shows.txt    of a setting that was refused, because the switch showed the same as with another
 
 What the text of a setting has to be, nobody knows. So a run counts if its text did not change, is that of most runs of
-its setting, and is not that of another setting. Texts are compared whenever a campaign is read: lines that always
+its setting, and is not that of another setting, which may be the one that was refused for it: a switch that takes
+nothing has that of none. Texts are compared whenever a campaign is read: lines that always
 change can be named afterwards (verify-ignores), and a later run can show that earlier ones were none of their
 setting."""
 
@@ -37,6 +39,7 @@ class Reading:
     directory: Path
     switch: str
     texts: tuple
+    submission: int = 0
 
 
 def text_file(run_directory, when):
@@ -51,20 +54,24 @@ def lines_of(text, ignores):
 
 
 def readings(world):
-    """(of the last complete run of each point; directories of earlier ones, which were made again)"""
+    """(of the last complete run of each point; directories of earlier ones, which were made again; {setting that has no
+    run: the text for which it was refused})"""
     ignores = world.plan.verify_ignores
     if ignores is None or world.name == "simulation":
-        return [], []
+        return [], [], {}
     made, again = [], []
     for point in world.points():
-        done = [world.run_directory(point, claim.number)
+        done = [(world.run_directory(point, claim.number), claim.record.get("submission", 0))
                 for claim in claim_files.claims(world.directory / "claims", point.name)
                 if (claim.end or {}).get("outcome") == "complete"]
-        again += done[:-1]
+        again += [directory for directory, _ in done[:-1]]
         made += [Reading(directory, world.plan.setting_of(point).switch,
-                         tuple(_lines_in(text_file(directory, when), ignores) for when in WHEN))
-                 for directory in done[-1:]]
-    return made, again
+                         tuple(_lines_in(text_file(directory, when), ignores) for when in WHEN), submission)
+                 for directory, submission in done[-1:]]
+    known = {reading.switch for reading in made}
+    refused = {switch: sorted((world.directory / "hooks").glob(f"[0-9]*-{safe(switch)}-shows.txt"))
+               for switch in {setting.switch for setting in world.plan.settings} - {None, *known}}
+    return made, again, {switch: _lines_in(paths[-1], ignores) for switch, paths in refused.items() if paths}
 
 
 def _lines_in(path, ignores):
@@ -83,13 +90,22 @@ def texts_of_settings(all_readings):
 
 def doubts(world):
     """{run directory: why this complete run does not count}"""
-    made, again = readings(world)
-    return dict.fromkeys(again, "it was made again") | doubts_of(made)
+    made, again, refused = readings(world)
+    return dict.fromkeys(again, "it was made again") | doubts_of(made, refused)
 
 
-def doubts_of(all_readings):
-    """The same, of the last run of each point."""
-    texts = texts_of_settings(all_readings)
+def known_texts(world, submission):
+    """{switch setting: its text}, by runs that count, and by those of this submission: what was in doubt before may
+    have been mended."""
+    made, _, refused = readings(world)
+    doubted = doubts_of(made, refused)
+    return texts_of_settings([reading for reading in made if reading.directory not in doubted
+                              or reading.submission == submission])
+
+
+def doubts_of(all_readings, refused=()):
+    """The same, of the last run of each point. `refused`: of `readings`."""
+    texts = {**dict(refused), **texts_of_settings(all_readings)}
     found = ((reading.directory, _doubt(reading, texts, all_readings)) for reading in all_readings)
     return {directory: why for directory, why in found if why}
 
@@ -106,7 +122,7 @@ def _doubt(reading, texts, all_readings):
         return (f"the switch did not show what it showed at most runs of {reading.switch}: "
                 f"{difference(before, other.texts[0], 'here', f'at {other.directory.name}')}")
     twin = same_as(reading.switch, before, texts)
-    return twin and f"the switch showed the same as with {twin}: which of the two was in force is not known"
+    return twin and f"the switch showed the same as with {twin}, and which of the two was in force is not known"
 
 
 def same_as(switch, text, texts):
@@ -143,7 +159,8 @@ def log(world):
     set."""
     settings = list(dict.fromkeys(setting.switch for setting in world.plan.settings if setting.switch is not None))
     calls = {switch: sorted((world.directory / "hooks").glob(f"[0-9]*-{safe(switch)}.txt")) for switch in settings}
-    texts = texts_of_settings(readings(world)[0])
+    made, _, refused = readings(world)
+    texts = {**refused, **texts_of_settings(made)}
     known = [set(text) for text in texts.values() if text is not None]
     common = set.intersection(*known) if len(known) > 1 else set()
     made = []

@@ -14,7 +14,7 @@ from weir_runs.basics.errors import ReportError
 from weir_runs.basics.units import counted
 from weir_runs.reading.run_state import RUNNING, is_here, with_state
 from . import claim_files, in_force, launch, slurm_jobs
-from .campaign import FAILED, now_text
+from .campaign import FAILED, NOT_SET, now_text
 from .switch_reader import Call, SwitchReader
 
 TURN_LIMIT_S = 180.0
@@ -46,6 +46,7 @@ class Worker:
         self.switch = None  # the setting that the hook set last
         self.checked = set()  # switch settings for which `weir check` was called
         self.bad_switches = {}  # settings that could not be set: (the round in which they were tried, why)
+        self.refused = {}  # {setting: what verify printed when it was refused}
         self.outcomes = []
         self.announces = True  # what was found in the end; one of several that share a submission does
         self._ends_at = None
@@ -101,7 +102,7 @@ class Worker:
     def _why_all_failed(self):
         """Why a run of each setting failed in this submission, if all failed for one reason and no run of the campaign
         is complete; so the next ones would, too."""
-        if "complete" in self.outcomes:
+        if "complete" in self.outcomes and not self.job.get("verify"):  # which may take it back
             return None
         states = self.world.states()
         if any(state.state == "complete" for state in states):
@@ -114,12 +115,13 @@ class Worker:
         return ended[-1].reason.rstrip(".")
 
     def _kind(self, state):
-        """Its state and reason, without what is of this run or setting alone."""
-        switch = self.world.plan.setting_of(state.point).switch
+        """Its reason, without what is of this run or setting alone."""
         reason = state.reason.replace(self.world.run_directory(state.point, state.last.number).name, "")
-        if state.state != "failed":
-            reason = reason.partition("; its output")[0].replace(f" {switch} ", " ").partition(": ")[0]
-        return state.state, reason
+        if state.state not in NOT_SET:
+            return state.state, reason
+        reason = reason.partition("; its output")[0].partition(": ")[0].rpartition("ended with 0, but ")[2]
+        names = {setting.switch for setting in self.world.plan.settings}
+        return "", " ".join(word for word in reason.partition(", and which")[0].split() if word not in names)
 
     def announce(self):
         """Prints what the campaign has found, if there is more than its runs."""
@@ -296,7 +298,7 @@ class Worker:
             return "hook failed", why, None
         before, self.switch = self.switch, None
         for tries in range(1, SWITCH_TRIES + 1):
-            status, why, is_slow = self._call_hook(setting, before)
+            status, why, again = self._call_hook(setting, before)
             if self.stop:
                 return "interrupted", self.stop.reason, status
             if not why:
@@ -304,7 +306,7 @@ class Worker:
                 self.bad_switches.pop(setting.switch, None)
                 self.say(f"      switch set to {setting.switch}", flush=True)
                 return None
-            if is_slow:
+            if not again:
                 break
             if tries < SWITCH_TRIES:
                 time.sleep(SWITCH_PAUSE_S)
@@ -312,7 +314,7 @@ class Worker:
         return "hook failed", why, status
 
     def _call_hook(self, setting, before):
-        """(exit status, why the switch is not set, whether it took too long). Raises ReportError if it cannot be
+        """(exit status, why the switch is not set, whether to try it again). Raises ReportError if it cannot be
         ended."""
         hook, path = self.job["hook"], self._hook_file(setting.switch)
         with open(path, "wb", buffering=0) as output:
@@ -331,27 +333,31 @@ class Worker:
             if is_left:
                 raise ReportError(f"{hook} {setting.switch} cannot be ended, not even by SIGKILL: no more runs, whose "
                                   f"switch it could change. Its output: {path}")
-            how = self._why_not_set(setting.switch, status, child.too_long, path)
+            how, again = self._why_not_set(setting.switch, status, child.too_long, path)
             output.write(f"-> {how or 'set'}\n".encode())
-        return status, how and f"{hook} {setting.switch} {how}; its output: {path}", child.too_long
+        return status, how and f"{hook} {setting.switch} {how}; its output: {path}", again
 
     def _why_not_set(self, switch, status, too_long, path):
-        """What is against it that the command has set the switch; empty: nothing."""
+        """(what is against it that the command has set the switch, empty: nothing; whether to try it again)"""
         if too_long:
-            return f"took more than {self.job['change_limit_s']:g} s"
+            return f"took more than {self.job['change_limit_s']:g} s", False
         if status:
-            return f"exited with {status}" if status > 0 else f"was killed by signal {-status}"
+            return f"exited with {status}" if status > 0 else f"was killed by signal {-status}", True
         if refused := in_force.refusal_in(path.read_text(encoding="utf-8", errors="replace")):
-            return f"ended with 0, but the switch answered: {refused}"
+            return f"ended with 0, but the switch answered: {refused}", True
         self._settle()
         verified = self._verified()
         if self.stop or not self.job.get("verify"):
-            return ""
+            return "", False
         if verified.problem:
-            return f"ended with 0, but what the switch has could not be read: {verified.problem}"
-        twin = in_force.same_as(switch, in_force.lines_of(verified.text, self.world.plan.verify_ignores),
-                                in_force.texts_of_settings(in_force.readings(self.world)[0]))
-        return twin and f"ended with 0, but the switch shows the same as with {twin}"
+            return f"ended with 0, but what the switch has could not be read: {verified.problem}", False
+        lines = in_force.lines_of(verified.text, self.world.plan.verify_ignores)
+        twin = in_force.same_as(switch, lines, {**self.refused, **in_force.known_texts(self.world, self.number)})
+        if not twin:
+            return "", False
+        self.refused[switch] = lines
+        path.with_name(f"{path.stem}-shows.txt").write_text(verified.text, encoding="utf-8", errors="replace")
+        return f"ended with 0, but the switch showed the same as with {twin}", True
 
     def _settle(self):
         until = time.monotonic() + self.job.get("settle_s", 0.0)
