@@ -263,7 +263,7 @@ def test_other_data_and_other_marks(imported):
                              "probability": 0.05}
     assert imported(with_field("WRED_PROFILE", "ROCE", ecn="ecn_none"))[1]["ecn"] == {"on": False, "drops": False}
     text, tables = imported(with_field("PFC_WD", "Ethernet0", action="alert"), options=("--port", "Ethernet0"))
-    assert tables["watchdog"]["on"] is False and "alert treats no queue" in text
+    assert tables["watchdog"]["on"] is False and "alert is neither drop nor forward" in text
     text, tables = imported(sonic({"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"4": "3", "3": "4"}}}))
     assert "pauses of priority 4 that stop queue 3" in text
 

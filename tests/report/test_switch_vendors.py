@@ -50,7 +50,10 @@ def test_nvue_defaults_and_what_is_turned_off(imported):
     # Of a port without profiles, and of `nv set qos roce`.
     text, values = imported([{"set": {"interface": {"swp1-2": {}}, "qos": {"roce": {"mode": "lossless"}}}}])
     assert values["pfc.on"] is True and values["classes.data"] == 3 and values["classes.cnp"] == 6
-    assert "RoCE's default" in text and "ecn.none-below" not in values
+    assert "RoCE's default" in text and values["ecn.none-below"] == "150000B" and values["ecn.all-above"] == "1500000B"
+    assert values["switch.strict"] == [6] and values["switch.weights"][3] == 50 and values["ecn.on"] is True
+    off = [{"set": {"interface": {"swp1-2": {}}, "qos": {"roce": {"mode": "lossless", "state": "disabled"}}}}]
+    assert imported(off)[1].get("pfc.on") is not True
     lossy = imported([{"set": {"interface": {"swp1": {}}, "qos": {"roce": {"mode": "lossy"}}}}])[1]
     assert lossy["pfc.on"] is False
     silent = nvue(pfc={"ROCE": {"switch-priority": {"3": {}}, "tx": "disable"}})
@@ -87,6 +90,68 @@ def test_eos_lines_that_are_missing_or_other(imported):
     assert f"not understood: line {EOS.count(chr(10)) + 2}: platform trident mmu queue profile x" in text
     assert "PFC for priority 4" in imported(EOS.replace("priority 3 no-drop", "priority 3 no-drop\n"
                                                         "   priority-flow-control priority 4 no-drop"))[0]
+
+
+def with_lines(before, lines):
+    """EOS with more lines ahead of one."""
+    assert before in EOS
+    return EOS.replace(before, lines + before, 1)
+
+
+def test_eos_queues_of_an_interface_add_to_those_of_its_profile(imported):
+    whole = imported(EOS)[1]
+    counting = with_lines("!\ninterface Ethernet3/1", "   !\n   uc-tx-queue 3\n      random-detect ecn count\n")
+    assert imported(counting, options=("--port", "Ethernet2/1"))[0].count("all-above = \"2000000B\"") == 1
+    multicast = "   !\n   mc-tx-queue 3\n      priority strict\n      bandwidth percent 7\n"
+    assert imported(with_lines("!\ninterface Ethernet1/1", multicast))[1] == whole
+    # What follows a queue at the depth of the profile is the profile's.
+    assert imported(with_lines("   !\n   uc-tx-queue 6", "   priority strict\n"))[1] == whole
+    assert imported(with_lines("interface Management1", "interface Ethernet3/1.7\n   speed 10g\n!\n"))[1] == whole
+
+
+def test_eos_drops_and_units(imported):
+    ecn = "random-detect ecn minimum-threshold 150 kbytes maximum-threshold 2 mbytes max-mark-probability 20 weight 0"
+    text, values = imported(EOS.replace(ecn, "random-detect drop minimum-threshold 1 kbytes maximum-threshold 10 "
+                                             "kbytes drop-probability 90"))
+    assert (values["ecn.on"], values["ecn.drops"], values["ecn.all-above"]) == (False, True, "10000B")
+    assert values["ecn.probability"] == 0.9
+    text, values = imported(EOS.replace("150 kbytes", "720 segments"))
+    assert "not understood: line 26: random-detect ecn" in text and "(thresholds that are not in bytes)" in text
+    assert "ecn.none-below" not in values and values["ecn.on"] is True
+
+
+def test_eos_watchdogs_of_ports_and_pfc_that_is_off(imported):
+    globally = "".join(line + "\n" for line in EOS.splitlines() if "pause watchdog" not in line)
+    assert "PFC is on without a watchdog" in imported(globally, options=("--audit",))[0]
+    lines = ("   priority-flow-control pause watchdog\n   priority-flow-control pause watchdog port action drop\n"
+             "   priority-flow-control pause watchdog port timer timeout 0.05 polling-interval auto recovery-time 1.5 "
+             "forced\n")
+    text, values = imported(globally.replace("   priority-flow-control on\n", "   priority-flow-control on\n" + lines))
+    assert values["watchdog.on"] is True and values["watchdog.detection"] == "50ms"
+    assert values["watchdog.restoration"] == "1500ms" and "watchdog.polling" not in values
+    action = EOS.replace("watchdog action drop", "watchdog action errdisable")
+    assert "errdisable is neither drop nor forward" in imported(action)[0]
+    assert "watchdog" not in imported(action, options=("--audit",))[0]
+    text, values = imported(EOS + "priority-flow-control all off\n")
+    assert values["pfc.on"] is False and "priority-flow-control all off" in text
+
+
+def test_data_without_a_map_are_not_judged(imported):
+    said = imported(EOS.replace("qos map dscp 26 27 to", "qos map dscp 30 to"), options=("--audit",))[0]
+    assert "where data with DSCP 26 goes is not in these files" in said and "(Ethernet1/1 and 1 more)" in said
+    assert "-> give the map too: show running-config all has it" in said
+    text = imported(EOS.replace("qos map dscp 26 27 to", "qos map dscp 30 to"))[0]
+    assert "[classes] data: where DSCP 26 goes is not there: show running-config all has it" in text
+
+
+def test_nvue_adds_to_defaults_and_has_no_ports_that_are_broken_out(imported):
+    made = [{"set": {"interface": {"swp1": {"link": {"breakout": {"4x": {}}}}, "swp1s0-3": {"type": "swp"}}, "qos": {
+        "roce": {"mode": "lossless", "state": "enabled"}, "congestion-control": {"default-global": {"traffic-class": {
+            "3": {"max-threshold": 900000}, "12": {"ecn": "enable"}}}},
+        "egress-scheduler": {"default-global": {"traffic-class": {"9": {"mode": "strict"}}}}}}}]
+    text, values = imported(made)
+    assert "Port: swp1s0 and 3 like it" in text and "Other ports" not in text
+    assert values["ecn.none-below"] == "150000B" and values["ecn.all-above"] == "900000B"
 
 
 def test_what_is_not_one_switch_is_refused(imported):

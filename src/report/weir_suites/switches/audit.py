@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from weir_runs.basics import units
 
 from . import memory
-from .qos_description import CNP_DSCP, NS_PER_METRE, path_of
+from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, path_of
 from .switch_keys import roles_of
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
@@ -61,7 +61,7 @@ def threshold_bytes(shared, profile, groups):
 
 
 def _size(number):
-    return units.text(number, "B")
+    return units.text(number, "B", like=number)  # not in KiB: configurations have powers of ten
 
 
 def _listed(numbers):
@@ -166,6 +166,10 @@ def _idle_groups(configuration, port, roles):
 def _data(configuration, port, roles):
     path = roles.data
     if path.queue is None:
+        if not (port.pfc and port.pfc.value or any(queue.marking for queue in port.queues.values())):
+            return
+        yield Finding(WARNING, "not-judged", f"where data with DSCP {path.dscp} goes is not in these files: its queue, "
+                      "marks and pauses were not judged", f"give the map too: {MAPS_ARE_IN[configuration.family]}")
         return
     rest = path_of(port, 0)
     lossless = sorted(dscp for dscp in range(64) if (each := path_of(port, dscp)).queue and port.pfc
@@ -214,7 +218,7 @@ def _watchdog(configuration, port, roles):
                       + ("" if known else " in these files") + ": a host that pauses without end stops others too",
                       "turn the watchdog on" + (": pfcwd start" if configuration.family == "SONiC" else ""),
                       _places(port.pfc))
-    elif port.watchdog and port.watchdog.action and port.watchdog.action.value not in ("drop", "forward"):
+    elif port.watchdog and port.watchdog.action and port.watchdog.action.value == "alert":
         yield Finding(WARNING, "watchdog", f"the watchdog's action is {port.watchdog.action.value}: it ends no storm",
                       "use drop or forward", _places(port.watchdog.action))
 

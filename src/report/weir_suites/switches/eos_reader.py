@@ -2,7 +2,7 @@
 much memory a group or queue may have is not in that text.
 
 Grammar: Arista, User Manual, "Quality of Service" (arista.com/en/um-eos/eos-quality-of-service, of EOS 4.2x), and the
-configurations that aristanetworks/avd writes (read 2026-11). Sizes in bytes, kbytes and mbytes are powers of ten here;
+configurations that aristanetworks/avd writes (3cac535c16). Sizes in bytes, kbytes and mbytes are powers of ten here;
 segments have a size that differs by chip and are not read. Maps that the text lacks are those of the chip."""
 
 from __future__ import annotations
@@ -10,21 +10,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .qos_description import Marking, Place, Port, Queue, Sourced, SwitchConfiguration, Watchdog
+from .qos_description import Marking, Place, Port, Queue, Sourced, SwitchConfiguration, Watchdog, alike
 
 BLOCK = re.compile(r"(interface|qos profile) (\S+)$")
-QUEUE_BLOCK = re.compile(r"(?:uc-)?tx-queue (\d)(?: |$)")
-ECN = re.compile(r"random-detect ecn minimum-threshold (\d+) (\w+) maximum-threshold (\d+) (\w+)"
-                 r"(?: max-mark-probability (\d+))?")
+PHYSICAL = re.compile(r"Ethernet\d+(/\d+)*")
+QUEUE_BLOCK = re.compile(r"(uc-|mc-)?tx-queue (\d)(?: |$)")
+THRESHOLDS = re.compile(r"random-detect (ecn|drop) minimum-threshold (\d+) (\w+) maximum-threshold (\d+) (\w+)"
+                        r"(?: (?:max-mark|drop)-probability (\d+))?")
 DSCP_MAP = re.compile(r"qos map dscp ([\d ]+?) to traffic-class (\d)")
 QUEUE_MAP = re.compile(r"qos map traffic-class ([\d ]+?) to (?:uc-)?tx-queue (\d)")
 PRIORITY = re.compile(r"priority-flow-control priority (\d) (no-drop|drop)")
-WATCHDOG = re.compile(r"priority-flow-control pause watchdog (?:default )?"
+WATCHDOG = re.compile(r"priority-flow-control pause watchdog (?:default |port )?"
                       r"(timeout|recovery-time|polling-interval|action) (\S+)")
-SPEED = re.compile(r"speed (?:forced )?(\d+)(g|gfull)(?:-\d+)?$")
+PORT_TIMER = re.compile(r"priority-flow-control pause watchdog port timer timeout (\S+) polling-interval (\S+) "
+                        r"recovery-time (\S+)")
+SPEED = re.compile(r"speed (?:forced |auto )?(\d+)g(?:full)?(?:-\d+)?$")
 OF_QOS = re.compile(r"(no )?(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|"
                     r"shape|priority) ")
-NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|dscp|exp|mc))|rewrite|trust|profile)")
+NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|dscp|exp|mc))|rewrite|trust|profile|cos|dscp)")
 BYTES = {"bytes": 1, "kbytes": 10**3, "mbytes": 10**6}
 
 
@@ -38,8 +41,13 @@ class _Block:
     """Lines of an interface or profile, by what they set: later ones take the place of earlier ones."""
 
     def __init__(self):
-        self.profile, self.speed, self.trust = None, None, None
-        self.on, self.priorities, self.queues = None, {}, {}
+        self.settings, self.priorities, self.queues, self.watchdog = {}, {}, {}, {}
+
+    def key(self):
+        """Equal for equal interfaces, whatever their lines' numbers."""
+        return repr([sorted((name, each.value) for name, each in of.items())
+                     for of in (self.settings, self.priorities, self.watchdog)]
+                    + [(number, queue.plain) for number, queue in sorted(self.queues.items())])
 
 
 def describe(files, file, text):
@@ -47,121 +55,136 @@ def describe(files, file, text):
     reader = _Eos(file, made)
     for number, line in enumerate(text.splitlines(), start=1):
         reader.take(number, line.rstrip())
-    classes = {}
-    for name, block in reader.interfaces.items():
-        key = (block.profile, *(str(part and part.value) for part in (block.speed, block.trust, block.on)),
-               repr(sorted((number, state.value) for number, state in block.priorities.items())),
-               repr(sorted((number, _plain(queue)) for number, queue in block.queues.items())))
-        classes.setdefault(key, []).append(name)
-    made.ports = sorted((reader.port(names) for names in classes.values()),
+    made.ports = sorted((reader.port(names) for names in
+                         alike({name: block.key() for name, block in reader.interfaces.items()})),
                         key=lambda port: (not port.pfc.value, not port.queues, -len(port.names)))
+    made.watchdog_poll_s = _seconds(reader.watchdog, "polling-interval")
     return made
-
-
-def _plain(queue):
-    marks = queue.marking and [part and part.value for part in (queue.marking.none_below, queue.marking.all_above,
-                                                                queue.marking.probability)]
-    return str((queue.strict and queue.strict.value, queue.weight and queue.weight.value, marks))
 
 
 class _Eos:
     def __init__(self, file, made):
         self.file, self.made = file, made
         self.interfaces, self.profiles = {}, {}
-        self.block, self.block_name, self.queue, self.queue_words = None, "", None, ""
-        self.class_of_dscp, self.queue_of_class, self.watchdog = {}, {}, {}
+        self.block, self.depth, self.queues, self.queue = None, 0, {}, None
+        self.context = []  # lines that lead to the one that is taken
+        self.class_of_dscp, self.queue_of_class, self.watchdog, self.all_off = {}, {}, {}, None
 
     def take(self, number, line):
         words = line.strip()
-        if not line.startswith(" "):
-            self.block, self.queue, self.queue_words, begun = None, None, "", BLOCK.match(line)
-            self.block_name = line if begun else ""
-            if begun and (begun[1] == "qos profile" or re.match(r"Ethernet\d", begun[2])):
-                of = self.profiles if begun[1] == "qos profile" else self.interfaces
-                self.block = of.setdefault(begun[2], _Block())
-        elif not words or words.startswith("!"):
+        depth = len(line) - len(line.lstrip())
+        if not words or words.startswith("!"):
             return
-        context = f"{self.block_name} > {self.queue_words}" if self.queue_words else ""
-        source = Place(self.file, f"line {number}", context, words)
-        if self.block is None:
-            known = not self.block_name and not line.startswith(" ") and self.take_global(words, source)
+        if depth == 0:
+            self.block, self.depth, self.queue, self.context = None, 0, None, [words]
+            known = self.begins_block(words) or self.take_global(words, Place(self.file, f"line {number}", "", words))
         else:
-            known = line == self.block_name or self.take_in_block(words, source)
-        if not known and OF_QOS.match(words) and not NOT_OF_DATA.match(words) and self.block_name != line:
+            self.depth = self.depth or depth
+            if depth <= self.depth:
+                self.queue, self.context = None, self.context[:1]
+            source = Place(self.file, f"line {number}", " > ".join(self.context[:2 * (self.queue is not None)]), words)
+            known = self.block is not None and (self.take_in_block(words, source) if self.queue is None else
+                                                self.take_in_queue(words, source))
+        if not known and OF_QOS.match(words) and not NOT_OF_DATA.match(words):
             self.made.not_understood.append(f"line {number}: {words}")
+
+    def begins_block(self, words):
+        begun = BLOCK.match(words)
+        if begun and (begun[1] == "qos profile" or PHYSICAL.fullmatch(begun[2])):
+            of = self.profiles if begun[1] == "qos profile" else self.interfaces
+            self.block = of.setdefault(begun[2], _Block())
+        return bool(begun)
 
     def take_global(self, words, source):
         for pattern, target in ((DSCP_MAP, self.class_of_dscp), (QUEUE_MAP, self.queue_of_class)):
             if found := pattern.match(words):
                 target.update((int(each), Sourced(int(found[2]), source)) for each in found[1].split())
                 return True
-        if found := WATCHDOG.match(words):
-            self.watchdog[found[1]] = Sourced(found[2], source)
+        if re.fullmatch(r"(no )?priority-flow-control all off", words):
+            self.all_off = None if words.startswith("no") else source
             return True
-        return False
+        return _take_watchdog(self.watchdog, words, source)
 
     def take_in_block(self, words, source):
         block = self.block
-        if found := re.match(r"service-profile (\S+)", words):
-            block.profile = found[1]
+        if found := re.match(r"(service-profile|qos trust) (\S+)", words):
+            block.settings[found[1]] = Sourced(found[2], source)
         elif found := SPEED.match(words):
-            block.speed = Sourced(int(found[1]) * 1e9, source)
-        elif found := re.match(r"qos trust (\S+)", words):
-            block.trust = Sourced(found[1], source)
+            block.settings["speed"] = Sourced(int(found[1]) * 1e9, source)
         elif found := PRIORITY.match(words):
             block.priorities[int(found[1])] = Sourced(found[2] == "no-drop", source)
         elif re.fullmatch(r"(no )?priority-flow-control( mode)? (on|off)", words):
-            block.on = Sourced(words.endswith("on"), source)
+            block.settings["pfc"] = Sourced(words.endswith("on"), source)
         elif found := QUEUE_BLOCK.match(words):
-            self.queue, self.queue_words = int(found[1]), words
-            block.queues.setdefault(self.queue, Queue())
-        elif self.queue is not None:
-            return self.take_in_queue(words, source)
+            # Queues of multicast are not those of data.
+            self.queues, self.queue = {} if found[1] == "mc-" else block.queues, int(found[2])
+            self.queues.setdefault(self.queue, Queue())
+            self.context.append(words)
         else:
-            return False
+            return _take_watchdog(block.watchdog, words, source)
         return True
 
     def take_in_queue(self, words, source):
-        queue = self.block.queues[self.queue]
-        if found := ECN.match(words):
-            share = Sourced(int(found[5]) / 100, source) if found[5] else None
-            queue = replace(queue, marking=Marking(f"queue {self.queue}", Sourced(True, source), None,
-                                                   _size(found[1], found[2], source), _size(found[3], found[4], source),
-                                                   share))
+        queue = self.queues[self.queue]
+        if found := THRESHOLDS.match(words):
+            if {found[3], found[5]} - BYTES.keys():
+                self.made.not_understood.append(f"{source.table}: {words} (thresholds that are not in bytes)")
+            ecn = found[1] == "ecn"
+            queue = replace(queue, marking=Marking(
+                f"queue {self.queue}", Sourced(ecn, source), None if ecn else Sourced(True, source),
+                _size(found[2], found[3], source), _size(found[4], found[5], source),
+                Sourced(int(found[6]) / 100, source) if found[6] else None))
         elif words == "priority strict":
             queue = replace(queue, strict=Sourced(True, source))
         elif found := re.match(r"bandwidth percent (\d+)", words):
             queue = replace(queue, weight=Sourced(int(found[1]), source))
         else:
             return words in ("no priority", "random-detect ecn count")
-        self.block.queues[self.queue] = queue
+        self.queues[self.queue] = queue
         return True
 
     def port(self, names):
         own = self.interfaces[names[0]]
-        of_profile = self.profiles.get(own.profile, _Block())
-        made = Port(names, own.speed)
-        on = own.on or of_profile.on
-        priorities = {**of_profile.priorities, **own.priorities}
+        named = own.settings.get("service-profile")
+        of_profile = self.profiles.get(named and named.value, _Block())
+        settings, priorities, watchdog = ({**getattr(of_profile, name), **getattr(own, name)}
+                                          for name in ("settings", "priorities", "watchdog"))
+        made = Port(names, own.settings.get("speed"))
+        on, off = settings.get("pfc"), self.all_off
         stopped = frozenset(number for number, state in priorities.items() if state.value)
+        stopped = stopped if on and on.value and not off else frozenset()
         source = next((state for state in priorities.values() if state.value), on)
-        made.pfc = Sourced(stopped if on and on.value else frozenset(),
-                           source.place if source else Place(self.file, f"interface {names[0]}"),
-                           "" if stopped and on and on.value else "none")
-        made.queues = {**of_profile.queues, **own.queues}
-        trust = own.trust or of_profile.trust
+        made.pfc = Sourced(stopped, off or (source.place if source else Place(self.file, f"interface {names[0]}")),
+                           "" if stopped else "none")
+        made.queues = {number: own.queues.get(number, Queue()).over(of_profile.queues.get(number, Queue()))
+                       for number in sorted({*of_profile.queues, *own.queues})}
+        trust = settings.get("qos trust")
         if trust is not None and trust.value == "dscp" and self.class_of_dscp:
             made.class_of_dscp = self.class_of_dscp
         made.queue_of_class = made.queue_of_priority = self.queue_of_class or None
-        if made.pfc.value and {"timeout", "action"} & self.watchdog.keys():
-            made.watchdog = Watchdog(self.seconds("timeout"), self.seconds("recovery-time"),
-                                     self.watchdog.get("action"))
-        self.made.watchdog_poll_s = self.seconds("polling-interval")
+        times = {**self.watchdog, **watchdog}
+        if stopped and (watchdog or {"timeout", "action"} & times.keys()):
+            made.watchdog = Watchdog(_seconds(times, "timeout"), _seconds(times, "recovery-time"), times.get("action"))
         return made
 
-    def seconds(self, name):
-        found = self.watchdog.get(name)
-        return replace(found, value=float(found.value)) if found and re.fullmatch(r"\d+(\.\d+)?", found.value) else None
+
+def _take_watchdog(of, words, source):
+    """Whether it is a line of a watchdog; then `of` has what it sets."""
+    if found := PORT_TIMER.match(words):
+        of.update((name, Sourced(value, source)) for name, value in
+                  zip(("timeout", "polling-interval", "recovery-time"), found.groups()))
+    elif found := WATCHDOG.match(words):
+        of[found[1]] = Sourced(found[2], source)
+    elif words == "priority-flow-control pause watchdog":
+        of["on"] = Sourced(True, source)
+    else:
+        return False
+    return True
+
+
+def _seconds(of, name):
+    found = of.get(name)
+    return replace(found, value=float(found.value)) if found and re.fullmatch(r"\d+(\.\d+)?", found.value) else None
 
 
 def _size(number, unit, source):

@@ -3,7 +3,8 @@
 Names and meanings: NVIDIA, "Quality of Service", "RDMA over Converged Ethernet" and the NVUE command reference of
 Cumulus Linux 5.6 to 5.10 (docs.nvidia.com, read 2026-11): thresholds in bytes, cable-length in metres, the watchdog's
 polling-interval in ms. Without `mapping ... dscp` a port that trusts L3 takes DSCP / 8, a switch priority has the queue
-of its own number. The size of a pool is a share of a memory whose size is not there."""
+of its own number. What `nv set qos roce` sets besides is in `nv show qos roce`, not in the configuration. The size of a
+pool is a share of a memory whose size is not there."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ READ = {"congestion-control", "egress-queue-mapping", "egress-scheduler", "mappi
         "advance-buffer-config", "roce"}
 NOT_MODELLED = {"traffic-pool": "pools as shares of a memory whose size is not there", "egress-shaper": "shaping of "
                 "queues", "remark": "DSCPs that the switch writes", "link-pause": "pauses of whole links by profiles"}
+ON = ("on", "enable", "enabled")
 ALPHA = re.compile(r"alpha_(\d+)(?:_(\d+))?", re.IGNORECASE)
 
 
@@ -95,7 +97,7 @@ class _Nvue:
                 has["speed"] = str(link["speed"])
             if "pfc-watchdog" in qos:
                 has["watchdog"] = str(_table(qos["pfc-watchdog"]).get("state", "enable"))
-            for name in _expanded(key):
+            for name in () if "breakout" in link else _expanded(key):
                 made.setdefault(name, {}).update(has)
         return made
 
@@ -107,7 +109,7 @@ class _Nvue:
         self.add_maps(made, profile["mapping"])
         self.add_pfc(made, profile["pfc"])
         self.add_queues(made, profile)
-        if settings.get("watchdog") in ("enable", "enabled"):
+        if settings.get("watchdog") in ON:
             self.add_watchdog(made, names[0])
         return made
 
@@ -134,7 +136,7 @@ class _Nvue:
 
     def roce_is_on(self):
         roce = self.tree["qos"].get("roce")
-        return isinstance(roce, dict) and str(roce.get("enable", "on")) == "on"
+        return isinstance(roce, dict) and str(roce.get("enable", roce.get("state", "on"))) in ON
 
     def add_pfc(self, made, profile):
         place = self.place(("pfc", profile, "switch-priority"))
@@ -143,7 +145,7 @@ class _Nvue:
             lossless = str(_table(self.at("roce")).get("mode", "lossless")).startswith("lossless")
             place, on = self.place(("roce", "mode")), frozenset({3} if lossless else ())
         sends = self.word("pfc", profile, "tx")
-        if sends is not None and sends.value == "disable" and on:
+        if sends is not None and sends.value not in ON and on:
             self.not_modelled[f"PFC that obeys pauses and sends none ({sends.place})"] = None
             on = frozenset()
         made.pfc = Sourced(on, place, "" if on else "none")
@@ -158,19 +160,25 @@ class _Nvue:
     def add_queues(self, made, profile):
         marks, weights = profile["congestion-control"], profile["egress-scheduler"]
         queues = {number: Queue() for number in range(8)}
+        if self.roce_is_on():
+            queues |= self.queues_of_roce()
         for number, key in self.entries("congestion-control", marks, "traffic-class"):
             path = ("congestion-control", marks, "traffic-class", key)
             ecn, red = self.word(*path, "ecn"), self.word(*path, "red")
-            queues[number] = Queue(marking=Marking(
+            queue = queues.get(number, Queue())
+            had = queue.marking or Marking("")
+            queues[number] = replace(queue, marking=Marking(
                 f"{marks} traffic-class {key}",
-                replace(ecn, value=ecn.value == "enable") if ecn else Sourced(True, self.place(path), "not disabled"),
-                red and replace(red, value=red.value == "enable"), self.number(*path, "min-threshold"),
-                self.number(*path, "max-threshold"), self.number(*path, "probability", scale=0.01)))
+                replace(ecn, value=ecn.value in ON) if ecn else Sourced(True, self.place(path), "not disabled"),
+                replace(red, value=red.value in ON) if red else had.drops,
+                self.number(*path, "min-threshold") or had.none_below,
+                self.number(*path, "max-threshold") or had.all_above,
+                self.number(*path, "probability", scale=0.01) or had.probability))
         for number, key in self.entries("egress-scheduler", weights, "traffic-class"):
             path = ("egress-scheduler", weights, "traffic-class", key)
             mode = self.word(*path, "mode")
             strict = mode is not None and mode.value == "strict"
-            queues[number] = replace(queues[number], strict=Sourced(True, mode.place) if strict else None,
+            queues[number] = replace(queues.get(number, Queue()), strict=Sourced(True, mode.place) if strict else None,
                                      weight=None if strict else self.number(*path, "bw-percent"))
         path = ("advance-buffer-config", "default-global", "egress-lossy-buffer", "traffic-class")
         for number, key in self.entries(*path):
@@ -179,6 +187,14 @@ class _Nvue:
                 profile = Profile(f"egress-lossy-buffer {key}", None, None, _alpha(alpha), limit)
                 queues[number] = replace(queues[number], profile=profile)
         made.queues = {number: queue for number, queue in queues.items() if number < 8}
+
+    def queues_of_roce(self):
+        """As RoCE's defaults have them (`nv show qos roce` of 5.10)."""
+        def default(value):
+            return Sourced(value, self.place(("roce", "mode")), "RoCE's default")
+        marking = Marking("RoCE", default(True), default(False), default(150000), default(1500000), default(1.0))
+        shared = Queue(marking=marking, weight=default(50))
+        return {0: shared, 3: shared, 6: Queue(strict=default(True))}
 
     def add_watchdog(self, made, name):
         place = Place(self.file, f"interface {name} qos", "", "pfc-watchdog")

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 ROCE_DSCP = 26  # of data; NVIDIA's and SONiC's convention
 CNP_DSCP = 48
 NS_PER_METRE = 5  # of fibre and copper, one way
+# Which text has the map from DSCPs to queues.
+MAPS_ARE_IN = {"SONiC": "config_db.json and qos.json have DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP",
+               "NVUE": "a port that trusts l3 has one", "EOS": "show running-config all has it"}
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,20 @@ class Queue:
     strict: Sourced | None = None  # bool
     weight: Sourced | None = None
 
+    def over(self, other):
+        """With the values of `other` where this one has none."""
+        return Queue(self.profile or other.profile, self.marking or other.marking, self.strict or other.strict,
+                     self.weight or other.weight)
+
+    @property
+    def plain(self):
+        """Its values without their places."""
+        marks = self.marking and [part and part.value for part in (
+            self.marking.marks, self.marking.drops, self.marking.none_below, self.marking.all_above,
+            self.marking.probability)]
+        return (self.profile and self.profile.name, self.strict and self.strict.value, self.weight and
+                self.weight.value, marks)
+
 
 @dataclass(frozen=True)
 class Watchdog:
@@ -117,6 +134,14 @@ class SwitchConfiguration:
     not_modelled: list = field(default_factory=list)
     not_understood: list = field(default_factory=list)
     odd: list = field(default_factory=list)
+
+
+def alike(settings):
+    """Lists of the names that have equal settings (which hash)."""
+    made = {}
+    for name, of in settings.items():
+        made.setdefault(of, []).append(name)
+    return list(made.values())
 
 
 @dataclass(frozen=True)

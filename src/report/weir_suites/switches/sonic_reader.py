@@ -199,9 +199,7 @@ class _Asic:
             strict, weight = self.scheduler(plain_name(scheduler.value)) if scheduler else (None, None)
             marking = self.marking(plain_name(wred.value)) if wred else None
             for each in index:
-                had = made.queues.get(each, Queue())
-                made.queues[each] = Queue(had.profile, marking or had.marking, strict or had.strict,
-                                          weight or had.weight)
+                made.queues[each] = Queue(None, marking, strict, weight).over(made.queues.get(each, Queue()))
             return
         named = self.field(kind, key, "profile")
         if named is None:
@@ -212,8 +210,7 @@ class _Asic:
             if kind == "BUFFER_PG":
                 made.groups[each] = profile
             else:
-                had = made.queues.get(each, Queue())
-                made.queues[each] = Queue(profile, had.marking, had.strict, had.weight)
+                made.queues[each] = Queue(profile).over(made.queues.get(each, Queue()))
 
     def dynamic_profile(self):
         """Of a group whose headroom the switch computes itself (buffer_model dynamic)."""

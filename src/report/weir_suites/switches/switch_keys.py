@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, NS_PER_METRE, Sourced, path_of
+from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, Sourced, path_of
 
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
@@ -289,7 +289,8 @@ def _watchdog(made, configuration, roles):
     acts = not action or action.value in ("drop", "forward")
     source = action or watchdog.detection_s or watchdog.restoration_s
     made.put("watchdog.on", bool(acts and roles.paused), *filter(None, (source,)),
-             note="" if acts and roles.paused else "PFC is off" if acts else f"{action.value} treats no queue")
+             note="" if acts and roles.paused else "PFC is off" if acts else
+             f"{action.value} is neither drop nor forward")
     for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s),
                         ("polling", configuration.watchdog_poll_s)):
         if value is None or not 1e-6 <= value.value <= 60:
@@ -329,8 +330,9 @@ def _ecn(made, configuration, roles):
 
 def _classes(made, configuration, roles):
     if roles.data.queue is None or roles.data.queue.value not in PRIORITIES:
-        made.leave_out("classes.data", f"where DSCP {roles.data.dscp} goes is not there" if roles.data.queue is None
-                       else f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
+        made.leave_out("classes.data", f"where DSCP {roles.data.dscp} goes is not there: "
+                       f"{MAPS_ARE_IN[configuration.family]}" if roles.data.queue is None else
+                       f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
         return
     made.put("classes.data", roles.data.queue.value, roles.data.traffic_class, roles.data.queue)
     cnp = path_of(roles.port, CNP_DSCP)
