@@ -15,19 +15,20 @@ from .qos_description import Marking, Place, Port, Queue, Sourced, SwitchConfigu
 BLOCK = re.compile(r"(interface|qos profile) (\S+)$")
 PHYSICAL = re.compile(r"Ethernet\d+(/\d+)*")
 QUEUE_BLOCK = re.compile(r"(uc-|mc-)?tx-queue (\d)(?: |$)")
-THRESHOLDS = re.compile(r"random-detect (ecn|drop) minimum-threshold (\d+) (\w+) maximum-threshold (\d+) (\w+)"
-                        r"(?: (?:max-mark|drop)-probability (\d+))?")
-DSCP_MAP = re.compile(r"qos map dscp ([\d ]+?) to traffic-class (\d)")
-QUEUE_MAP = re.compile(r"qos map traffic-class ([\d ]+?) to (?:uc-)?tx-queue (\d)")
+THRESHOLDS = re.compile(r"random-detect (ecn|drop) minimum-threshold (\d{1,15}) (\w+) maximum-threshold (\d{1,15}) "
+                        r"(\w+)(?: (?:max-mark|drop)-probability (\d{1,3}))?")
+DSCP_MAP = re.compile(r"qos map dscp ((?:\d{1,2} )+)to traffic-class (\d)")
+QUEUE_MAP = re.compile(r"qos map traffic-class ((?:\d )+)to (?:uc-)?tx-queue (\d)")
 PRIORITY = re.compile(r"priority-flow-control priority (\d) (no-drop|drop)")
 WATCHDOG = re.compile(r"priority-flow-control pause watchdog (?:default |port )?"
                       r"(timeout|recovery-time|polling-interval|action) (\S+)")
 PORT_TIMER = re.compile(r"priority-flow-control pause watchdog port timer timeout (\S+) polling-interval (\S+) "
                         r"recovery-time (\S+)")
-SPEED = re.compile(r"speed (?:forced |auto )?(\d+)g(?:full)?(?:-\d+)?$")
+SPEED = re.compile(r"speed (?:forced |auto )?(\d{1,4})g(?:full)?(?:-\d+)?$")
 OF_QOS = re.compile(r"(no )?(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|"
                     r"shape|priority) ")
-NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|dscp|exp|mc))|rewrite|trust|profile|cos|dscp)")
+NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|dscp|exp|mc))|rewrite|trust|profile|cos|"
+                         r"dscp)")
 BYTES = {"bytes": 1, "kbytes": 10**3, "mbytes": 10**6}
 
 
@@ -136,7 +137,7 @@ class _Eos:
                 Sourced(int(found[6]) / 100, source) if found[6] else None))
         elif words == "priority strict":
             queue = replace(queue, strict=Sourced(True, source))
-        elif found := re.match(r"bandwidth percent (\d+)", words):
+        elif found := re.match(r"bandwidth percent (\d{1,3})$", words):
             queue = replace(queue, weight=Sourced(int(found[1]), source))
         else:
             return words in ("no priority", "random-detect ecn count")

@@ -15,8 +15,8 @@ from weir_runs.basics.errors import ReportError
 from .audit import SERIOUS, WARNING, Finding
 from .qos_description import path_of
 
-LISTED = re.compile(r"\S*?/?(ecn/roce_(?:np|rp)/enable/\d|roce_np/cnp_dscp|default_roce_tos|traffic_class)"
-                    r"\s*[:=]\s*(?:Global tclass=)?(\d+)\s*$", re.MULTILINE)
+LISTED = re.compile(r"(?<!\w)(ecn/roce_(?:np|rp)/enable/\d|roce_np/cnp_dscp|default_roce_tos|traffic_class)"
+                    r"\s*[:=]\s*(?:Global tclass=)?(\d{1,3})\s*$", re.MULTILINE)
 PFC_OF_FREEBSD = re.compile(r"dev\.mce\.\d+\.[rt]x_priority_flow_control_(\d):\s*([01])")
 
 

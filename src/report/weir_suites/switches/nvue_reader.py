@@ -21,7 +21,7 @@ READ = {"congestion-control", "egress-queue-mapping", "egress-scheduler", "mappi
 NOT_MODELLED = {"traffic-pool": "pools as shares of a memory whose size is not there", "egress-shaper": "shaping of "
                 "queues", "remark": "DSCPs that the switch writes", "link-pause": "pauses of whole links by profiles"}
 ON = ("on", "enable", "enabled")
-ALPHA = re.compile(r"alpha_(\d+)(?:_(\d+))?", re.IGNORECASE)
+ALPHA = re.compile(r"alpha_(\d{1,6})(?:_(\d{1,6}))?", re.IGNORECASE)
 
 
 def tree_of(document):
@@ -216,7 +216,7 @@ def _alpha(word):
 
 
 def _rate(text, place):
-    found = re.fullmatch(r"(\d+)G", text)
+    found = re.fullmatch(r"(\d{1,4})G", text)
     return Sourced(int(found[1]) * 1e9, place) if found else None
 
 

@@ -14,7 +14,8 @@ from .sonic_tables import numbers, plain_name
 MARKS_GREEN = {"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"}
 ECN_WORDS = MARKS_GREEN | {"ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
 DEFAULT = "the default of sonic-wred-profile.yang"
-PROFILE_NAME = re.compile(r"pg_lossless_(\d+)_([\d.]+)m_")
+PROFILE_NAME = re.compile(r"pg_lossless_(\d{1,7})_(\d{1,6}(?:\.\d+)?)m_")
+EXPONENTS = (-8, 7)  # of dynamic_th, sonic-buffer-profile.yang
 LOOKED_UP = "pg_profile_lookup.ini"
 
 
@@ -61,13 +62,13 @@ class _Asic:
         value = fields.get(field)
         return None if value is None else Sourced(str(value).strip(), Place(file, table, key, field))
 
-    def number(self, table, key, field, scale=1, least=0):
+    def number(self, table, key, field, scale=1, least=0, most=10**15):
         """A field as a number, times `scale`. Raises ReportError."""
         found = self.field(table, key, field)
         if found is None:
             return None
-        if not re.fullmatch(r"-?\d{1,18}", found.value) or int(found.value) < least:
-            raise ReportError(f"{found.place.file}: {found.place}: a whole number from {least} on is expected")
+        if not re.fullmatch(r"-?\d{1,16}", found.value) or not least <= int(found.value) <= most:
+            raise ReportError(f"{found.place.file}: {found.place}: a whole number from {least} to {most} is expected")
         return Sourced(int(found.value) * scale, found.place)
 
     def once(self, table, name, make):
@@ -89,7 +90,7 @@ class _Asic:
     def make_profile(self, name):
         table = "BUFFER_PROFILE"
         pool = self.field(table, name, "pool")
-        exponent = self.number(table, name, "dynamic_th", least=-99)
+        exponent = self.number(table, name, "dynamic_th", 1, *EXPONENTS)
         limit = self.number(table, name, "static_th")
         if exponent and limit:
             self.tables.odd[f"{table}|{name} has both dynamic_th and static_th"] = None
@@ -127,7 +128,7 @@ class _Asic:
         made = {}
         for each in self.tables.of(table)[name][0]:
             source, target = numbers(each), self.number(table, name, each)
-            if source is None:
+            if source is None or target is None:
                 self.tables.not_understood[f"{table}|{name}: an entry that is no number"] = None
                 continue
             made.update(dict.fromkeys(source, target))
@@ -215,7 +216,7 @@ class _Asic:
     def dynamic_profile(self):
         """Of a group whose headroom the switch computes itself (buffer_model dynamic)."""
         table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
-        exponents = [self.number(table, key, "default_dynamic_th", least=-99) for key in self.tables.of(table)]
+        exponents = [self.number(table, key, "default_dynamic_th", 1, *EXPONENTS) for key in self.tables.of(table)]
         return Profile("NULL", self.pool("ingress_lossless_pool"), None, _alpha(next(iter(exponents), None)),
                        dynamic=True)
 
@@ -269,7 +270,7 @@ class _Asic:
 
     def cable(self, port):
         text, key = self.cables.get(port, (None, None))
-        length = re.fullmatch(r"(\d+(?:\.\d+)?)m", text or "")
+        length = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)m", text or "")
         if text and not length:
             self.tables.not_understood["CABLE_LENGTH: a length that is not in metres, as 40m"] = None
         return Sourced(float(length[1]), self.place("CABLE_LENGTH", key, port)) if length else None
@@ -282,7 +283,8 @@ class _Asic:
 
 
 def _alpha(exponent):
-    return exponent and Sourced(2.0 ** exponent.value, exponent.place, f"2^{exponent.value}")
+    known = exponent and EXPONENTS[0] <= exponent.value <= EXPONENTS[1]
+    return Sourced(2.0 ** exponent.value, exponent.place, f"2^{exponent.value}") if known else None
 
 
 def _as_tuple(fields):
@@ -297,4 +299,4 @@ def _agree(choices):
 
 def _in_order(name):
     """Ethernet8 before Ethernet10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d{1,9})", name)]

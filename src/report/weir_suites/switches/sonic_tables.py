@@ -147,6 +147,8 @@ def read_lookup(tables, file, text):
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             row = dict(zip(LOOKUP_COLUMNS, line.split()))
+            if not all(re.fullmatch(r"-?\d{1,15}", text) for name, text in row.items() if name != "cable"):
+                raise ReportError(f"{file}:{number}: whole numbers are expected beside the cable")
             place = (int(row["speed"]), row["cable"])
             if place in tables.lookup and tables.lookup[place][0] != row:
                 raise ReportError(f"{file}:{number}: {place[0]} {place[1]} stands in {tables.lookup[place][1]}, line "

@@ -14,6 +14,7 @@ from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, Sourced, path_
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
 LEAST_PROBABILITY = 0.0001
+LEAST_ALPHA, MOST_ALPHA = 0.001, 1000
 BASE_POOL = 16_000_000  # of "shallow"
 
 
@@ -138,7 +139,10 @@ def _memory(made, configuration, roles):
 def _threshold(made, side, profile, pool):
     """alpha or a fixed size, as the profile has it."""
     limit = profile.limit
-    if profile.alpha is not None:
+    if profile.alpha is not None and not LEAST_ALPHA <= profile.alpha.value <= MOST_ALPHA:
+        made.leave_out(f"switch.{side}-alpha", f"{profile.alpha.value} ({profile.alpha}) is not from {LEAST_ALPHA} to "
+                       f"{MOST_ALPHA}")
+    elif profile.alpha is not None:
         made.put(f"switch.{side}-alpha", profile.alpha.value, profile.alpha)
     elif limit is None:
         made.leave_out(f"switch.{side}-alpha", f"{profile.name} has no threshold")
