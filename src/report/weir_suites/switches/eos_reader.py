@@ -83,7 +83,8 @@ class _Eos:
             self.depth = self.depth or depth
             if depth <= self.depth:
                 self.queue, self.context = None, self.context[:1]
-            source = Place(self.file, f"line {number}", " > ".join(self.context[:2 * (self.queue is not None)]), words)
+            context = " > ".join(self.context) if self.queue is not None else ""
+            source = Place(self.file, f"line {number}", context, words)
             known = self.block is not None and (self.take_in_block(words, source) if self.queue is None else
                                                 self.take_in_queue(words, source))
         if not known and OF_QOS.match(words) and not NOT_OF_DATA.match(words):
