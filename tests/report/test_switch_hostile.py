@@ -103,6 +103,10 @@ def test_entries_that_are_no_numbers_are_listed(tmp_path):
     assert "2:2: whole numbers are expected beside the cable" in run(
         written(tmp_path / "1", SONIC), written(tmp_path / "2", LOOKUP.replace("59696", "59k").replace("#", "", 1)
                                                 .split("\n", 1)[1]))
+    beyond = json.loads(json.dumps(NVUE))
+    beyond[1]["set"]["qos"]["egress-queue-mapping"]["default-global"]["switch-priority"] = {"12": {}, "3": {}}
+    beyond[1]["set"]["qos"]["mapping"]["ROCE"]["dscp"] = {"99": {}}
+    assert "data = 3" in run(written(tmp_path / "b", beyond))
     with_alpha = json.loads(json.dumps(NVUE))
     with_alpha[1]["set"]["qos"]["advance-buffer-config"]["default-global"]["ingress-lossless-buffer"] = {
         "shared-alpha": "alpha_99999"}

@@ -62,7 +62,7 @@ def test_nvue_defaults_and_what_is_turned_off(imported):
     assert "classes.data" not in imported(nvue(mapping={"ROCE": {"trust": "l2"}}))[1]
     assert "qos new-thing" in imported(nvue(**{"new-thing": {"a": 1}}))[0]
     said = imported(nvue(**{"pfc": {"ROCE": {"cable-length": "hidden"}}}), expect=2)[0]
-    assert "qos pfc ROCE cable-length: a whole number is expected" in said
+    assert "qos pfc ROCE cable-length: a whole number from 0 on is expected" in said
 
 
 def test_eos(imported):

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from weir_runs.basics.errors import ReportError
-
-from .qos_description import Marking, Place, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog
+from .qos_description import (Marking, Place, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog, alike,
+                              whole)
 from .sonic_tables import numbers
 
 READ = {"congestion-control", "egress-queue-mapping", "egress-scheduler", "mapping", "pfc", "pfc-watchdog",
@@ -40,10 +39,9 @@ def describe(files, file, tree):
             made.not_modelled.append(f"qos {name}: {NOT_MODELLED[name]}")
         elif name not in READ and tree["qos"][name]:
             made.not_understood.append(f"qos {name}")
-    classes = {}
-    for name, settings in reader.interfaces().items():
-        classes.setdefault(tuple(sorted(settings.items())), []).append(name)
-    made.ports = sorted((reader.port(names, dict(settings)) for settings, names in classes.items()),
+    interfaces = reader.interfaces()
+    made.ports = sorted((reader.port(names, interfaces[names[0]]) for names in
+                         alike({name: tuple(sorted(has.items())) for name, has in interfaces.items()})),
                         key=lambda port: -len(port.names))
     made.not_modelled += reader.not_modelled
     made.watchdog_poll_s = reader.watchdog_poll_s
@@ -68,22 +66,17 @@ class _Nvue:
         return None if isinstance(found, (dict, list)) else Sourced(str(found), self.place(path))
 
     def number(self, *path, scale=1):
-        found = self.word(*path)
-        if found is None:
-            return None
-        if not re.fullmatch(r"\d{1,18}", found.value):
-            raise ReportError(f"{self.file}: {found.place}: a whole number is expected")
-        return replace(found, value=int(found.value) * scale)
+        return whole(self.word(*path), scale)
 
     def place(self, path):
         return Place(self.file, " ".join(("qos", *path[:-1])), "", path[-1])
 
     def entries(self, *path):
-        """(number, key) below a path whose keys are numbers, as 4,5,7."""
+        """(number, path of it) below a path whose keys are numbers, as 4,5,7."""
         found = self.at(*path)
         for key in found if isinstance(found, (dict, list)) else [found]:
             for number in numbers(key) or ():
-                yield number, str(key)
+                yield number, (*path, str(key))
 
     def interfaces(self):
         """swp -> what decides which class of ports it is in."""
@@ -120,17 +113,18 @@ class _Nvue:
             trust = Sourced("l3", roce, "RoCE's default")
         if trust is not None and trust.value in ("l3", "both"):
             made.class_of_dscp = {dscp: Sourced(dscp >> 3, trust.place, "no entry: DSCP / 8") for dscp in range(64)}
-            for dscp, key in self.entries("mapping", mapping, "dscp"):
-                made.class_of_dscp[dscp] = (self.number("mapping", mapping, "dscp", key, "switch-priority")
-                                            or made.class_of_dscp[dscp])
+            for dscp, path in self.entries("mapping", mapping, "dscp"):
+                if to := self.number(*path, "switch-priority"):
+                    made.class_of_dscp[dscp] = to
         base = ("egress-queue-mapping", "default-global", "switch-priority")
         identity = Sourced(None, self.place(base), "no entry: the queue of the same number")
         made.queue_of_class = {number: replace(identity, value=number) for number in range(8)}
         if self.roce_is_on() and not self.at(*base):
             made.queue_of_class = {number: Sourced(number if number in (3, 6) else 0, roce, "RoCE's default")
                                    for number in range(8)}
-        for number, key in self.entries(*base):
-            made.queue_of_class[number] = self.number(*base, key, "traffic-class") or made.queue_of_class[number]
+        for number, path in self.entries(*base):
+            if to := self.number(*path, "traffic-class"):
+                made.queue_of_class[number] = to
         made.queue_of_priority = made.queue_of_class
         made.group_of_class = {number: replace(identity, value=number, how="") for number in range(8)}
 
@@ -162,29 +156,27 @@ class _Nvue:
         queues = {number: Queue() for number in range(8)}
         if self.roce_is_on():
             queues |= self.queues_of_roce()
-        for number, key in self.entries("congestion-control", marks, "traffic-class"):
-            path = ("congestion-control", marks, "traffic-class", key)
+        for number, path in self.entries("congestion-control", marks, "traffic-class"):
             ecn, red = self.word(*path, "ecn"), self.word(*path, "red")
             queue = queues.get(number, Queue())
             had = queue.marking or Marking("")
             queues[number] = replace(queue, marking=Marking(
-                f"{marks} traffic-class {key}",
+                f"{marks} traffic-class {path[-1]}",
                 replace(ecn, value=ecn.value in ON) if ecn else Sourced(True, self.place(path), "not disabled"),
                 replace(red, value=red.value in ON) if red else had.drops,
                 self.number(*path, "min-threshold") or had.none_below,
                 self.number(*path, "max-threshold") or had.all_above,
                 self.number(*path, "probability", scale=0.01) or had.probability))
-        for number, key in self.entries("egress-scheduler", weights, "traffic-class"):
-            path = ("egress-scheduler", weights, "traffic-class", key)
+        for number, path in self.entries("egress-scheduler", weights, "traffic-class"):
             mode = self.word(*path, "mode")
             strict = mode is not None and mode.value == "strict"
             queues[number] = replace(queues.get(number, Queue()), strict=Sourced(True, mode.place) if strict else None,
                                      weight=None if strict else self.number(*path, "bw-percent"))
-        path = ("advance-buffer-config", "default-global", "egress-lossy-buffer", "traffic-class")
-        for number, key in self.entries(*path):
-            alpha, limit = self.word(*path, key, "shared-alpha"), self.number(*path, key, "shared-bytes")
+        for number, path in self.entries("advance-buffer-config", "default-global", "egress-lossy-buffer",
+                                         "traffic-class"):
+            alpha, limit = self.word(*path, "shared-alpha"), self.number(*path, "shared-bytes")
             if number in queues and (alpha or limit):
-                profile = Profile(f"egress-lossy-buffer {key}", None, None, _alpha(alpha), limit)
+                profile = Profile(f"egress-lossy-buffer {path[-1]}", None, None, _alpha(alpha), limit)
                 queues[number] = replace(queues[number], profile=profile)
         made.queues = {number: queue for number, queue in queues.items() if number < 8}
 

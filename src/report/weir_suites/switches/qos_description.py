@@ -3,7 +3,10 @@ bytes, bits per second and seconds, each with the place that it comes from: ther
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
+
+from weir_runs.basics.errors import ReportError
 
 ROCE_DSCP = 26  # of data; NVIDIA's and SONiC's convention
 CNP_DSCP = 48
@@ -134,6 +137,19 @@ class SwitchConfiguration:
     not_modelled: list = field(default_factory=list)
     not_understood: list = field(default_factory=list)
     odd: list = field(default_factory=list)
+
+
+MOST = 10**15
+
+
+def whole(found, scale=1, least=0, most=MOST):
+    """A text as a whole number, times `scale`. None of None. Raises ReportError."""
+    if found is None:
+        return None
+    if not re.fullmatch(r"-?\d{1,16}", found.value) or not least <= int(found.value) <= most:
+        raise ReportError(f"{found.place.file}: {found.place}: a whole number from {least} "
+                          f"{'on' if most == MOST else f'to {most}'} is expected")
+    return replace(found, value=int(found.value) * scale)
 
 
 def alike(settings):

@@ -8,7 +8,8 @@ import re
 
 from weir_runs.basics.errors import ReportError
 
-from .qos_description import Marking, Place, Pool, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog
+from .qos_description import (Marking, Place, Pool, Port, Profile, Queue, Sourced, SwitchConfiguration, Watchdog, alike,
+                              whole)
 from .sonic_tables import numbers, plain_name
 
 MARKS_GREEN = {"ecn_green", "ecn_green_yellow", "ecn_green_red", "ecn_all"}
@@ -49,10 +50,8 @@ class _Asic:
         poll = self.number("PFC_WD", "GLOBAL", "POLL_INTERVAL", 1e-3)
         self.made.watchdog_poll_s = self.made.watchdog_poll_s or poll
         self.read_ports()
-        classes = {}
-        for name in self.found:
-            classes.setdefault(self.settings(name), []).append(name)
-        self.made.ports += [self.port(sorted(names, key=_in_order)) for names in classes.values()]
+        self.made.ports += [self.port(sorted(names, key=_in_order))
+                            for names in alike({name: self.settings(name) for name in self.found})]
 
     # --- Values.
 
@@ -62,14 +61,9 @@ class _Asic:
         value = fields.get(field)
         return None if value is None else Sourced(str(value).strip(), Place(file, table, key, field))
 
-    def number(self, table, key, field, scale=1, least=0, most=10**15):
-        """A field as a number, times `scale`. Raises ReportError."""
-        found = self.field(table, key, field)
-        if found is None:
-            return None
-        if not re.fullmatch(r"-?\d{1,16}", found.value) or not least <= int(found.value) <= most:
-            raise ReportError(f"{found.place.file}: {found.place}: a whole number from {least} to {most} is expected")
-        return Sourced(int(found.value) * scale, found.place)
+    def number(self, table, key, field, *limits):
+        """A field as a number; `limits`: see whole()."""
+        return whole(self.field(table, key, field), *limits)
 
     def once(self, table, name, make):
         """What `make` gives for a name, made once. None, and a line, of a name that the table lacks."""

@@ -16,9 +16,9 @@ def text(configuration, port, translation, dscp):
                                                             if port.rate else ""),
              *_other_ports(configuration, port)]
     made = [*map(_comment, lines), 'base = "shallow"', f"title = {json.dumps(_plain(_title(configuration, port)))}"]
-    for section in dict.fromkeys(key.section for key in translation.keys):
-        made += ["", f"[{section}]", *(f"{key.name} = {_value(key.value)}  {_comment(key.comment)}"
-                                       for key in translation.keys if key.section == section)]
+    for section, keys in translation.keys.items():
+        made += ["", f"[{section}]"]
+        made += [f"{name} = {_value(value)}  {_comment(comment)}" for name, value, comment in keys]
     made.append("")
     if translation.left_out:
         made.append(_comment("Keys that are left out have the value of the base; set them where you know better:"))

@@ -18,23 +18,9 @@ LEAST_ALPHA, MOST_ALPHA = 0.001, 1000
 BASE_POOL = 16_000_000  # of "shallow"
 
 
-@dataclass(frozen=True)
-class Key:
-    """A key of a switch file; `sources`: the values of the configuration that it follows from."""
-    section: str
-    name: str
-    value: object  # bool, number, text, or list of numbers
-    sources: tuple
-    note: str = ""
-
-    @property
-    def comment(self):
-        return "; ".join([*map(str, self.sources), *filter(None, (self.note,))])
-
-
 @dataclass
 class Translation:
-    keys: list = field(default_factory=list)
+    keys: dict = field(default_factory=dict)  # section: [(name, value, comment)]
     left_out: list = field(default_factory=list)  # (key as text, why)
     not_known: list = field(default_factory=list)
     not_modelled: list = field(default_factory=list)
@@ -46,8 +32,10 @@ class Translation:
         return self.memory.shared_bytes + self.memory.headroom_bytes if self.memory else BASE_POOL
 
     def put(self, place, value, *sources, note=""):
+        """`value`: bool, number, text, or list of numbers; `sources`: values of the configuration that it is from."""
         section, name = place.split(".")
-        self.keys.append(Key(section, name, value, sources, note))
+        comment = "; ".join([*map(str, sources), *filter(None, (note,))])
+        self.keys.setdefault(section, []).append((name, value, comment))
 
     def leave_out(self, place, why):
         section, name = place.split(".", 1)
