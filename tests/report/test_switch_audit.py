@@ -93,6 +93,15 @@ def test_the_threshold_of_a_known_chip_is_that_of_a_part_of_its_memory(audited):
     assert "is paused from 278 kB on" in audited(document)["ecn-after-pfc"]["text"]
 
 
+def test_headroom_is_in_a_pool_without_xoff_where_the_chip_is_known(audited):
+    document = sonic({"BUFFER_POOL": {"ingress_lossless_pool": {"size": "1400000"}}})
+    document["BUFFER_PROFILE"][LOSSLESS].update(xoff="200000", size="201248")
+    assert "headroom-pool" not in audited(document)
+    document["DEVICE_METADATA"]["localhost"]["hwsku"] = "Force10-S6000"
+    found = audited(document)["headroom-pool"]
+    assert found["severity"] == "serious" and "headroom of 1.6 MB together" in found["text"]
+
+
 def test_groups_without_a_map_are_not_judged(audited):
     document = sonic({"TC_TO_PRIORITY_GROUP_MAP": None})
     document["PORT_QOS_MAP"][ALL_PORTS]["pfc_enable"] = ""

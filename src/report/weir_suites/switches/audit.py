@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from weir_runs.basics import units
 
-from . import memory
+from . import asics, memory
 from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, path_of
 from .switch_keys import roles_of
 
@@ -124,7 +124,8 @@ def _headroom_pool(configuration):
                 of_pool[group.pool] = (total + group.headroom.value * len(port.names),
                                        max(most, group.headroom.value), number + len(port.names))
     for pool, (total, most, number) in of_pool.items():
-        limit = pool.headroom if pool.headroom and pool.headroom.value else pool.size
+        # Without a pool of its own headroom is in the size where the chip is known (memory.py).
+        limit = pool.headroom if memory.headroom_of(pool) else pool.size if asics.of_sku(configuration.model) else None
         if limit is not None and total > limit.value:
             yield Finding(SERIOUS if limit is pool.size else WARNING, "headroom-pool",
                           f"{number} groups of all ports have headroom of {_size(total)} together, and {pool.name} "

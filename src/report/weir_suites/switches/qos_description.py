@@ -12,7 +12,7 @@ ROCE_DSCP = 26  # of data; NVIDIA's and SONiC's convention
 CNP_DSCP = 48
 NS_PER_METRE = 5  # of fibre and copper, one way
 # Which text has the map from DSCPs to queues.
-MAPS_ARE_IN = {"SONiC": "config_db.json and qos.json have DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP",
+MAPS_ARE_IN = {"SONiC": "PORT_QOS_MAP of config_db.json or qos.json names DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP",
                "NVUE": "a port that trusts l3 has one", "EOS": "show running-config all has it"}
 
 

@@ -109,7 +109,9 @@ def _memory(made, configuration, roles):
                        if configuration.model else "which chip it is, is not there")
     if of_pool is None or of_pool.shared_bytes < 10000:
         made.leave_out("switch.pool", f"{pool.name} has no size: the switch computes it" if pool and not pool.size else
-                       f"{pool.name} has {of_pool.shared_bytes} B" if pool else "which pool data uses is not there")
+                       f"{pool.name} has {of_pool.shared_bytes} B to share" if pool else
+                       "which pool data uses is not there" + (": config_db.json and buffers.json have BUFFER_POOL and "
+                                                              "profiles" if configuration.family == "SONiC" else ""))
         return
     made.memory = of_pool
     headroom, xoff = of_pool.headroom_bytes, memory.headroom_of(pool)
