@@ -25,7 +25,9 @@ class Place:
     field: str = ""
 
     def __str__(self):
-        return " ".join(filter(None, ("|".join(filter(None, (self.table, self.key))), self.field)))
+        first, *others = self.key.split(",")  # ports, in SONiC
+        key = self.key if len(others) < 4 else f"{first} and {len(others)} more"
+        return " ".join(filter(None, ("|".join(filter(None, (self.table, key))), self.field)))
 
 
 @dataclass(frozen=True)
