@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 
+import outages
 import studies
 
 PRODUCERS, CONSUMERS = 4, 4  # hosts of the lab
@@ -45,6 +46,9 @@ class Case:
     span_s: tuple = ()          # of the measured time in which links are slow; else always
     stop: tuple = ()            # (host, first_s, stopped_s, period_s, times): from second 0 of the measured time on
     pml: str = "ucx"
+    trouble: tuple = ()         # ("away" | "loss" | "mtu", host, amount, first_s, for_s) of the measured time
+    load: int = 0               # processes that compute beside the ranks
+    failure: str = ""           # the run fails, and names this rank
 
 
 def link(rate, *hosts):
@@ -146,6 +150,7 @@ def cases():
              "ucx", links=link(40, "eb")),
         Case("link of the scheduler", {"control-latency": "", "scheduler": ""}, 2, 2, SMALL, links=link(0.3, "ctl01")),
         Case("buffer", {"buffer": ""}, 3, 3, BASE + " --buffer 3MB"),
+        *outages.outages(Case),
     ]
 
 
@@ -219,7 +224,8 @@ def placed(case):
 
 
 def command_of(case):
-    return ["weir", "run", *placed(case)[1], *ENGINES[case.engine], *COMMON, *case.words.split()]
+    common = outages.PATIENT if case.trouble or case.load else COMMON
+    return ["weir", "run", *placed(case)[1], *ENGINES[case.engine], *common, *case.words.split()]
 
 
 def launch(a_lab, case, weir, directory):
@@ -259,6 +265,14 @@ def disturb(a_lab, case, process, directory):
 
     def until(second):
         time.sleep(max(0.0, begin + second - time.monotonic()))
+    if case.trouble:
+        begins, ends = outages.commands(case.trouble)
+        first_s, for_s = case.trouble[3:]
+        until(first_s)
+        a_lab.on("switch", *begins)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, begin + first_s + for_s - time.monotonic()))
+        a_lab.on("switch", *ends)
     if case.span_s:
         until(case.span_s[0])
         a_lab.slow_down(case.links)
@@ -281,15 +295,16 @@ def run_case(a_lab, case, weir):
     directory = pathlib.Path(tempfile.mkdtemp(prefix="weir-causes-"))
     if case.links and not case.span_s:
         a_lab.slow_down(case.links)
-    process = launch(a_lab, case, weir, directory)
-    helper = threading.Thread(target=disturb, args=(a_lab, case, process, directory))
-    helper.start()
-    try:
-        process.wait(LIMIT_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(10)
-    helper.join()
+    with outages.busy(case.load):
+        process = launch(a_lab, case, weir, directory)
+        helper = threading.Thread(target=disturb, args=(a_lab, case, process, directory))
+        helper.start()
+        try:
+            process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(10)
+        helper.join()
     a_lab.speed_up()
     record = directory / "run/run.json"
     said = (directory / "log.txt").read_text()
@@ -298,11 +313,15 @@ def run_case(a_lab, case, weir):
 
 def judge(case, record):
     """(right, false or not-told; cause; where; share)."""
+    if case.failure and record is not None and record["status"] == "failed":
+        role = record["failure"].get("role") or ""
+        return "right" if role == case.failure else "wrong rank", "failure", role, 0.0
     if record is None or record["status"] != "complete":
         return "failed", "", "", 0.0
     causes = record["verdict"].get("causes") or []
-    if not causes:
-        return ("right" if not case.truth else "missed"), "none", "", 0.0
+    if not causes:  # packets that are lost are sent again, and may be in time
+        in_time = not case.truth or (case.trouble and record["verdict"]["on_time"])
+        return ("right" if in_time else "missed"), "none", "", 0.0
     what, where, share = causes[0]["what"], (causes[0].get("where") or {}).get("name", ""), causes[0]["share"]
     if what == "not-told":
         return "not-told", what, where, share

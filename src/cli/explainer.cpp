@@ -389,6 +389,7 @@ class Explainer {
             });
             std::stable_partition(enough.begin(), rest, is_first);
         }
+        keep_one_of_each(enough);
         // A shorter way is the dearest remedy.
         if (near && observed_of(CauseKind::control_latency, std::nullopt) == nullptr) {
             std::stable_partition(enough.begin(), enough.end(), [](const NamedCause& one) {
@@ -402,6 +403,25 @@ class Explainer {
             }
         }
         return enough;
+    }
+
+    /// A link that was slower for a while is mended or made faster: one cause, with its amount if it has one.
+    static void keep_one_of_each(std::vector<NamedCause>& causes) {
+        const auto is_same = [](const NamedCause& a, const NamedCause& b) {
+            return a.what == b.what && a.where == b.where && a.together_with == b.together_with;
+        };
+        for (std::size_t i = 0; i < causes.size(); ++i) {
+            const auto rest = causes.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+            const auto known = std::find_if(rest, causes.end(), [&](const NamedCause& other) {
+                return is_same(causes[i], other) && causes[i].options.empty() && !other.options.empty();
+            });
+            if (known != causes.end()) {
+                std::swap(causes[i], *known);
+            }
+            causes.erase(std::remove_if(rest, causes.end(),
+                                        [&](const NamedCause& other) { return is_same(causes[i], other); }),
+                         causes.end());
+        }
     }
 
     /// What was observed is said first: it stands in the rows.
@@ -420,6 +440,9 @@ class Explainer {
 
     /// What the run does not tell apart from the first.
     void add_rival(const Hypothesis& first, const std::vector<Hypothesis>& hypotheses) {
+        if (first.cause == nullptr && first.observed->what == CauseKind::network_failure) {
+            return;  // links that were away fit whatever makes them slow
+        }
         for (const Hypothesis& other : hypotheses) {
             const bool would_do =
                 std::any_of(explained_.causes.begin(), explained_.causes.end(), [&](const NamedCause& named) {

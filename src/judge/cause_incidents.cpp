@@ -8,6 +8,7 @@
 
 #include "files/formatting.hpp"
 #include "judge/cause_interfaces.hpp"
+#include "judge/cause_outages.hpp"
 #include "judge/cause_rules.hpp"
 #include "record/datagrams.hpp"
 #include "record/rows.hpp"
@@ -38,17 +39,6 @@ double common_lateness(const HeldRun& run) {
     return all <= late.size() ? 1
                               : std::min(1.0, static_cast<double>(late[late.size() / 2] * late.size()) /
                                                   static_cast<double>(all));
-}
-
-/// Whether more sets of some producer were late than had their deadline after `begin`: a cause lies before
-/// its effect.
-bool was_late_before(const HeldRun& run, core::Instant begin) {
-    const std::int64_t before = std::max<std::int64_t>(0, begin.ns) / run.plan.interval.ns;
-    return std::any_of(run.ranks.begin(), run.ranks.end(), [&](const record::RankRecord& rank) {
-        const record::SetsInTime& sets = rank.summary.sets_in_time;
-        return rank.summary.node.role == Role::producer &&
-               sets.late + static_cast<std::uint64_t>(before) > sets.sets && sets.late > 0;
-    });
 }
 
 /// Only lateness that begins while a consumer is away, or soon after its rate is back.
@@ -231,67 +221,6 @@ bool works_all_the_time(const HeldRun& run) {
     return run.held.processing_share >= all && run.held.owners.processing >= run.enough();
 }
 
-/// The rank to which nothing came for the longest time, while the kernel waited for acknowledgements in
-/// vain; nullptr: no kernel did, or none waited for longer than ranks stood still. A host that is busy
-/// makes ranks nap late; it does not make the kernel time out.
-const record::RankRecord* cut_off(const HeldRun& run) {
-    constexpr Duration least_timeout = Duration::milliseconds(200);  ///< of TCP
-    if (run.facts.simulated != nullptr || run.facts.network == nullptr ||
-        run.facts.network->tcp_timeouts == 0 || run.ranks.empty()) {
-        return nullptr;
-    }
-    const auto most = [&](Duration record::RankSummary::* field) {
-        return std::max_element(run.ranks.begin(), run.ranks.end(),
-                                [&](const record::RankRecord& a, const record::RankRecord& b) {
-                                    return a.summary.*field < b.summary.*field;
-                                });
-    };
-    const auto silent = most(&record::RankSummary::silence_with_drain);
-    const Duration silence = silent->summary.silence_with_drain;
-    const Duration stood_still =
-        most(&record::RankSummary::poll_gap_max_with_drain)->summary.poll_gap_max_with_drain;
-    // A rank that is stopped reads what came meanwhile a little later than it goes on.
-    return silence >= least_timeout && silence.ns > stood_still.ns + stood_still.ns / 2 ? &*silent : nullptr;
-}
-
-/// "from eb01 to consumer 0 on fn01", or "to consumer 0 on fn01" where data come from several hosts
-std::string way_text(const HeldRun& run, const record::RankRecord& to) {
-    std::string from;
-    for (const record::RankRecord& rank : run.ranks) {
-        if (rank.summary.node.role == Role::producer) {
-            if (to.summary.node.role == Role::producer || (!from.empty() && rank.host != from)) {
-                return "to " + files::node_text(to.summary.node, to.host);
-            }
-            from = rank.host;
-        }
-    }
-    return fmt::format("{}{}to {}", from.empty() ? "" : "from " + from, from.empty() ? "" : " ",
-                       files::node_text(to.summary.node, to.host));
-}
-
-/// The network was away for as long as explains the lateness.
-std::optional<NamedCause> network_gone(const HeldRun& run) {
-    const record::RankRecord* const silent = cut_off(run);
-    if (silent == nullptr) {
-        return std::nullopt;
-    }
-    const Duration silence = silent->summary.silence_with_drain;
-    const core::Instant begin = silent->summary.silence_end - silence;
-    const Duration late = run.held.worst_lateness.value_or(Duration::max());
-    const Duration at_most{silence.ns + silence.ns / 3 + run.plan.interval.ns / 5};
-    if (late > at_most || was_late_before(run, begin)) {
-        return std::nullopt;
-    }
-    return cause_of(
-        CauseKind::network_failure, fraction(silence, silent->summary.covered),
-        fmt::format("nothing came through {} from {} to {}, though data was under way and ranks ran; "
-                    "{}.",
-                    way_text(run, *silent), files::instant((begin - core::Instant{}).in_seconds()),
-                    files::instant((silent->summary.silence_end - core::Instant{}).in_seconds()),
-                    files::counted(run.facts.network->tcp_timeouts, "TCP time-out")),
-        "look at links, switches and cables on this way");
-}
-
 std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
     const record::RankRecord* worst = nullptr;
     for (const record::RankRecord& rank : run.ranks) {
@@ -301,7 +230,7 @@ std::optional<NamedCause> rank_stood_still(const HeldRun& run) {
         }
     }
     if (worst == nullptr || waits_elsewhere(run, *worst) || works_all_the_time(run) ||
-        interfaces_too_slow(run) || cut_off(run) != nullptr ||
+        interfaces_too_slow(run) || was_cut_off(run) ||
         (run.links_full() && run.held.shortfall > 0.02 &&
          stalled_share(worst->summary) < run.held.shortfall)) {
         return std::nullopt;
@@ -340,7 +269,7 @@ std::optional<NamedCause> generated_late(const HeldRun& run) {
 
 std::optional<NamedCause> find_incident(const HeldRun& run) {
     constexpr std::array rules{consumers_lost, buffer_below_set, datagrams_lost,
-                               network_gone,   rank_stood_still, generated_late};
+                               find_outage,    rank_stood_still, generated_late};
     for (const auto rule : rules) {
         if (auto cause = rule(run)) {
             return cause;

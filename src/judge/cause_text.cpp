@@ -43,7 +43,7 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"ranks that stood still", "", ", which stood still"},
     {"packets that hosts dropped", "packets that the host of ", " dropped"},
     {"consumers that were lost", "", ", which was lost"},
-    {"a failure of the network", ""},
+    {"a failure of the network", "a failure of the network at "},
     {"the buffer", "the buffer of "},
     {"the event size", "the event size of "},
     {"integrity", "integrity, at "},

@@ -224,9 +224,6 @@ class VerdictWriter {
         verdict_.dropping_host = found_.worst_host({Meaning::dropped});
         verdict_.marked_share = found_.share_of(Meaning::marked);
         verdict_.pausing_host = found_.worst_host({Meaning::pause_sent});
-        for (const CounterKind& kind : found_.kinds) {
-            verdict_.tcp_timeouts += kind.name == "tcp.timeouts" ? kind.sum : 0;
-        }
         return std::move(verdict_);
     }
 
@@ -236,22 +233,8 @@ class VerdictWriter {
     std::vector<std::string> parts_;
 };
 
-}  // namespace
-
-const char* mechanism_name(NetworkMechanism mechanism) {
-    static constexpr std::array names{"lossy",         "held_back_by_pfc", "pauses_sent", "controlled_by_ecn",
-                                      "slowed_by_cnp", "nothing_counted",  "unknown"};
-    return names.at(static_cast<std::size_t>(mechanism));
-}
-
-NetworkVerdict network_not_judged() {
-    return {{NetworkMechanism::unknown},
-            "unknown: the run ended before hosts handed in their sums; hosts/*.csv has each second"};
-}
-
-NetworkVerdict judge_network(std::span<const record::HostCounters> hosts, core::Bytes payload,
-                             const OwnLosses& own, const std::string& busiest) {
-    const NetworkFindings found = find_in_counters(hosts, own.datagrams);
+NetworkVerdict mechanisms_of(const NetworkFindings& found, core::Bytes payload, const OwnLosses& own,
+                             const std::string& busiest) {
     const std::string lost = own_losses(own);
     VerdictWriter writer(found);
     if (const std::string reason = unusable_reason(found, payload); !reason.empty()) {
@@ -271,6 +254,42 @@ NetworkVerdict judge_network(std::span<const record::HostCounters> hosts, core::
     }
     writer.add_long_waits();
     return std::move(writer).verdict();
+}
+
+std::vector<TcpLosses> tcp_losses(std::span<const record::HostCounters> hosts) {
+    std::vector<TcpLosses> losses;
+    for (const record::HostCounters& host : hosts) {
+        const record::FamilySums sums = record::families_of(host);
+        const auto sum = [&](std::string_view family) {
+            const auto found = sums.find(family);
+            return found == sums.end() ? 0 : found->second;
+        };
+        if (const std::uint64_t sent = sum("sent_segments"); sent > 0) {
+            losses.push_back({host.host, sent, sum("tcp_retransmissions"), sum("tcp_timeouts")});
+        }
+    }
+    return losses;
+}
+
+}  // namespace
+
+const char* mechanism_name(NetworkMechanism mechanism) {
+    static constexpr std::array names{"lossy",         "held_back_by_pfc", "pauses_sent", "controlled_by_ecn",
+                                      "slowed_by_cnp", "nothing_counted",  "unknown"};
+    return names.at(static_cast<std::size_t>(mechanism));
+}
+
+NetworkVerdict network_not_judged() {
+    return {{NetworkMechanism::unknown},
+            "unknown: the run ended before hosts handed in their sums; hosts/*.csv has each second"};
+}
+
+NetworkVerdict judge_network(std::span<const record::HostCounters> hosts, core::Bytes payload,
+                             const OwnLosses& own, const std::string& busiest) {
+    const NetworkFindings found = find_in_counters(hosts, own.datagrams);
+    NetworkVerdict verdict = mechanisms_of(found, payload, own, busiest);
+    verdict.tcp = tcp_losses(hosts);
+    return verdict;
 }
 
 }  // namespace weir::judge

@@ -38,6 +38,14 @@ enum class NetworkMechanism : std::uint8_t {
 /// "held_back_by_pfc": as in run.json.
 const char* mechanism_name(NetworkMechanism mechanism);
 
+/// What TCP of a host sent, and took for lost: in segments, and time-outs, in the measured seconds.
+struct TcpLosses {
+    std::string host;
+    std::uint64_t sent = 0;
+    std::uint64_t resent = 0;
+    std::uint64_t timeouts = 0;
+};
+
 struct NetworkVerdict {
     /// The worst first; one at least. `nothing_counted` and `unknown` stand alone.
     std::vector<NetworkMechanism> mechanisms;
@@ -50,7 +58,7 @@ struct NetworkVerdict {
     std::optional<double> marked_share{};  ///< of the packets that hosts received; nothing: not counted
     /// Share of its speed that the busiest link carried; nothing: that is not known.
     std::optional<double> busiest_use{};
-    std::uint64_t tcp_timeouts = 0;  ///< of all hosts
+    std::vector<TcpLosses> tcp{};  ///< of each host that counts them
 };
 
 /// The losses that the run itself counted.

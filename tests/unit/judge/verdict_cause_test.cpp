@@ -297,21 +297,22 @@ TEST_CASE("A network that was away is the cause, and not ranks that stood still 
     run.consumer(1).silence_end = Instant{4'700'000'000};
     NetworkVerdict network;
     network.mechanisms = {NetworkMechanism::lossy};
-    network.tcp_timeouts = 25;
+    network.tcp = {{"eb01", 100'000, 80, 3}, {"ctl01", 1000, 5, 1}};
     run.facts.network = &network;
     Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "network-failure");
     CHECK(contains(
         verdict.text,
-        "Main cause: a failure of the network. Nothing came through to consumer 1 on eb11 from 3.2 s to "
-        "4.7 s, though data was under way and ranks ran; 25 TCP time-outs."));
+        "Main cause: a failure of the network at consumer 1 on eb11. Nothing came to it from 3.2 s to "
+        "4.7 s, though data was under way and ranks ran; 4 TCP time-outs."));
     CHECK_FALSE(contains(verdict.advice, "faster links"));
     CHECK_FALSE(contains(verdict.advice, "core of its own"));
     // The same silence without time-outs: who was to send did not run.
-    network.tcp_timeouts = 0;
+    std::vector<TcpLosses> counted;
+    std::swap(counted, network.tcp);
     CHECK(cause_name(run.judged()) == "stalled-rank");
     // Time-outs, and a rank that stood still for all of the silence.
-    network.tcp_timeouts = 25;
+    std::swap(counted, network.tcp);
     for (const int gap_ms : {1600, 1490, 1010}) {
         run.producer(1).poll_gap_max_with_drain = Duration::milliseconds(gap_ms);
         CHECK(cause_name(run.judged()) == "stalled-rank");
@@ -325,6 +326,50 @@ TEST_CASE("A network that was away is the cause, and not ranks that stood still 
     run.producer(1).sets_in_time.sets = 10;
     run.overflow(1, 0.5, no_second, 10, 0, 0);
     CHECK(cause_name(run.judged()) == "none");
+}
+
+TEST_CASE(
+    "Where packets of one rank are lost again and again, that is the cause, and not how long it takes") {
+    JudgedRun run;
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    NetworkVerdict network;
+    network.mechanisms = {NetworkMechanism::lossy};
+    network.tcp = {{"eb01", 42'000, 280, 0}, {"eb02", 11'000, 956, 49}, {"ctl01", 1000, 1, 1}};
+    run.facts.network = &network;
+    const Verdict verdict = run.judged();
+    CHECK(cause_name(verdict) == "network-failure");
+    CHECK(contains(
+        verdict.text,
+        "Main cause: a failure of the network at producer 1 on eb02. Packets from it were lost on the "
+        "way: 50 TCP time-outs, and 2.3 % of the segments were sent again."));
+    CHECK(contains(verdict.advice, "MTU"));
+    // A full link loses packets too, and TCP does not wait for them.
+    network.tcp[1].timeouts = 3;
+    CHECK(cause_name(run.judged()) != "network-failure");
+    // All hosts lose some, and no consumer stands out.
+    network.tcp = {{"eb01", 42'000, 280, 30}, {"eb02", 11'000, 956, 30}};
+    CHECK(cause_name(run.judged()) != "network-failure");
+}
+
+TEST_CASE("Nothing came to any rank but the scheduler: its way was away") {
+    JudgedRun run;
+    run.overflow(1, 1.2, 3, 10, 0, 0);
+    run.producer(1).sets_in_time = {};
+    run.producer(1).sets_in_time.sets = 10;
+    run.producer(1).sets_in_time.late = 2;
+    run.producer(1).sets_in_time.least_slack = Duration::milliseconds(-1200);
+    for (auto& rank : run.ranks) {
+        if (rank.summary.node.role != weir::core::Role::scheduler) {
+            rank.summary.silence_with_drain = Duration::milliseconds(1500);
+            rank.summary.silence_end = Instant{4'700'000'000};
+        }
+    }
+    NetworkVerdict network;
+    network.mechanisms = {NetworkMechanism::lossy};
+    network.tcp = {{"eb01", 42'000, 280, 4}};
+    run.facts.network = &network;
+    CHECK(contains(run.judged().text,
+                   "a failure of the network at the scheduler on eb00. Nothing came from it or to it"));
 }
 
 TEST_CASE("What is recorded after the end of a short run is no time in which producers had to generate") {
