@@ -23,8 +23,8 @@ def outages(case):
     """`case` makes one: (name, truth, producers, consumers, words, engine, further fields)."""
     found = []
     for seconds in (1, 3):
-        found += [case(f"link of consumer 1 away for {seconds} s", {GONE: "consumer 1"}, 3, 3, LINES.format(seconds + 4),
-                       trouble=("away", "fn02", 0, 1.0, seconds)),
+        found += [case(f"link of consumer 1 away for {seconds} s", {GONE: "consumer 1"}, 3, 3,
+                       LINES.format(seconds + 4), trouble=("away", "fn02", 0, 1.0, seconds)),
                   case(f"link of producer 1 away for {seconds} s, ucx", {GONE: "producer 1"}, 3, 3,
                        LINES.format(seconds + 4), "ucx", trouble=("away", "eb02", 0, 1.0, seconds))]
     # UCX gives up after some 8 s, and the run fails.

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "cli/explain_report.hpp"
+#include "cli/explained_run.hpp"
 #include "cli/explainer.hpp"
 #include "cli/progress.hpp"
 #include "config/input_file.hpp"

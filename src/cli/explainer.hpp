@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,13 +53,6 @@ struct Explained {
     std::size_t simulations = 0;
     bool cut_short = false;  ///< by the cost
 };
-
-/// The run of this record and of the rows that it names in `directory`. Throws twin::Unreadable and
-/// config::UsageError.
-twin::ShownRun shown_run(const nlohmann::ordered_json& record, const std::string& directory);
-
-/// What rules over its rows found, as the record has it.
-std::vector<judge::NamedCause> observed_in(const nlohmann::ordered_json& record);
 
 /// `observed`: by rules over its rows, the first the most likely. Throws Interrupted.
 Explained explain_run(const twin::ShownRun& run, std::span<const judge::NamedCause> observed,

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/explained_run.hpp"
 #include "cli/explainer.hpp"
 #include "cli/forecast.hpp"
 #include "config/checks.hpp"

@@ -96,6 +96,7 @@ const record::RankRecord* cut_off(const HeldRun& run, const Silence& silence) {
 std::string names_of(const std::vector<const record::RankRecord*>& ranks) {
     constexpr std::size_t listed = 3;
     std::vector<std::string> names;
+    names.reserve(ranks.size());
     for (const record::RankRecord* const rank : ranks) {
         names.push_back(files::node_text(rank->summary.node, rank->host));
     }
