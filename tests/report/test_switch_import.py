@@ -11,6 +11,7 @@ from conftest import ROOT, call
 from switch_configurations import LOOKUP, SONIC, of_row, sonic, with_field, written
 
 from weir_runs.basics import toml_file
+from weir_suites.switches import switch_keys
 
 WEIR = os.environ.get("WEIR")
 ALL_PORTS = "Ethernet0,Ethernet4,Ethernet8,Ethernet12"
@@ -58,6 +59,14 @@ def test_every_key_of_a_whole_configuration(imported):
     assert "not understood" not in text and "odd:" not in text
     assert re.findall("not in the configuration: .*", text) == [
         "not in the configuration: [switch] cell, slices: the chip of Example-32x100G is not in weir's table"]
+
+
+@pytest.mark.skipif(not WEIR, reason="WEIR names no program")
+def test_the_numbers_of_the_base_are_those_that_the_import_knows():
+    base = toml_file.parse("base", subprocess.run([WEIR, "switches", "shallow"], capture_output=True, text=True,
+                                                  check=True).stdout)["switch"]
+    assert (base["pool"], base["headroom"]) == ("16MB", f"{switch_keys.BASE_HEADROOM}B")
+    assert switch_keys.BASE_POOL == 16e6
 
 
 @pytest.mark.skipif(not WEIR, reason="WEIR names no program")
@@ -134,6 +143,14 @@ def test_an_egress_pool_as_large_as_the_ingress_pool_has_what_that_shares(import
 def test_what_weir_would_refuse_is_cut_or_left_out(imported):
     text, tables = imported(sonic({"BUFFER_POOL": {"ingress_lossless_pool": {"size": "10000000", "xoff": "50000"}}}))
     assert tables["switch"]["headroom"] == "50000B" and "no more than headroom-pool" in text
+    small = sonic({"BUFFER_POOL": {"ingress_lossless_pool": {"size": "10000000", "xoff": "40000"}}})
+    switch = imported(small, options=("--dscp", "0"))[1]["switch"]
+    assert switch["pool"] == "10000000B" and "headroom-pool" not in switch and "headroom" not in switch
+    small["PORT"] = {}
+    del small["BUFFER_PG"]["Ethernet0,Ethernet4,Ethernet8,Ethernet12|3-4"]
+    small["BUFFER_PG"][f"{ALL_PORTS}|3-4"] = {"profile": "NULL"}
+    switch = imported(small)[1]["switch"]
+    assert switch["headroom"] == switch["headroom-pool"] == "40000B"
     profile = {**SONIC["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"], "static_th": "2000", "dynamic_th": None}
     text, tables = imported(sonic({"BUFFER_PROFILE": {"pg_lossless_100000_40m_profile": {
         name: value for name, value in profile.items() if value}}}))
@@ -264,7 +281,7 @@ def test_what_is_not_there_is_left_out(imported, changes, key, line):
 def test_other_data_and_other_marks(imported):
     text, tables = imported(SONIC, options=("--dscp", "0"))
     assert values(tables)["pfc.on"] is False and "PFC is on for DSCP 26 (--dscp)" in text
-    assert tables["switch"]["pool"] == "13000000B" and tables["ecn"]["on"] is False
+    assert tables["switch"]["pool"] == "10000000B" and tables["ecn"]["on"] is False
     text, tables = imported(with_field("WRED_PROFILE", "ROCE", ecn="ecn_none", wred_green_enable="true"))
     assert tables["ecn"] == {"on": False, "drops": True, "none-below": "150000B", "all-above": "1500000B",
                              "probability": 0.05}

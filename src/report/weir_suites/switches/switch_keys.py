@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir_runs.basics import units
 
@@ -15,7 +15,7 @@ PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
 LEAST_PROBABILITY = 0.0001
 LEAST_ALPHA, MOST_ALPHA = 0.001, 1000
-BASE_POOL = 16_000_000  # of "shallow"
+BASE_POOL, BASE_HEADROOM = 16_000_000, 102_528  # of "shallow"
 
 
 @dataclass
@@ -113,8 +113,9 @@ def _memory(made, configuration, roles):
                        "which pool data uses is not there" + (": config_db.json and buffers.json have BUFFER_POOL and "
                                                               "profiles" if configuration.family == "SONiC" else ""))
         return
-    made.memory = of_pool
-    headroom, xoff = of_pool.headroom_bytes, memory.headroom_of(pool)
+    # Where data is lossy, no headroom is in use.
+    made.memory = of_pool if roles.group and roles.group.lossless else replace(of_pool, headroom_bytes=0)
+    headroom, xoff = made.memory.headroom_bytes, memory.headroom_of(pool)
     if xoff and not chip:
         made.not_known.append(f"whether size of {pool.name} holds its xoff: SONiC's documents say no, as here, and "
                               f"SAI's yes; then pool = \"{pool.size.value}B\", and thresholds are "
@@ -172,12 +173,13 @@ def _ingress(made, configuration, roles):
 
 def _headroom(made, roles):
     group, rate = roles.group, roles.port.rate.value if roles.port.rate else None
-    if group.headroom is None or not group.headroom.value:
-        made.leave_out("switch.headroom", f"the switch computes that of {group.name} itself")
-        return
-    if rate is None and group.of_rate is None:
+    if not group.headroom or not group.headroom.value or rate is None and group.of_rate is None:
         made.leave_out("switch.headroom", f"{group.headroom.value} B ({group.headroom}), for a rate that is not there; "
-                       "give the file with PORT too")
+                       "give the file with PORT too" if group.headroom and group.headroom.value else
+                       f"the switch computes that of {group.name} itself")
+        if made.memory and 0 < made.memory.headroom_bytes < BASE_HEADROOM:
+            made.put("switch.headroom", size(made.memory.headroom_bytes), note="all of headroom-pool; that of the base "
+                     "is more")
         return
     of_rate = rate or group.of_rate
     note = f"{group.headroom.value} B of a port of {units.text(of_rate, 'b/s')}"
