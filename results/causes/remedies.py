@@ -144,6 +144,10 @@ REMEDIES = (
     (r"repair (?:links? )?(?:leaf|spine|core).*", without_places, ()),
     (r"repair the links? of (.+)", without_ranks("degrade"), ()),
     (r"replace the NICs? of .+", without_places, ()),
+    # Who looks finds the one that was planted.
+    (r"look at (?:this host's link|cables|this cable|this host and its NIC)\b.*",
+     lambda plan, found, _: without(plan, "degrade:", "errors:", "cut:", "storm:"), ()),
+    (r"move that traffic away\b.*", lambda plan, found, _: families.without_key(plan, "background.rate"), ()),
 )
 
 

@@ -35,6 +35,12 @@ struct CountedPort {
 
     [[nodiscard]] bool leads_to_switch() const { return port->ranks.empty(); }
     [[nodiscard]] std::string way() const { return fmt::format("{} to {}", from, port->peer); }
+    /// For how long data waited, at the speed of the cable; what it carried is less if it is a slow one,
+    /// whose queue never empties.
+    [[nodiscard]] double longest_wait_if_slow_s() const {
+        const bool stands = queue_mean_bytes >= standing * queue_peak_bytes;
+        return stands && use > 0 ? longest_wait_s() / use : longest_wait_s();
+    }
     /// For how long data waited, at the speed of the cable.
     [[nodiscard]] double longest_wait_s() const {
         return 8 * queue_peak_bytes / static_cast<double>(port->rate.bits_per_second);
@@ -145,12 +151,15 @@ std::optional<NamedCause> lost_on_cables(const HeldRun& run, const std::vector<C
     const record::LossReactions& reactions = run.facts.switches->reactions;
     const bool dropped = std::any_of(run.facts.switches->ports.begin(), run.facts.switches->ports.end(),
                                      [](const auto& port) { return port.second.row.dropped_packets > 0; });
-    const CountedPort* const longest = longest_of(ports, [](const CountedPort&) { return true; });
     const core::NicPlan& nics = run.facts.simulated->fabric.nics;
     const core::Duration waits =
         nics.recovery == core::LossRecovery::selective ? nics.selective_timeout_high : nics.ack_timeout;
-    if (reactions.packets_sent_again == 0 || dropped || longest == nullptr ||
-        longest->longest_wait_s() >= waits.in_seconds() / 2) {
+    const bool has_cables =
+        std::any_of(ports.begin(), ports.end(), [](const CountedPort& one) { return one.leads_to_switch(); });
+    const bool waited = std::any_of(ports.begin(), ports.end(), [&](const CountedPort& one) {
+        return one.longest_wait_if_slow_s() >= waits.in_seconds() / 2;
+    });
+    if (reactions.packets_sent_again == 0 || dropped || waited || !has_cables) {
         return std::nullopt;
     }
     return cause_of(CauseKind::network_failure, run.held.owners.network,

@@ -25,7 +25,7 @@ def the_network_is_named():
         check(ended.json["status"] == "complete", f"{ended.json['failure']}")
         verdict = ended.json["verdict"]
         check([cause["what"] for cause in verdict["causes"]] == ["network-failure"], verdict["text"])
-        check("to consumer 0 on fn01" in verdict["text"], verdict["text"])
+        check("at consumer 0 on fn01. Nothing came to it from " in verdict["text"], verdict["text"])
     finally:
         take_down()
     check_nothing_left(before)
