@@ -151,7 +151,7 @@ std::string nearness_text(const twin::TwinComparison& comparison, bool of_links)
             "{}.\n",
             worst.name, value_text(worst, worst.twin), value_text(worst, worst.run),
             of_links ? "a slower port or cable, cables between switches, or traffic of others"
-                     : "it has no other way to be as slow");
+                     : "it is as slow by them alone, and does not tell what a repair gains");
     }
     return fmt::format(
         "Its twin, a simulation with what this run showed, differs most in: {}, {} in the run and {} in the "
@@ -274,7 +274,8 @@ std::string explain_text(const ExplainReport& report) {
     // In one line each: they are there to be copied.
     const std::string command = shell_command(twin->options);
     return text + fmt::format(
-                      "\n{}\n{}\nThe twin, of {}:\n  {}\nThe largest rate that it bears:\n  "
+                      "\n{}\n{}\nCommand of the twin, the nearest of {}:\n  {}\n"
+                      "To find the largest rate that it bears:\n  "
                       "weir-sweep find rate --simulate -- {}\n",
                       table_text(twin->comparison.figures), assumptions_text(report.run, twin->assumptions),
                       files::counted(report.found.simulations, "simulation"), command,

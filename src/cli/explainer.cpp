@@ -329,6 +329,8 @@ class Explainer {
             "the network gave {} where interfaces have {}: slower ports or cables{}, or traffic of others.",
             files::rate_text(links.twin), files::rate_text(links.run),
             run_.has_one_leaf() ? " of producers or of consumers" : ", cables between switches");
+        explained_.causes.back().remedy =
+            "run one producer and one consumer at a time, and read the counters of the ports on their way";
     }
 
     void name_none() {

@@ -330,9 +330,9 @@ void warn_of_headroom(const RunRequest& request, std::vector<std::string>& warni
         if (told.insert(rate).second && headroom < needed) {
             warnings.push_back(fmt::format(
                 "packets can be lost in spite of PFC: the port of {} has {} of headroom, and {} can "
-                "arrive after a pause at {} with a latency of {}",
+                "arrive after a pause at {} over a cable of {} one way",
                 who, readable(headroom), readable(needed), readable(rate),
-                readable(request.network.latency)));
+                readable(core::cable_delay(request.network, core::Tier::host))));
         }
     };
     const core::NetworkPlan& network = request.network;

@@ -10,6 +10,7 @@
 #include "config/queue_pairs.hpp"
 #include "config/switch_file.hpp"
 #include "config/usage_error.hpp"
+#include "core/fabric_layout.hpp"
 #include "core/switch_memory.hpp"
 #include "files/formatting.hpp"
 
@@ -201,7 +202,7 @@ core::Bytes largest_headroom(const RunRequest& request) {
 
 core::Bytes pause_takes(const core::NetworkPlan& network, core::BitRate rate) {
     constexpr core::Bytes pause_frame{84};
-    const core::Duration both_ways = network.latency;  // twice that of a cable, which is half of it
+    const core::Duration both_ways = core::cable_delay(network, core::Tier::host) * 2;
     const auto on_the_way =
         static_cast<core::WideInteger>(rate.bits_per_second) * both_ways.ns / 8'000'000'000;
     return core::Bytes{static_cast<std::int64_t>(on_the_way)} + full_packet(network) * 2 + pause_frame;
