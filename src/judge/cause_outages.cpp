@@ -131,7 +131,7 @@ std::optional<NamedCause> network_gone(const HeldRun& run) {
                             : cause_of(CauseKind::network_failure, share, text, remedy);
 }
 
-/// The only rank of its role on the host; nullptr: there are several, or none.
+/// nullptr: there are several, or none.
 const record::RankRecord* only_producer_on(const HeldRun& run, const std::string& host) {
     const record::RankRecord* found = nullptr;
     for (const record::RankRecord& rank : run.ranks) {
@@ -162,6 +162,18 @@ const record::RankRecord* end_of_losses(const HeldRun& run, std::uint64_t of_all
                : nullptr;
 }
 
+/// Whether TCP can have carried the data: hosts count all of their connections, and RDMA's data are in none.
+bool tcp_carries(const HeldRun& run, const TcpLosses& all) {
+    constexpr double segment_bytes_max = 9000;
+    double received = 0;
+    for (const record::RankRecord& rank : run.ranks) {
+        if (rank.summary.node.role == Role::consumer) {
+            received += static_cast<double>(rank.summary.measured.received.bytes.count);
+        }
+    }
+    return static_cast<double>(all.sent) * segment_bytes_max >= received;
+}
+
 /// Packets were lost on one rank's way, again and again: TCP waited for its time-outs for much of the time. A
 /// full link loses packets as well, and TCP sends these again before it times out.
 std::optional<NamedCause> packets_lost(const HeldRun& run) {
@@ -172,7 +184,8 @@ std::optional<NamedCause> packets_lost(const HeldRun& run) {
                                      [](const TcpLosses& host) { return host.timeouts > 0; });
     const double waited = fraction(static_cast<double>(all.timeouts) * least_timeout.in_seconds(),
                                    run.plan.duration.in_seconds() * static_cast<double>(hosts));
-    if (all.timeouts < some || waited < much || run.held.held_up == 0 || interfaces_too_slow(run)) {
+    if (all.timeouts < some || waited < much || run.held.held_up == 0 || !tcp_carries(run, all) ||
+        interfaces_too_slow(run)) {
         return std::nullopt;
     }
     const record::RankRecord* const where = end_of_losses(run, all.timeouts);

@@ -35,15 +35,15 @@ struct CountedPort {
 
     [[nodiscard]] bool leads_to_switch() const { return port->ranks.empty(); }
     [[nodiscard]] std::string way() const { return fmt::format("{} to {}", from, port->peer); }
-    /// For how long data waited, at the speed of the cable; what it carried is less if it is a slow one,
-    /// whose queue never empties.
-    [[nodiscard]] double longest_wait_if_slow_s() const {
-        const bool stands = queue_mean_bytes >= standing * queue_peak_bytes;
-        return stands && use > 0 ? longest_wait_s() / use : longest_wait_s();
-    }
     /// For how long data waited, at the speed of the cable.
     [[nodiscard]] double longest_wait_s() const {
         return 8 * queue_peak_bytes / static_cast<double>(port->rate.bits_per_second);
+    }
+    /// The same at the rate that it carried, where the queue never empties: that of a cable slower than it
+    /// says.
+    [[nodiscard]] double longest_wait_if_slow_s() const {
+        const bool stands = queue_mean_bytes >= standing * queue_peak_bytes;
+        return stands && use > 0 ? longest_wait_s() / use : longest_wait_s();
     }
 };
 

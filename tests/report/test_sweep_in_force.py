@@ -6,6 +6,7 @@ import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -201,3 +202,15 @@ def test_a_setting_that_was_refused_puts_the_one_with_its_text_in_doubt():
     made = readings(("a", "A"), ("c", "C"))
     assert list(in_force.doubts_of(made, {"b": ("A",)})) == [Path("r0")]
     assert not in_force.doubts_of(readings(("a", "A"), ("b", "B")), {"b": ("A",)})  # it was set later
+
+
+def test_what_is_kept_of_a_setting_is_not_that_of_one_whose_name_ends_alike(tmp_path):
+    names = ("0001-pfc.txt", "0002-no-pfc.txt", "0002-no-pfc-shows.txt", "0003-x_y-pfc.txt", "12345-pfc.txt",
+             "0004-pfc-shows.txt")
+    (tmp_path / "hooks").mkdir()
+    for name in names:
+        (tmp_path / "hooks" / name).touch()
+    world = SimpleNamespace(directory=tmp_path)
+    assert [path.name for path in in_force.hook_files(world, "pfc")] == ["0001-pfc.txt", "12345-pfc.txt"]
+    assert [path.name for path in in_force.hook_files(world, "pfc", "-shows")] == ["0004-pfc-shows.txt"]
+    assert [path.name for path in in_force.hook_files(world, "no-pfc")] == ["0002-no-pfc.txt"]

@@ -203,6 +203,21 @@ def test_what_is_flat_is_said_by_settings_that_were_run_and_not_by_ranges(file_o
         {"slots": "8", "switch.pool": "16MB"}]}
 
 
+@pytest.mark.parametrize("excess, keeps, said", [
+    ({1.0: 0.0, 4.0: 0.0, 8.0: 1.0}, True, "No setting was found that is better than the present one, in 2 others, "
+                                           "of which 1 kept what was asked for."),
+    ({1.0: 0.0, 4.0: 1.0, 8.0: 1.0}, True, "Of 2 other settings that the search tried none keeps what was asked for, "
+                                           "and the present one does: "),
+    ({1.0: 1.0, 4.0: 1.0}, False, "Of 1 other setting that the search tried none keeps what was asked for, and the "
+                                  "present one does not, either: "),
+    ({1.0: 0.0}, True, "No setting besides the present one could be run.")])
+def test_where_nothing_is_worth_a_confirmation_it_is_said_what_keeps_what_was_asked_for(file_of, excess, keeps, said):
+    made = found_of(finalists=[], changes=[], keeps=[], chosen=None, values=[[1e-3] * 5], present_keeps=keeps)
+    made.history = [candidate_search.Trial((slots,), 1, 0.0, of_it) for slots, of_it in excess.items()]
+    tune = tune_file.read(file_of(PLAN + "[tune]\nlossless = true\n[tune.axes]\nslots = [1, 4, 8]\n"))
+    assert tune_text.headline(tune, made).startswith(said)
+
+
 @pytest.mark.parametrize("share, said, relevant", [
     (1.0, "no difference", False), (0.9997, "no difference", False), (0.985, "a little worse (1.5 %)", False),
     (0.977, "2.3 % worse (95 % interval 2.1 % to 2.5 %)", True)])

@@ -334,7 +334,8 @@ TEST_CASE(
     run.overflow(1, 1.2, 3, 10, 0, 0);
     NetworkVerdict network;
     network.mechanisms = {NetworkMechanism::lossy};
-    network.tcp = {{"eb01", 42'000, 280, 0}, {"eb02", 11'000, 956, 49}, {"ctl01", 1000, 1, 1}};
+    network.tcp = {
+        {"eb01", 42'000'000, 280'000, 0}, {"eb02", 11'000'000, 956'000, 49}, {"ctl01", 1'000'000, 1, 1}};
     run.facts.network = &network;
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "network-failure");
@@ -346,8 +347,11 @@ TEST_CASE(
     // A full link loses packets too, and TCP does not wait for them.
     network.tcp[1].timeouts = 3;
     CHECK(cause_name(run.judged()) != "network-failure");
+    // Data that went by RDMA are in no connection: other services' time-outs say nothing of them.
+    network.tcp = {{"eb01", 420, 3, 0}, {"eb02", 110, 50, 49}};
+    CHECK(cause_name(run.judged()) != "network-failure");
     // All hosts lose some, and no consumer stands out.
-    network.tcp = {{"eb01", 42'000, 280, 30}, {"eb02", 11'000, 956, 30}};
+    network.tcp = {{"eb01", 42'000'000, 280'000, 30}, {"eb02", 11'000'000, 956'000, 30}};
     CHECK(cause_name(run.judged()) != "network-failure");
 }
 

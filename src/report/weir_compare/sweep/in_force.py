@@ -69,7 +69,7 @@ def readings(world):
                          tuple(_lines_in(text_file(directory, when), ignores) for when in WHEN), submission)
                  for directory, submission in done[-1:]]
     known = {reading.switch for reading in made}
-    refused = {switch: sorted((world.directory / "hooks").glob(f"[0-9]*-{safe(switch)}-shows.txt"))
+    refused = {switch: hook_files(world, switch, "-shows")
                for switch in {setting.switch for setting in world.plan.settings} - {None, *known}}
     return made, again, {switch: _lines_in(paths[-1], ignores) for switch, paths in refused.items() if paths}
 
@@ -148,6 +148,12 @@ def refusal_in(text):
 # --- For the page.
 
 
+def hook_files(world, switch, kind=""):
+    """Those of one setting, in the order of time: 0003-pfc.txt is not one of c, nor 0004-no-pfc.txt of pfc."""
+    name = re.compile(rf"\d+-{re.escape(safe(switch) + kind)}\.txt")
+    return sorted(path for path in (world.directory / "hooks").glob("*.txt") if name.fullmatch(path.name))
+
+
 def safe(switch):
     """As a part of a file's name."""
     return "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
@@ -158,7 +164,7 @@ def log(world):
     call, and of the last that failed), "shows" (lines of its text that not all settings have)}]; empty: no switch is
     set."""
     settings = list(dict.fromkeys(setting.switch for setting in world.plan.settings if setting.switch is not None))
-    calls = {switch: sorted((world.directory / "hooks").glob(f"[0-9]*-{safe(switch)}.txt")) for switch in settings}
+    calls = {switch: hook_files(world, switch) for switch in settings}
     made, _, refused = readings(world)
     texts = {**refused, **texts_of_settings(made)}
     known = [set(text) for text in texts.values() if text is not None]

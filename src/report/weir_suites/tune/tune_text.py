@@ -124,11 +124,12 @@ def _headline(tune, found):
     if found.chosen is None:
         return _nothing_better(tune, found, figure)
     before, after = map(median, found.behind)
-    said = (f"{proposal(found)}: {figure.title} {units.text(after, figure.unit)} instead of "
-            f"{units.text(before, figure.unit, before)}, {change(found.change)}")
+    values = (f"{figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}, "
+              f"{change(found.change)}")
     if not found.present_keeps:
-        return (f"{said}. The present setting breaks what was asked for ({'; '.join(tune.constraints.words())}), the "
-                "proposed one keeps it.")
+        return (f"{proposal(found)}: none of {counted(found.pairs, 'run')} breaks what was asked for "
+                f"({'; '.join(tune.constraints.words())}), as the present setting does; {values}.")
+    said = f"{proposal(found)}: {values}"
     if found.sustained and found.sustained[0] != found.sustained[1]:
         said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
     alike = ": runs of equal settings do not differ" if found.pairs < decide.FEWEST_PAIRS else ""
@@ -143,11 +144,7 @@ def proposal(found):
 
 def _nothing_better(tune, found, figure):
     if not found.finalists:
-        if not tune.constraints.is_any:
-            return "No setting besides the present one could be run."
-        tried = len({trial.candidate for trial in found.history})
-        return (f"None of the {counted(tried, 'setting')} that were tried keeps what was asked for: "
-                f"{'; '.join(tune.constraints.words())}.")
+        return _none_to_confirm(tune, found)
     kept = [change for change, keeps in zip(found.changes, found.keeps) if keeps] or found.changes
     seen = [change.detectable for change in kept]
     would = ""
@@ -161,6 +158,22 @@ def _nothing_better(tune, found, figure):
     if not any(one == decide.MATTERS for one in judged.values()):
         return f"{said}, and none of these axes was shown to matter."
     return f"{said}; the axes say how much worse its neighbours are."
+
+
+def _none_to_confirm(tune, found):
+    """Of the settings that were tried none was worth a confirmation."""
+    others = [trial for trial in found.history if trial.candidate != found.present and not trial.died]
+    tried = {trial.candidate for trial in others}
+    kept = tried - {trial.candidate for trial in others if trial.excess > 0.0}
+    if not tried:
+        return "No setting besides the present one could be run."
+    if kept:
+        of_them = f", of which {len(kept)} kept what was asked for" if tune.constraints.is_any else ""
+        return (f"No setting was found that is better than the present one, in {counted(len(tried), 'other')}"
+                f"{of_them}.")
+    return (f"Of {counted(len(tried), 'other setting')} that the search tried none keeps what was asked for, and the "
+            f"present one {'does' if found.present_keeps else 'does not, either'}: "
+            f"{'; '.join(tune.constraints.words())}.")
 
 
 def change(one):
