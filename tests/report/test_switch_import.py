@@ -227,6 +227,18 @@ def test_profiles_that_the_switch_looks_up(imported):
     assert tables["switch"]["ingress-alpha"] == 2 and "the switch computes that of NULL itself" in text
 
 
+def test_where_the_group_of_data_is_not_there_memory_is_that_of_groups_and_not_where_data_leaves(imported):
+    """Without PORT nothing is looked up."""
+    text, tables = imported(sonic({
+        "PORT": None, "BUFFER_PG": {f"{ALL_PORTS}|3-4": None},
+        "BUFFER_PROFILE": {"egress_lossless_profile": {"pool": "egress_lossless_pool", "size": "0", "static_th":
+                                                       "20000000"}},
+        "BUFFER_POOL": {"egress_lossless_pool": {"type": "egress", "mode": "static", "size": "20000000"}}}), LOOKUP)
+    assert tables["switch"]["pool"] == "10000000B" and "headroom" not in tables["switch"]
+    assert "# odd: pg_profile_lookup.ini is by speed and length of the cable; PORT does not say it" in text
+    assert "then pool = \"7000000B\", and thresholds are 30% lower" in text
+
+
 def test_ports_that_differ(imported):
     document = sonic({"PORT": {"Ethernet8": {"speed": "25000"}}, "PFC_WD": {"Ethernet12": None}})
     text, tables = imported(document)

@@ -245,7 +245,11 @@ class _Asic:
     def add_looked_up(self, made):
         """Lossless priority groups that CONFIG_DB does not name, out of pg_profile_lookup.ini."""
         missing = (made.pfc.value if made.pfc else frozenset()) - made.groups.keys()
-        if not missing or not self.tables.lookup or made.rate is None or made.cable_m is None:
+        if not missing or not self.tables.lookup:
+            return
+        if made.rate is None or made.cable_m is None:
+            self.tables.odd[f"{LOOKED_UP} is by speed and length of the cable; "
+                            f"{'PORT' if made.rate is None else 'CABLE_LENGTH'} does not say it"] = None
             return
         speed, cable = int(made.rate.value / 1e6), f"{made.cable_m.value:g}m"
         row, file, line = self.tables.lookup.get((speed, cable), (None, "", 0))

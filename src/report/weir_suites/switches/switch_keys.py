@@ -91,14 +91,17 @@ def _listed(numbers):
     return units.listed(map(str, numbers), most=8)
 
 
-def _pool_of(roles):
-    """Where data comes in, or if that is not there, where they leave."""
-    profile = roles.group or (roles.queue and roles.queue.profile)
-    return profile.pool if profile else None
+def _pool_of(configuration, roles):
+    """Where data comes in: if its group has no profile here, the pool of all groups, if they have the same one. Where
+    data leaves tells nothing of it."""
+    if roles.group:
+        return roles.group.pool
+    found = {profile.pool for port in configuration.ports for profile in port.groups.values() if profile.pool}
+    return found.pop() if len(found) == 1 else None
 
 
 def _memory(made, configuration, roles):
-    pool, chip = _pool_of(roles), asics.of_sku(configuration.model)
+    pool, chip = _pool_of(configuration, roles), asics.of_sku(configuration.model)
     of_pool = memory.of_pool(configuration, pool)
     if chip:
         made.put("switch.cell", size(chip.cell_bytes), note=f"{configuration.model}: {chip.title}")
@@ -118,9 +121,9 @@ def _memory(made, configuration, roles):
     headroom, xoff = made.memory.headroom_bytes, memory.headroom_of(pool)
     if xoff and not chip:
         made.not_known.append(f"whether size of {pool.name} holds its xoff: SONiC's documents say no, as here, and "
-                              f"SAI's yes; then pool = \"{pool.size.value}B\", and thresholds are "
+                              f"SAI's yes; then pool = \"{pool.size.value - xoff + headroom}B\", and thresholds are "
                               f"{xoff / pool.size.value:.0%} lower")
-    made.put("switch.pool", size(of_pool.shared_bytes + headroom), pool.size, 
+    made.put("switch.pool", size(of_pool.shared_bytes + headroom), pool.size,
              note=of_pool.how + " + headroom-pool" * bool(headroom))
     if headroom:
         made.put("switch.headroom-pool", size(headroom), *([pool.headroom] if xoff else []),
@@ -208,7 +211,7 @@ def _egress(made, configuration, roles):
     if profile is None:
         made.leave_out("switch.egress-alpha", "no queue that loses packets has a profile here")
         return
-    pool, ingress = profile.pool, _pool_of(roles)
+    pool, ingress = profile.pool, _pool_of(configuration, roles)
     _threshold(made, "egress", profile, pool)
     apart = bool(made.memory and pool and pool is not ingress and pool.size and pool.size.value)
     if apart:
