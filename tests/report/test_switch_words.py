@@ -4,6 +4,7 @@ file, and what goes back makes the present one."""
 import copy
 import json
 import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
@@ -101,6 +102,18 @@ def test_headroom_of_ports_of_other_speeds(imported, speed):
     after = patched(document, words.patch)
     assert int(keys(imported(after))["switch.headroom"][:-1]) == pytest.approx(200000, abs=4)
     assert patched(after, words.patch_back) == document
+
+
+def test_names_are_one_word_for_the_shell(imported):
+    name = "R'O/CE $(reboot);x"
+    document = sonic({"WRED_PROFILE": {"ROCE": None, name: SONIC["WRED_PROFILE"]["ROCE"]}})
+    for queue in document["QUEUE"].values():
+        if "wred_profile" in queue:
+            queue["wred_profile"] = name
+    words = of_change(imported(document), {"ecn.none-below": "200kB"})
+    (_, (patch, _, line)), _ = words.sides
+    assert json.loads(shlex.split(patch)[1]) == words.patch and patched(document, words.patch)
+    assert shlex.split(line)[:4] == ["sudo", "ecnconfig", "-p", name]
 
 
 def test_nvue(imported):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from dataclasses import dataclass, field
 
 from weir_runs.basics import quantities, toml_file
@@ -26,6 +27,9 @@ EOS_MOST = 256_000_000
 EOS_ECN = re.compile(r"line \d+\|(.*) (random-detect ecn .*)")
 EOS_NUMBERS = {"ecn.none-below": r"(?<=minimum-threshold )\d+ \w+", "ecn.all-above": r"(?<=maximum-threshold )\d+ \w+",
                "ecn.probability": r"(?<=max-mark-probability )\d+"}
+
+KEPT = {"SONiC": "sudo config save -y keeps it over a restart",
+        "EOS": "typed after configure; write memory keeps it over a restart"}
 
 
 class CannotBeWritten(Exception):
@@ -49,7 +53,7 @@ class Words:
         """[(what to do, lines)]: what is proposed, and back."""
         found = []
         for name, patch, lines in (("to set it", self.patch, self.apply), ("to go back", self.patch_back, self.back)):
-            patched = [f"echo '{json.dumps(patch)}' | sudo config apply-patch /dev/stdin"] if patch else []
+            patched = [f"echo {shlex.quote(json.dumps(patch))} | sudo config apply-patch /dev/stdin"] if patch else []
             found.append((name, [*patched, *(["# or"] if patched and lines else []), *lines]))
         return found if self.patch or self.apply else []
 
@@ -57,7 +61,8 @@ class Words:
     def notes(self):
         shared = ["a profile is that of all ports and queues that name it"] if self.patch or self.apply else []
         asics = ["on a switch with several ASICs, /asic0 and so on stands before each path of the patch"]
-        return [*shared, *(asics if self.patch else []),
+        kept = [KEPT[self.family]] if shared and self.family in KEPT else []
+        return [*shared, *(asics if self.patch else []), *kept,
                 *(f"not in the switch's words: {name}: {why}" for name, why in self.unwritten)]
 
 
@@ -175,19 +180,21 @@ def _ecn_config(patch):
     """The same as lines of ecnconfig; none, if it cannot do all of it."""
     profiles = {}
     for one in patch:
-        _, key, name = one["path"].strip("/").split("/")
+        key, name = one["path"].split("/")[2:]
+        key = key.replace("~1", "/").replace("~0", "~")
         if name not in ECN_CONFIG or "value" not in one:
             return []
         profiles.setdefault(key, []).append(f"{ECN_CONFIG[name]} {one['value']}")
-    return [f"sudo ecnconfig -p {key} {' '.join(options)}" for key, options in profiles.items()]
+    return [f"sudo ecnconfig -p {shlex.quote(key)} {' '.join(options)}" for key, options in profiles.items()]
 
 
 def _nvue(words, _, comment, before, value):
     place, name, is_there = _place(comment)
     if name not in _FIELDS or not is_there:
         raise CannotBeWritten(f"weir does not write {place}")
-    words.apply.append(f"nv set {place} {_FIELDS[name](value)}")
-    words.back.append(f"nv set {place} {_FIELDS[name](before)}")
+    typed = shlex.join(place.split())
+    words.apply.append(f"nv set {typed} {_FIELDS[name](value)}")
+    words.back.append(f"nv set {typed} {_FIELDS[name](before)}")
 
 
 def _eos(words, name, comment, _, value):
