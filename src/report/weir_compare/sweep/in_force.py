@@ -84,7 +84,7 @@ def texts_of_settings(all_readings):
     for reading in all_readings:
         before, after = reading.texts
         seen.setdefault(reading.switch, collections.Counter())[before if before == after else None] += 1
-    return {switch: next((text for text, number in texts.items() if 2 * number > texts.total()), None)
+    return {switch: next((text for text, number in texts.items() if 2 * number > sum(texts.values())), None)
             for switch, texts in seen.items()}
 
 
