@@ -380,23 +380,20 @@ class Explainer {
         return enough;
     }
 
-    /// A link that was slower for a while is mended or made faster: one cause, with its amount if it has one.
+    /// A link that became slow can be mended or be made faster: one cause, with the remedy that comes first.
     static void keep_one_of_each(std::vector<NamedCause>& causes) {
-        const auto is_same = [](const NamedCause& a, const NamedCause& b) {
-            return a.what == b.what && a.where == b.where && a.together_with == b.together_with;
-        };
-        for (std::size_t i = 0; i < causes.size(); ++i) {
-            const auto rest = causes.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-            const auto known = std::find_if(rest, causes.end(), [&](const NamedCause& other) {
-                return is_same(causes[i], other) && causes[i].options.empty() && !other.options.empty();
+        std::vector<NamedCause> kept;
+        kept.reserve(causes.size());
+        for (NamedCause& cause : causes) {
+            const bool known = std::any_of(kept.begin(), kept.end(), [&](const NamedCause& other) {
+                return other.what == cause.what && other.where == cause.where &&
+                       other.together_with == cause.together_with;
             });
-            if (known != causes.end()) {
-                std::swap(causes[i], *known);
+            if (!known) {
+                kept.push_back(std::move(cause));
             }
-            causes.erase(std::remove_if(rest, causes.end(),
-                                        [&](const NamedCause& other) { return is_same(causes[i], other); }),
-                         causes.end());
         }
+        causes = std::move(kept);
     }
 
     /// What was observed is said first: it stands in the rows.

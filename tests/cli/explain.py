@@ -39,6 +39,8 @@ class ExplainTest(CommandTest):
         self.assertEqual(done.returncode, status, f"{out}: {done}")
         found = json.loads(done.stdout)
         self.assertEqual(json.loads((self.directory / out / "explain.json").read_text()), found)
+        named = [(one["what"], (one["where"] or {}).get("name"), one["together_with"]) for one in found["causes"]]
+        self.assertEqual(len(named), len(set(named)), found["text"])
         return found
 
     def remedied(self, planted, cause):
@@ -75,6 +77,12 @@ class ExplainTest(CommandTest):
         first = found["causes"][0]
         self.assertEqual((found["near"], first["what"], first["where"]["name"], first["evidence"]),
                          (True, "consumer-links", "consumer 1", "observed+twin"), found["text"])
+
+    def test_a_link_that_is_to_be_mended_or_made_faster_is_one_cause(self):
+        self.simulate({**COMMON, "duration": "4s", "fault": ["degrade:producer=1,at=2s,factor=0.1"]}, "once", status=3)
+        first = self.explain("once")["causes"][0]
+        self.assertEqual((first["what"], first["where"]["name"]), ("producer-links", "producer 1"))
+        self.assertIn("with full links of producer 1", first["text"])
 
     def test_a_simulated_run_is_not_held_against_counters_that_its_twin_lacks(self):
         plans = {"healthy": ({}, 0), "small": ({"rate": "100Mb/s", "event-size": "2kB"}, 0),
