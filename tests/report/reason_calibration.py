@@ -1,5 +1,5 @@
 """How often the reason that weir-compare gives is right: pairs of simulated settings whose reason is planted, because
-they are the same but for it, or but for it and something that does not matter. For src/report/statistics.md:
+they are the same but for it, or but for it and something that does not matter. For docs/statistics.md:
 
     PYTHONPATH=src/report python3 tests/report/reason_calibration.py --weir build/release/bin/weir
 

@@ -1,4 +1,4 @@
-"""How often a ranking is wrong (src/report/statistics.md has the rates, with more draws), and rankings whose truth is
+"""How often a ranking is wrong (docs/statistics.md has the rates, with more draws), and rankings whose truth is
 known."""
 
 import numpy as np

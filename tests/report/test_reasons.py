@@ -1,5 +1,5 @@
 """Reasons that a comparison gives: options that differ first, with sizes, and "because" only of what is proved. The
-whole bench, whose table is in src/report/statistics.md, is reason_calibration; here are three of its cases."""
+whole bench, whose table is in docs/statistics.md, is reason_calibration; here are three of its cases."""
 
 import os
 import signal

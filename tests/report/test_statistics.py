@@ -1,4 +1,4 @@
-"""The rates that src/report/statistics.md states, and small cases whose answers are known."""
+"""The rates that docs/statistics.md states, and small cases whose answers are known."""
 
 import numpy as np
 import pytest
