@@ -214,3 +214,20 @@ def test_what_is_kept_of_a_setting_is_not_that_of_one_whose_name_ends_alike(tmp_
     assert [path.name for path in in_force.hook_files(world, "pfc")] == ["0001-pfc.txt", "12345-pfc.txt"]
     assert [path.name for path in in_force.hook_files(world, "pfc", "-shows")] == ["0004-pfc-shows.txt"]
     assert [path.name for path in in_force.hook_files(world, "no-pfc")] == ["0002-no-pfc.txt"]
+
+
+def test_names_that_differ_in_signs_alone_have_files_of_their_own():
+    names = ("a b", "a/b", "a_b", "a%20b", "ä b", "a\nb")
+    kept = {in_force.safe(name) for name in names}
+    assert len(kept) == len(names) and not any(set(name) & set("/ \n") for name in kept)
+    assert in_force.safe("ecn=50kB+pfc_on.2-x") == "ecn=50kB+pfc_on.2-x"
+
+
+def test_what_verify_printed_is_read_once_until_it_changes(tmp_path, monkeypatch):
+    path, asked = tmp_path / "verify-before.txt", []
+    monkeypatch.setattr(in_force, "read_text", lambda path, *_: asked.append(path) or path.read_text())
+    path.write_text("mode a\nup 3\n")
+    assert [in_force._lines_in(path, ["up"]) for _ in range(3)] == [("mode a",)] * 3 and len(asked) == 1
+    path.write_text("mode b\n")
+    os.utime(path, ns=(0, time.time_ns() + 10**9))
+    assert in_force._lines_in(path, ["up"]) == ("mode b",) and len(asked) == 2

@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import re
+import sys
+import urllib.parse
 from pathlib import Path
 
 from weir_runs.basics.input_file import read_text
@@ -75,7 +78,14 @@ def readings(world):
 
 
 def _lines_in(path, ignores):
-    return lines_of(read_text(path, "what verify printed", TEXT_BYTES_MAX), ignores) if path.exists() else None
+    return _lines_of_file(path, path.stat().st_mtime_ns, tuple(ignores)) if path.exists() else None
+
+
+@functools.lru_cache(maxsize=None)
+def _lines_of_file(path, written_ns, ignores):
+    """Workers ask for the state of a campaign after each run: a text that did not change since is not read again. Equal
+    lines are kept once."""
+    return tuple(map(sys.intern, lines_of(read_text(path, "what verify printed", TEXT_BYTES_MAX), ignores)))
 
 
 def texts_of_settings(all_readings):
@@ -155,8 +165,8 @@ def hook_files(world, switch, kind=""):
 
 
 def safe(switch):
-    """As a part of a file's name."""
-    return "".join(letter if letter.isalnum() or letter in "._+=-" else "_" for letter in switch)
+    """As a part of a file's name, another one for each setting."""
+    return urllib.parse.quote(switch, safe="+=")
 
 
 def log(world):
