@@ -1,6 +1,6 @@
 """Packets that switches took until the first PAUSE, the first losses and the end of a pause, as sonic-mgmt has them,
-beside what weir's table of chips (src/report/weir_suites/switches/asics.py) makes of the configurations of
-sonic-buildimage.
+beside what weir's table of chips (src/report/weir_suites/switches/asics.py) and packets.py make of the configurations
+of sonic-buildimage.
 
 predict: predictions.csv of rows.csv. simulate: simulated.csv, the same memories in weir's simulator, 15 s. sources
 --mgmt DIR --buildimage DIR: holds each number of rows.csv against clones of github.com/sonic-net/sonic-mgmt and
@@ -20,6 +20,7 @@ import sys
 import studies
 
 sys.path.insert(0, str(studies.TOP / "src/report"))
+import packets  # noqa: E402
 from weir_suites.switches import asics  # noqa: E402
 
 KEYS = ("asic", "topology", "speed_mbps", "cable_m", "ports")
@@ -61,7 +62,7 @@ def ingress(row, looked):
     number = {name: int(row[name] or 0) for name in CONFIGURED}
     asic, held = (asic, reserved(row["reserved"])) if looked else before_looking(asic, row)
     return (asic, asics.Pool(number["pool_bytes"], number["pool_xoff_bytes"], held),
-            asics.Profile(number["size_bytes"], number["dynamic_th"], xoff_bytes=number["xoff_bytes"],
+            packets.Profile(number["size_bytes"], number["dynamic_th"], xoff_bytes=number["xoff_bytes"],
                           xon_offset_bytes=number["xon_offset_bytes"]))
 
 
@@ -75,11 +76,11 @@ def predicted(row, looked=False):
     # A pool that is as large at egress as at ingress has the headroom in it there too (Juniper: uniform buffers).
     same = number["egress_pool_bytes"] == number["pool_bytes"]
     egress = pool if same else asics.Pool(number["egress_pool_bytes"])
-    queue = asics.Profile(number["egress_size_bytes"], number["egress_dynamic_th"])
-    return line | {"pause": asics.packets_to_pause(asic, pool, group),
-                   "ingress_drop": asics.packets_to_ingress_drop(asic, pool, group),
-                   "egress_drop": asics.packets_to_egress_drop(asic, egress, queue),
-                   "resume": asics.packets_to_resume(asic, group)}
+    queue = packets.Profile(number["egress_size_bytes"], number["egress_dynamic_th"])
+    return line | {"pause": packets.packets_to_pause(asic, pool, group),
+                   "ingress_drop": packets.packets_to_ingress_drop(asic, pool, group),
+                   "egress_drop": packets.packets_to_egress_drop(asic, egress, queue),
+                   "resume": packets.packets_to_resume(asic, group)}
 
 
 def predict(options):
@@ -256,7 +257,7 @@ def by_simulation(row, simulated):
     """Cells of the pool when it was fullest in the simulator, and what the group has for itself."""
     if (key := memory(row)) not in simulated:
         return "-"
-    return asics.reserved_cells(*ingress(row, looked=True)) + int(simulated[key]) // int(key[2])
+    return packets.reserved_cells(*ingress(row, looked=True)) + int(simulated[key]) // int(key[2])
 
 
 def details(out, found):

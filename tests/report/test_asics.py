@@ -1,7 +1,13 @@
-"""weir_suites.switches.asics: cells, thresholds and reserved memory of switch chips."""
+"""weir_suites.switches.asics and results/asic-thresholds: cells, thresholds and reserved memory of switch chips."""
+
+import sys
 
 import pytest
+from conftest import ROOT
 from weir_suites.switches import asics
+
+sys.path.insert(0, str(ROOT / "results/asic-thresholds"))
+import packets  # noqa: E402
 
 TOMAHAWK, TRIDENT2, TRIDENT3 = (asics.ASICS[name] for name in ("th", "td2", "td3"))
 
@@ -9,17 +15,17 @@ TOMAHAWK, TRIDENT2, TRIDENT3 = (asics.ASICS[name] for name in ("th", "td2", "td3
 def test_tomahawk_pauses_with_a_quarter_of_its_pool():
     # sonic-mgmt, qos_params.th.yaml: 6542 packets to the first PAUSE, 7835 to the first loss, 12 to XON.
     pool = asics.Pool(10875072, 4194112)
-    group = asics.Profile(1248, 0, xoff_bytes=268736, xon_offset_bytes=2288)
-    assert asics.packets_to_pause(TOMAHAWK, pool, group) == 6542
-    assert asics.packets_to_ingress_drop(TOMAHAWK, pool, group) == 7835
-    assert asics.packets_to_resume(TOMAHAWK, group) == 12
+    group = packets.Profile(1248, 0, xoff_bytes=268736, xon_offset_bytes=2288)
+    assert packets.packets_to_pause(TOMAHAWK, pool, group) == 6542
+    assert packets.packets_to_ingress_drop(TOMAHAWK, pool, group) == 7835
+    assert packets.packets_to_resume(TOMAHAWK, group) == 12
 
 
 @pytest.mark.parametrize(("groups", "size", "xoff", "pause"),
                          [(64, 56368, 55120, 4898), (62, 64064, 62816, 4703), (24, 64064, 62816, 6004)])
 def test_a_pool_without_headroom_holds_what_groups_reserve(groups, size, xoff, pause):
     pool = asics.Pool(12766208, reserved_bytes=(size,) * groups)
-    assert asics.packets_to_pause(TRIDENT2, pool, asics.Profile(size, -3, xoff_bytes=xoff)) == pause
+    assert packets.packets_to_pause(TRIDENT2, pool, packets.Profile(size, -3, xoff_bytes=xoff)) == pause
 
 
 def test_size_may_hold_the_headroom_pool_and_what_is_reserved():
@@ -30,13 +36,13 @@ def test_size_may_hold_the_headroom_pool_and_what_is_reserved():
 @pytest.mark.parametrize(("shared", "dynamic_th", "reached"), [(1000, 0, 500), (1001, 0, 501), (900, -3, 100),
                                                                (900, 3, 800), (0, 0, 0)])
 def test_a_dynamic_threshold_is_alpha_times_what_is_free(shared, dynamic_th, reached):
-    assert asics.dynamic_cells(shared, dynamic_th) == reached
+    assert packets.dynamic_cells(shared, dynamic_th) == reached
 
 
 def test_a_static_threshold_is_limited_by_the_pool():
     pool = asics.Pool(208 * 4000, 208)
-    assert asics.packets_to_egress_drop(TOMAHAWK, pool, asics.Profile(0, None, 208 * 400)) == 101
-    assert asics.packets_to_egress_drop(TOMAHAWK, pool, asics.Profile(0, None, 208 * 40000)) == 1001
+    assert packets.packets_to_egress_drop(TOMAHAWK, pool, packets.Profile(0, None, 208 * 400)) == 101
+    assert packets.packets_to_egress_drop(TOMAHAWK, pool, packets.Profile(0, None, 208 * 40000)) == 1001
 
 
 def test_every_board_has_one_chip():

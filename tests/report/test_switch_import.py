@@ -224,7 +224,8 @@ def test_profiles_that_the_switch_looks_up(imported):
     assert "pg_profile_lookup.ini has no line for 40000 Mb/s and 40m; headroom of other speeds" in text
     text, tables = imported(sonic({"BUFFER_PG": {f"{ALL_PORTS}|3-4": {"profile": "NULL"}},
                                    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "1"}}}))
-    assert tables["switch"]["ingress-alpha"] == 2 and "the switch computes that of NULL itself" in text
+    assert tables["switch"]["ingress-alpha"] == 2
+    assert "[switch] headroom, resume-offset: the switch computes them itself (BUFFER_PG's NULL)\n" in text
 
 
 def test_where_the_group_of_data_is_not_there_memory_is_that_of_groups_and_not_where_data_leaves(imported):
@@ -279,7 +280,7 @@ def test_several_asics(imported):
 @pytest.mark.parametrize("changes, key, line", [
     ({"DSCP_TO_TC_MAP": None}, "classes.data", "where DSCP 26 goes is not there"),
     ({"PORT_QOS_MAP": None}, "pfc.on", "PORT_QOS_MAP has nothing for this port"),
-    ({"PFC_WD": None}, "watchdog.on", "whether one is on is not there"),
+    ({"PFC_WD": None}, "watchdog.on", "no watchdog of this port is in these files"),
     ({"CABLE_LENGTH": None}, "topology.host-delay", "the length of the cable is not there"),
     ({"SCHEDULER": None}, "switch.weights", "no queue has a scheduler here"),
     ({"BUFFER_POOL": None}, "switch.pool", "which pool data uses is not there"),
@@ -361,3 +362,24 @@ def test_64k_ports_take_seconds(imported):
     text, _ = imported(document)
     assert "and 65531 like it" in text
     assert os.times().children_user - before < 40
+
+
+def test_marks_with_thresholds_of_their_own(imported):
+    text, tables = imported(with_field("WRED_PROFILE", "ROCE", wred_green_enable="true", ecn_green_min_threshold="9000",
+                                       ecn_green_max_threshold="90000", ecn_green_mark_probability="7"))
+    assert tables["ecn"] == {"on": True, "none-below": "9000B", "all-above": "90000B", "probability": 0.07}
+    assert "WRED_PROFILE|ROCE ecn_green_min_threshold\n" in text and "not understood" not in text
+    assert "# not modelled: WRED_PROFILE|ROCE wred_green_enable: drops with other thresholds than marks\n" in text
+
+
+@pytest.mark.parametrize("enabled, on", [("3,4", True), ("4", False)])
+def test_the_watchdog_looks_at_some_priorities(imported, enabled, on):
+    text, tables = imported(with_field("PORT_QOS_MAP", ALL_PORTS, pfcwd_sw_enable=enabled))
+    assert tables["watchdog"]["on"] is on and f"PORT_QOS_MAP|{ALL_PORTS} pfcwd_sw_enable" in text
+    assert ("; not for priority 3\n" in text) is not on
+
+
+def test_a_lookup_file_without_rows(imported):
+    header = "# PG lossless profiles.\n# speed cable size    xon  xoff threshold xon_offset\n"
+    text, _ = imported(sonic({"BUFFER_PG": {f"{ALL_PORTS}|3-4": None}}), header)
+    assert "the priority group of data has no profile here" in text

@@ -79,8 +79,8 @@ def test_eos(imported):
 
 
 def test_eos_lines_that_are_missing_or_other(imported):
-    text, values = imported(EOS.replace("qos map traffic-class 3 to tx-queue 3\n", ""))
-    assert "classes.data" not in values and "ecn.on" not in values
+    text, values = imported(EOS.replace("qos map traffic-class 3 to tx-queue 3\n", "").replace(" 26 27 to", " 30 to"))
+    assert values["classes.data"] == 3 and "# qos map dscp: no line: EOS's default; qos map traffic-class: no" in text
     assert "ecn.none-below" not in imported(EOS.replace("150 kbytes", "720 segments"))[1]
     assert imported(EOS.replace("priority-flow-control on", "priority-flow-control off"))[1]["pfc.on"] is False
     text, values = imported(EOS.replace("   service-profile ROCE\n!\ninterface Ethernet3",
@@ -136,12 +136,51 @@ def test_eos_watchdogs_of_ports_and_pfc_that_is_off(imported):
     assert values["pfc.on"] is False and "priority-flow-control all off" in text
 
 
-def test_data_without_a_map_are_not_judged(imported):
-    said = imported(EOS.replace("qos map dscp 26 27 to", "qos map dscp 30 to"), options=("--audit",))[0]
-    assert "where data with DSCP 26 goes is not in these files" in said and "(Ethernet1/1 and 1 more)" in said
-    assert "-> give the map too: show running-config all has it" in said
-    text = imported(EOS.replace("qos map dscp 26 27 to", "qos map dscp 30 to"))[0]
-    assert "[classes] data: where DSCP 26 goes is not there: show running-config all has it" in text
+def test_ports_that_trust_no_dscp_are_not_judged(imported):
+    for line, why in (("", "a port that is not routed trusts CoS: qos trust dscp is missing"),
+                      ("   qos trust cos\n", "the port trusts cos, and no DSCP (line 19 qos trust cos)"),
+                      ("   no qos trust\n", "the port trusts nothing, and no DSCP (line 19 no qos trust)")):
+        other = EOS.replace("   qos trust dscp\n", line)
+        said = imported(other, options=("--audit",))[0]
+        assert f"marks and pauses were not judged: DSCP 26 is not looked at: {why} (Ethernet1/1 and 1 more)" in said
+        assert f"[classes] data: DSCP 26 is not looked at: {why}\n" in imported(other)[0]
+    routed = EOS.replace("   qos trust dscp\n", "").replace("   speed 100g-4\n", "   no switchport\n   speed 100g-4\n")
+    assert imported(routed)[1]["classes.data"] == 3
+    said = imported(nvue(mapping={"ROCE": {"trust": "l2"}}))[0]
+    assert "DSCP 26 is not looked at: the port trusts l2 (qos mapping ROCE trust)" in said
+
+
+def test_eos_as_it_is_published(imported):
+    """A service profile of AMD's guide for clusters, whose maps are those from classes to DSCPs, and lines of
+    aristanetworks/avd."""
+    text, values = imported("""qos map traffic-class 3 to dscp 26
+qos profile QOS_ROCE_DCQCN
+   qos trust dscp
+   priority-flow-control on
+   priority-flow-control priority 3 no-drop
+   uc-tx-queue 3
+      random-detect ecn minimum-threshold 2000 segments maximum-threshold 10000 segments max-mark-probability 20
+   tx-queue 4
+      bandwidth guaranteed percent 10
+interface Ethernet2/5/1
+   speed 200g-4
+   service-profile QOS_ROCE_DCQCN
+   uc-tx-queue 3
+      random-detect ecn count
+interface Ethernet2/5/5
+   speed 200g-4
+   service-profile QOS_ROCE_DCQCN
+interface Ethernet2/5/9
+   speed 200g-4
+   service-profile QOS_ROCE_DCQCN
+   shape rate 10 percent
+   no priority-flow-control
+""")
+    assert "Port: Ethernet2/5/1 and 1 like it; " in text and "(--port NAME takes them): Ethernet2/5/9." in text
+    assert (values["pfc.on"], values["ecn.on"], values["classes.data"], values["classes.cnp"]) == (True, True, 3, 6)
+    assert "# not modelled: line 1: qos map traffic-class 3 to dscp 26: DSCPs that the switch writes\n" in text
+    assert "# not modelled: line 9: bandwidth guaranteed percent 10: bandwidth that a queue has for" in text
+    assert "shape rate 10 percent: shaping" in text and text.count("not understood") == 1
 
 
 def test_nvue_adds_to_defaults_and_has_no_ports_that_are_broken_out(imported):

@@ -48,12 +48,12 @@ def patched(document, patch):
 def set_by_nvue(document, lines):
     made = copy.deepcopy(document)
     for line in lines[:-1]:
-        assert line.startswith("nv set qos ")
-        *path, name, value = line.split()[2:]
         here = made[1]["set"]
+        *path, name, value = line.split()[2:] + [""] * line.startswith("nv unset ")
         for part in path:
-            here = here[part]
-        here[name] = int(value) if value.isdigit() else value
+            here = here.setdefault(part, {})
+        here.pop(name, None) if line.startswith("nv unset qos ") else here.update(
+            {name: int(value) if value.isdigit() else value})
     assert lines[-1] == "nv config apply"
     return made
 
@@ -122,6 +122,17 @@ def test_nvue(imported):
     after = set_by_nvue(NVUE, words.apply)
     assert keys(imported(after)) == {**keys(before), **PROPOSED, "switch.ingress-alpha": 0.5, "switch.egress-alpha": 2}
     assert keys(imported(set_by_nvue(after, words.back))) == keys(before) and not words.unwritten
+
+
+def test_nvue_of_defaults_of_roce(imported):
+    document = [{"header": {}}, {"set": {"interface": {"swp1-2": {}}, "qos": {"roce": {"mode": "lossless"}}}}]
+    before = imported(document)
+    words = of_change(before, FASTER)
+    assert words.apply[0] == "nv set qos congestion-control default-global traffic-class 3 min-threshold 50000"
+    after = set_by_nvue(document, words.apply)
+    assert keys(imported(after)) == {**keys(before), **PROPOSED} and not words.unwritten
+    assert words.back[0] == "nv unset qos congestion-control default-global traffic-class 3 min-threshold"
+    assert keys(imported(set_by_nvue(after, words.back))) == keys(before)
 
 
 def test_eos(imported):

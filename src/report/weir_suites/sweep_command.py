@@ -30,7 +30,7 @@ TUNE_STATUSES = """Exit status: 0 done, whether a better setting was found or no
 started; 130, 143 interrupted (the same command continues)."""
 IMPORT = """Prints a switch file for --switch out of the configuration of a real switch: SONiC's config_db.json, or
 buffers.json and qos.json, with pg_profile_lookup.ini where profiles are computed; NVUE's nv config show -o json; Arista
-EOS's show running-config all. docs/your-own-switch.md explains it. Each key says where it is from; what
+EOS's show running-config. docs/your-own-switch.md explains it. Each key says where it is from; what
 the model lacks, what is not understood and what the configuration does not determine are comments. Nothing is guessed,
 and nothing else of a configuration is printed. With --audit, what is wrong with it, and whether hosts agree: files with
 what mlnx_qos, cma_roce_tos, sysctl and weir check --json print."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, path_of
+from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_class
 from .switch_keys import roles_of
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 ORDER = (SERIOUS, WARNING, NOTE)
-FRAME_BYTES = 9216  # the largest that SONiC's ports take by default, with headers
+JUMBO_BYTES = 9216  # the largest frame that SONiC's ports take by default, with headers
+ROCE_BYTES = 4096 + 98  # that of RoCE v2, with all headers, over IPv6 and with a VLAN tag
 LEAST_PROBABILITY = 0.01
 
 
@@ -98,16 +99,20 @@ def _pause_before_marks(configuration, port, roles):
 
 
 def _headroom(configuration, port, roles):
-    """What still arrives after a pause was sent: the cable, there and back, a frame that was begun on each side."""
+    """What still arrives after a pause: the cable, there and back, and a frame that was begun on each side, of RoCE if
+    there is no other traffic."""
     if port.rate is None or port.cable_m is None:
         return
     round_trip = 2 * port.cable_m.value * NS_PER_METRE * 1e-9 * port.rate.value / 8
-    need = round_trip + 2 * FRAME_BYTES
+    least, need = round_trip + 2 * ROCE_BYTES, round_trip + 2 * JUMBO_BYTES
     for group in {id(each): each for each in port.groups.values() if each.headroom and each.headroom.value}.values():
         if group.headroom.value < need:
-            yield Finding(SERIOUS, "headroom", f"headroom of {group.name} is {_size(group.headroom.value)}, and at "
-                          f"least {_size(need)} arrive after a pause: {_size(round_trip)} on {port.cable_m.value:g} m "
-                          f"at {units.text(port.rate.value, 'b/s')}, and 2 frames; packets are lost in spite of PFC",
+            is_lost = group.headroom.value < least
+            yield Finding(SERIOUS if is_lost else WARNING, "headroom", f"headroom of {group.name} is "
+                          f"{_size(group.headroom.value)}, and {'at least' if is_lost else 'with jumbo frames'} "
+                          f"{_size(least if is_lost else need)} arrive after a pause: {_size(round_trip)} on "
+                          f"{port.cable_m.value:g} m at {units.text(port.rate.value, 'b/s')}, and 2 frames"
+                          + ("; packets are lost in spite of PFC" if is_lost else ""),
                           f"set xoff to {math.ceil(need)} or more", _places(group.headroom, port.cable_m, port.rate))
         if group.of_rate and group.of_rate != port.rate.value:
             yield Finding(WARNING, "headroom-of-other-rate", f"{group.name} is for "
@@ -146,13 +151,12 @@ def _lossy_groups(configuration, port, roles):
     if not port.pfc or not any(group.lossless for each in configuration.ports for group in each.groups.values()):
         return  # groups without loss are not in these files
     for number, priorities in _priority_of_group(port).items():
-        group = port.groups.get(number)
-        if paused := priorities & port.pfc.value:
-            if group is None or not group.lossless:
-                yield Finding(SERIOUS, "pfc-of-lossy-group", f"PFC is on for priority {min(paused)}, and its priority "
-                              f"group {number} is lossy: {group.name + ' has no headroom' if group else 'no profile'}",
-                              "give the group a profile with headroom, or turn PFC off for the priority",
-                              _places(port.pfc, group.reserved if group else None))
+        group, paused = port.groups.get(number), priorities & port.pfc.value
+        if paused and not (group and group.lossless):
+            yield Finding(SERIOUS, "pfc-of-lossy-group", f"PFC is on for priority {min(paused)}, and its priority "
+                          f"group {number} is lossy: {group.name + ' has no headroom' if group else 'no profile'}",
+                          "give the group a profile with headroom, or turn PFC off for the priority",
+                          _places(port.pfc, group.reserved if group else None))
 
 
 def _idle_groups(configuration, port, roles):
@@ -169,8 +173,9 @@ def _data(configuration, port, roles):
     if path.queue is None:
         if not (port.pfc and port.pfc.value or any(queue.marking for queue in port.queues.values())):
             return
-        yield Finding(WARNING, "not-judged", f"where data with DSCP {path.dscp} goes is not in these files: its queue, "
-                      "marks and pauses were not judged", f"give the map too: {MAPS_ARE_IN[configuration.family]}")
+        yield Finding(WARNING, "not-judged", f"the queue of data, its marks and pauses were not judged: "
+                      f"{why_no_class(configuration, port, path.dscp)}", "let the port map DSCPs" if port.no_map else
+                      "give the map too")
         return
     rest = path_of(port, 0)
     lossless = sorted(dscp for dscp in range(64) if (each := path_of(port, dscp)).queue and port.pfc
@@ -219,6 +224,11 @@ def _watchdog(configuration, port, roles):
                       + ("" if known else " in these files") + ": a host that pauses without end stops others too",
                       "turn the watchdog on" + (": pfcwd start" if configuration.family == "SONiC" else ""),
                       _places(port.pfc))
+    elif port.watchdog and port.watchdog.priorities and (
+            unwatched := (port.pfc.value if port.pfc else frozenset()) - port.watchdog.priorities.value):
+        yield Finding(WARNING, "watchdog", f"the watchdog looks at priority {_listed(port.watchdog.priorities.value)}, "
+                      f"and PFC is on for priority {_listed(unwatched)} too", "name the same priorities in both",
+                      _places(port.watchdog.priorities, port.pfc))
     elif port.watchdog and port.watchdog.action and port.watchdog.action.value == "alert":
         yield Finding(WARNING, "watchdog", f"the watchdog's action is {port.watchdog.action.value}: it ends no storm",
                       "use drop or forward", _places(port.watchdog.action))
@@ -239,9 +249,11 @@ def _neighbours(configuration):
                 ("map of DSCPs", lambda each: each.class_of_dscp), ("map of queues", lambda each: each.queue_of_class),
                 ("map of groups", lambda each: each.group_of_class)) if of(port) != of(most)]
             if differ:
-                yield Finding(NOTE, "other-than-neighbours", f"{port.title}, as fast and with as long a cable as "
-                              f"{most.title}, differ in: {units.listed(differ, most=7)}", "see whether that is meant",
-                              ports=port.names)
+                alike = " and ".join(words for known, words in (
+                    (port.rate, "speed"), (port.cable_m, "length of cable")) if known)
+                yield Finding(NOTE, "other-than-neighbours", f"{port.title} and {most.title} differ"
+                              f"{f', at the same {alike},' if alike else ''} in: {units.listed(differ, most=7)}",
+                              "see whether that is meant", ports=port.names)
 
 
 def _plain(watchdog):

@@ -1,9 +1,11 @@
-"""Arista EOS, `show running-config all`, as a description of the switch: maps, PFC, marks, weights, the watchdog. How
-much memory a group or queue may have is not in that text.
+"""Arista EOS, `show running-config`, as a description of the switch: maps, PFC, marks, weights, the watchdog. How much
+memory a group or queue may have is not in that text.
 
 Grammar: Arista, User Manual, "Quality of Service" (arista.com/en/um-eos/eos-quality-of-service, of EOS 4.2x), and the
 configurations that aristanetworks/avd writes (3cac535c16). Sizes in bytes, kbytes and mbytes are powers of ten here;
-segments have a size that differs by chip and are not read. Maps that the text lacks are those of the chip."""
+segments have a size that differs by chip and are not read. The same manual has what holds without a line: the map of
+DSCPs, which is one for Arad, Jericho, Trident and Tomahawk; a class goes to the queue of its number; routed ports trust
+DSCPs, and others CoS."""
 
 from __future__ import annotations
 
@@ -26,9 +28,14 @@ PORT_TIMER = re.compile(r"priority-flow-control pause watchdog port timer timeou
                         r"recovery-time (\S+)")
 SPEED = re.compile(r"speed (?:forced |auto )?(\d{1,4})g(?:full)?(?:-\d+)?$")
 OF_QOS = re.compile(r"(no )?(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|"
-                    r"shape|priority) ")
-NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|dscp|exp|mc))|rewrite|trust|profile|cos|"
-                         r"dscp)")
+                    r"shape|priority)( |$)")
+NOT_OF_DATA = re.compile(r"(no )?qos (map (cos|exp|traffic-class [\d ]+ to (cos|exp|mc))|trust|profile|cos|dscp)|"
+                         r"no priority$|random-detect ecn count$")
+NOT_MODELLED = {re.compile(r"qos (map traffic-class [\d ]+ to dscp|rewrite)"): "DSCPs that the switch writes",
+                re.compile(r"shape rate"): "shaping of ports and queues",
+                re.compile(r"bandwidth guaranteed"): "bandwidth that a queue has for itself"}
+CLASS_OF_EIGHT = (1, 0, 2, 3, 4, 5, 6, 7)  # DSCPs 0 to 7, 8 to 15 and so on
+DEFAULT = "no line: EOS's default"
 BYTES = {"bytes": 1, "kbytes": 10**3, "mbytes": 10**6}
 
 
@@ -48,7 +55,7 @@ class _Block:
         """Equal for equal interfaces, whatever their lines' numbers."""
         return repr([sorted((name, each.value) for name, each in of.items())
                      for of in (self.settings, self.priorities, self.watchdog)]
-                    + [(number, queue.plain) for number, queue in sorted(self.queues.items())])
+                    + [(number, queue.plain) for number, queue in sorted(self.queues.items()) if any(queue.plain)])
 
 
 def describe(files, file, text):
@@ -69,7 +76,12 @@ class _Eos:
         self.interfaces, self.profiles = {}, {}
         self.block, self.depth, self.queues, self.queue = None, 0, {}, None
         self.context = []  # lines that lead to the one that is taken
-        self.class_of_dscp, self.queue_of_class, self.watchdog, self.all_off = {}, {}, {}, None
+        self.watchdog, self.all_off = {}, None
+        self.class_of_dscp = {dscp: self.default("qos map dscp", CLASS_OF_EIGHT[dscp >> 3]) for dscp in range(64)}
+        self.queue_of_class = {number: self.default("qos map traffic-class", number) for number in range(8)}
+
+    def default(self, line, value):
+        return Sourced(value, Place(self.file, line), DEFAULT)
 
     def take(self, number, line):
         words = line.strip()
@@ -87,7 +99,10 @@ class _Eos:
             source = Place(self.file, f"line {number}", context, words)
             known = self.block is not None and (self.take_in_block(words, source) if self.queue is None else
                                                 self.take_in_queue(words, source))
-        if not known and OF_QOS.match(words) and not NOT_OF_DATA.match(words):
+        lacks = [why for pattern, why in NOT_MODELLED.items() if pattern.match(words)]
+        if lacks:
+            self.made.not_modelled.append(f"line {number}: {words}: {lacks[0]}")
+        elif not known and OF_QOS.match(words) and not NOT_OF_DATA.match(words):
             self.made.not_understood.append(f"line {number}: {words}")
 
     def begins_block(self, words):
@@ -109,14 +124,16 @@ class _Eos:
 
     def take_in_block(self, words, source):
         block = self.block
-        if found := re.match(r"(service-profile|qos trust) (\S+)", words):
-            block.settings[found[1]] = Sourced(found[2], source)
+        if found := re.match(r"(service-profile|qos trust) (\S+)|no (qos trust)$", words):
+            block.settings[found[1] or found[3]] = Sourced(found[2] or "nothing", source)
+        elif re.match(r"no switchport$|ip address |ipv6 address ", words):
+            block.settings["routed"] = Sourced(True, source)
         elif found := SPEED.match(words):
             block.settings["speed"] = Sourced(int(found[1]) * 1e9, source)
         elif found := PRIORITY.match(words):
             block.priorities[int(found[1])] = Sourced(found[2] == "no-drop", source)
-        elif re.fullmatch(r"(no )?priority-flow-control( mode)? (on|off)", words):
-            block.settings["pfc"] = Sourced(words.endswith("on"), source)
+        elif re.fullmatch(r"(no )?priority-flow-control( mode)?( on| off)?", words):
+            block.settings["pfc"] = Sourced(words.endswith("on") and not words.startswith("no"), source)
         elif found := QUEUE_BLOCK.match(words):
             # Queues of multicast are not those of data.
             self.queues, self.queue = {} if found[1] == "mc-" else block.queues, int(found[2])
@@ -141,7 +158,7 @@ class _Eos:
         elif found := re.match(r"bandwidth percent (\d{1,3})$", words):
             queue = replace(queue, weight=Sourced(int(found[1]), source))
         else:
-            return words in ("no priority", "random-detect ecn count")
+            return False
         self.queues[self.queue] = queue
         return True
 
@@ -161,9 +178,12 @@ class _Eos:
         made.queues = {number: own.queues.get(number, Queue()).over(of_profile.queues.get(number, Queue()))
                        for number in sorted({*of_profile.queues, *own.queues})}
         trust = settings.get("qos trust")
-        if trust is not None and trust.value == "dscp" and self.class_of_dscp:
+        if trust.value == "dscp" if trust else "routed" in settings:
             made.class_of_dscp = self.class_of_dscp
-        made.queue_of_class = made.queue_of_priority = self.queue_of_class or None
+        else:
+            made.no_map = f"the port trusts {trust.value}, and no DSCP ({trust})" if trust else \
+                "a port that is not routed trusts CoS: qos trust dscp is missing"
+        made.queue_of_class = made.queue_of_priority = self.queue_of_class
         times = {**self.watchdog, **watchdog}
         if stopped and (watchdog or {"timeout", "action"} & times.keys()):
             made.watchdog = Watchdog(_seconds(times, "timeout"), _seconds(times, "recovery-time"), times.get("action"))

@@ -116,6 +116,9 @@ class _Nvue:
             for dscp, path in self.entries("mapping", mapping, "dscp"):
                 if to := self.number(*path, "switch-priority"):
                     made.class_of_dscp[dscp] = to
+        else:
+            made.no_map = f"the port trusts {trust.value} ({trust.place})" if trust else \
+                "the port trusts PCP, NVUE's default, and no DSCP"
         base = ("egress-queue-mapping", "default-global", "switch-priority")
         identity = Sourced(None, self.place(base), "no entry: the queue of the same number")
         made.queue_of_class = {number: replace(identity, value=number) for number in range(8)}
@@ -155,7 +158,7 @@ class _Nvue:
         marks, weights = profile["congestion-control"], profile["egress-scheduler"]
         queues = {number: Queue() for number in range(8)}
         if self.roce_is_on():
-            queues |= self.queues_of_roce()
+            queues |= self.queues_of_roce(marks)
         for number, path in self.entries("congestion-control", marks, "traffic-class"):
             ecn, red = self.word(*path, "ecn"), self.word(*path, "red")
             queue = queues.get(number, Queue())
@@ -180,11 +183,13 @@ class _Nvue:
                 queues[number] = replace(queues[number], profile=profile)
         made.queues = {number: queue for number, queue in queues.items() if number < 8}
 
-    def queues_of_roce(self):
-        """As RoCE's defaults have them (`nv show qos roce` of 5.10)."""
-        def default(value):
-            return Sourced(value, self.place(("roce", "mode")), "RoCE's default")
-        marking = Marking("RoCE", default(True), default(False), default(150000), default(1500000), default(1.0))
+    def queues_of_roce(self, profile):
+        """As RoCE's defaults have them (`nv show qos roce` of 5.10), at the places that would change them."""
+        def default(value, *path):
+            return Sourced(value, self.place(path or ("roce", "mode")), "RoCE's default")
+        numbers_of = ("congestion-control", profile, "traffic-class", "3")
+        marking = Marking("RoCE", default(True), default(False), default(150000, *numbers_of, "min-threshold"),
+                          default(1500000, *numbers_of, "max-threshold"), default(1.0, *numbers_of, "probability"))
         shared = Queue(marking=marking, weight=default(50))
         return {0: shared, 3: shared, 6: Queue(strict=default(True))}
 

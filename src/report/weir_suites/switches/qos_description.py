@@ -13,7 +13,7 @@ CNP_DSCP = 48
 NS_PER_METRE = 5  # of fibre and copper, one way
 # Which text has the map from DSCPs to queues.
 MAPS_ARE_IN = {"SONiC": "PORT_QOS_MAP of config_db.json or qos.json names DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP",
-               "NVUE": "a port that trusts l3 has one", "EOS": "show running-config all has it"}
+               "NVUE": "a port that trusts l3 has one", "EOS": "qos map dscp"}
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ class Watchdog:
     detection_s: Sourced | None = None
     restoration_s: Sourced | None = None
     action: Sourced | None = None
+    priorities: Sourced | None = None  # frozenset of those that it looks at, if not all with PFC
 
 
 @dataclass
@@ -121,6 +122,7 @@ class Port:
     group_of_class: dict | None = None
     queue_of_priority: dict | None = None
     watchdog: Watchdog | None = None
+    no_map: str = ""  # why DSCPs have no class here, if the configuration says so
 
     @property
     def title(self):
@@ -170,6 +172,13 @@ class Path:
     queue: Sourced | None = None
     group: Sourced | None = None
     priority: int | None = None  # of PFC, that stops this queue
+
+
+def why_no_class(configuration, port, dscp):
+    """Why it is not known where packets with a DSCP go."""
+    if port.no_map:
+        return f"DSCP {dscp} is not looked at: {port.no_map}"
+    return f"where DSCP {dscp} goes is not there: {MAPS_ARE_IN[configuration.family]}"
 
 
 def path_of(port, dscp):

@@ -2,7 +2,9 @@
 
 Meanings: sonic-swss doc/swss-schema.md and the YANG models (2026-08-22); dynamic_th n is alpha 2^n (SAI,
 SAI_BUFFER_PROFILE_ATTR_SHARED_DYNAMIC_TH). A port whose PFC is on gets its lossless priority groups from
-pg_profile_lookup.ini by speed and cable, if CONFIG_DB names none (sonic-swss, cfgmgr/buffermgr.cpp)."""
+pg_profile_lookup.ini by speed and cable, if CONFIG_DB names none (sonic-swss, cfgmgr/buffermgr.cpp). Marks have the
+thresholds of ecn_green_*, and without them those of drops (SONiC, "WRED Profile Independent ECN Marking Thresholds",
+2026-07-01). The watchdog looks at the priorities of pfcwd_sw_enable (sonic-swss, orchagent/pfcwdorch.cpp)."""
 
 import re
 
@@ -102,14 +104,18 @@ class _Asic:
         ecn, enabled = self.field(table, name, "ecn"), self.field(table, name, "wred_green_enable")
         if ecn and ecn.value not in ECN_WORDS:
             self.tables.not_understood[f"{table}|{name} ecn: none of SONiC's words"] = None
-        probability = self.number(table, name, "green_drop_probability", 0.01)
+        values = [self.number(table, name, f"ecn_green_{new}", scale) or self.number(table, name, f"green_{old}", scale)
+                  for new, old, scale in (("min_threshold", "min_threshold", 1), ("max_threshold", "max_threshold", 1),
+                                          ("mark_probability", "drop_probability", 0.01))]
+        drops = Sourced(enabled.value == "true", enabled.place) if enabled else None
+        if drops and drops.value and any(value and value.place.field.startswith("ecn_") for value in values):
+            drops = None
+            self.tables.not_modelled[f"{table}|{name} wred_green_enable: drops with other thresholds than marks"] = None
         return Marking(name,
                        Sourced(ecn.value in MARKS_GREEN, ecn.place) if ecn else
                        Sourced(False, self.place(table, name, "ecn"), f"not set: ecn_none, {DEFAULT}"),
-                       Sourced(enabled.value == "true", enabled.place) if enabled else None,
-                       self.number(table, name, "green_min_threshold"), self.number(table, name, "green_max_threshold"),
-                       probability or Sourced(1.0, self.place(table, name, "green_drop_probability"),
-                                              f"not set: 100 %, {DEFAULT}"))
+                       drops, *values[:2], values[2] or Sourced(1.0, self.place(table, name, "green_drop_probability"),
+                                                                f"not set: 100 %, {DEFAULT}"))
 
     def place(self, table, key, field):
         return Place(self.tables.of(table).get(key, ({}, ""))[1], table, key, field)
@@ -185,7 +191,7 @@ class _Asic:
             self.add_entry(made, kind, choices[max(choices, key=len)], index)
         self.add_maps(made, has.get("PORT_QOS_MAP"))
         self.add_looked_up(made)
-        made.watchdog = self.watchdog(name)
+        made.watchdog = self.watchdog(name, has.get("PORT_QOS_MAP"))
         return made
 
     def add_entry(self, made, kind, key, index):
@@ -211,8 +217,8 @@ class _Asic:
         """Of a group whose headroom the switch computes itself (buffer_model dynamic)."""
         table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
         exponents = [self.number(table, key, "default_dynamic_th", 1, *EXPONENTS) for key in self.tables.of(table)]
-        return Profile("NULL", self.pool("ingress_lossless_pool"), None, _alpha(next(iter(exponents), None)),
-                       dynamic=True)
+        return Profile("BUFFER_PG's NULL", self.pool("ingress_lossless_pool"), None,
+                       _alpha(next(iter(exponents), None)), dynamic=True)
 
     def scheduler(self, name):
         return self.once("SCHEDULER", name, self.make_scheduler) or (None, None)
@@ -235,12 +241,18 @@ class _Asic:
             named = (self.field(table, key, field) if key else None) or self.field(table, "global", field)
             if named:
                 setattr(made, attribute, self.map(of_table, plain_name(named.value)))
+        if made.class_of_dscp is None and key and (other := self.field(table, key, "dot1p_to_tc_map")):
+            made.no_map = f"the port maps PCP ({other.place}), and no DSCPs"
         if key:
-            enabled = self.field(table, key, "pfc_enable") or Sourced("", self.place(table, key, "pfc_enable"))
-            priorities = numbers(enabled.value) if enabled.value else []
-            if priorities is None:
-                raise ReportError(f"{enabled.place.file}: {enabled.place}: a list of priorities is expected, as 3,4")
-            made.pfc = Sourced(frozenset(priorities), enabled.place, "" if priorities else "none")
+            made.pfc = self.priorities(key, "pfc_enable")
+
+    def priorities(self, key, name):
+        """A field of PORT_QOS_MAP as a set; empty without the field. Raises ReportError."""
+        found = self.field("PORT_QOS_MAP", key, name) or Sourced("", self.place("PORT_QOS_MAP", key, name))
+        made = numbers(found.value) if found.value else []
+        if made is None:
+            raise ReportError(f"{found.place.file}: {found.place}: a list of priorities is expected, as 3,4")
+        return Sourced(frozenset(made), found.place, "" if made else "none")
 
     def add_looked_up(self, made):
         """Lossless priority groups that CONFIG_DB does not name, out of pg_profile_lookup.ini."""
@@ -273,11 +285,14 @@ class _Asic:
             self.tables.not_understood["CABLE_LENGTH: a length that is not in metres, as 40m"] = None
         return Sourced(float(length[1]), self.place("CABLE_LENGTH", key, port)) if length else None
 
-    def watchdog(self, port):
+    def watchdog(self, port, key):
+        """`key`: of PORT_QOS_MAP."""
         if port not in self.tables.of("PFC_WD"):
             return None
+        named = key and self.field("PORT_QOS_MAP", key, "pfcwd_sw_enable")
         return Watchdog(self.number("PFC_WD", port, "detection_time", 1e-3),
-                        self.number("PFC_WD", port, "restoration_time", 1e-3), self.field("PFC_WD", port, "action"))
+                        self.number("PFC_WD", port, "restoration_time", 1e-3), self.field("PFC_WD", port, "action"),
+                        self.priorities(key, "pfcwd_sw_enable") if named else None)
 
 
 def _alpha(exponent):

@@ -19,9 +19,9 @@ READ = {
     "BUFFER_QUEUE": {"profile"},
     "CABLE_LENGTH": None,
     "PORT": {"speed", "alias"},
-    "WRED_PROFILE": {"ecn", *(f"{colour}_{field}" for colour in ("green", "yellow", "red") for field in
-                              ("min_threshold", "max_threshold", "drop_probability")),
-                     "wred_green_enable", "wred_yellow_enable", "wred_red_enable"},
+    "WRED_PROFILE": {"ecn", *(field.format(colour) for colour in ("green", "yellow", "red") for field in (
+        "{}_min_threshold", "{}_max_threshold", "{}_drop_probability", "wred_{}_enable", "ecn_{}_min_threshold",
+        "ecn_{}_max_threshold", "ecn_{}_mark_probability"))},
     "QUEUE": {"scheduler", "wred_profile"},
     "SCHEDULER": {"type", "weight", "priority", "meter_type", "cir", "pir", "cbs", "pbs"},
     "DSCP_TO_TC_MAP": None, "DOT1P_TO_TC_MAP": None, "TC_TO_QUEUE_MAP": None, "TC_TO_PRIORITY_GROUP_MAP": None,
@@ -138,8 +138,8 @@ LOOKUP_COLUMNS = ("speed", "cable", "size", "xon", "xoff", "threshold", "xon_off
 
 def is_lookup(text):
     rows = [line.split() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    return bool(rows) and all(len(row) in (6, 7) and re.fullmatch(r"\d+", row[0]) and re.fullmatch(r"[\d.]+m", row[1])
-                              for row in rows)
+    return bool(rows or re.search(r"^#\s*speed\s+cable\s", text, re.MULTILINE)) and all(
+        len(row) in (6, 7) and re.fullmatch(r"\d+", row[0]) and re.fullmatch(r"[\d.]+m", row[1]) for row in rows)
 
 
 def read_lookup(tables, file, text):

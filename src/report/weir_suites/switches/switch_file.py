@@ -15,7 +15,8 @@ def text(configuration, port, translation, dscp):
              f"Port: {port.title}; data has DSCP {dscp}." + (f" {units.text(port.rate.value, 'b/s')} ({port.rate})."
                                                             if port.rate else ""),
              *_other_ports(configuration, port)]
-    made = [*map(_comment, lines), 'base = "shallow"', f"title = {json.dumps(_plain(_title(configuration, port)))}"]
+    title = f"{configuration.model or configuration.family}, {port.names[0]}"
+    made = [*map(_comment, lines), 'base = "shallow"', f"title = {json.dumps(_plain(title))}"]
     for section, keys in translation.keys.items():
         made += ["", f"[{section}]"]
         made += [f"{name} = {_value(value)}  {_comment(comment)}" for name, value, comment in keys]
@@ -30,10 +31,6 @@ def text(configuration, port, translation, dscp):
         if len(of) > MOST_LINES:
             made.append(_comment(f"{title}: {len(of) - MOST_LINES} more"))
     return "\n".join(made) + "\n"
-
-
-def _title(configuration, port):
-    return f"{configuration.model or configuration.family}, {port.names[0]}"
 
 
 def _other_ports(configuration, port):

@@ -6,7 +6,7 @@ from weir_runs.basics import input_file, units, whole_file
 from weir_runs.basics.errors import ReportError
 
 EXPECTED = ("a configuration of SONiC (config_db.json, buffers.json, qos.json, pg_profile_lookup.ini), NVUE (nv config "
-            "show -o json) or Arista EOS (show running-config all)")
+            "show -o json) or Arista EOS (show running-config)")
 MOST_BYTES = 1 << 30
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, MAPS_ARE_IN, NS_PER_METRE, Sourced, path_of
+from .qos_description import CNP_DSCP, NS_PER_METRE, Sourced, path_of, why_no_class
 
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
@@ -160,7 +160,9 @@ def _ingress(made, configuration, roles):
     _threshold(made, "ingress", group, group.pool)
     _headroom(made, roles)
     offset, reserved = group.resume_offset, memory.reserved_bytes(group)
-    if offset is None or (group.limit and not group.alpha and offset.value > group.limit.value):
+    if group.dynamic:
+        made.leave_out("switch.headroom, resume-offset", f"the switch computes them itself ({group.name})")
+    elif offset is None or (group.limit and not group.alpha and offset.value > group.limit.value):
         made.leave_out("switch.resume-offset", f"that of {group.name} is above its threshold" if offset else
                        f"{group.name} has no xon_offset")
     else:
@@ -176,10 +178,10 @@ def _ingress(made, configuration, roles):
 
 def _headroom(made, roles):
     group, rate = roles.group, roles.port.rate.value if roles.port.rate else None
-    if not group.headroom or not group.headroom.value or rate is None and group.of_rate is None:
-        made.leave_out("switch.headroom", f"{group.headroom.value} B ({group.headroom}), for a rate that is not there; "
-                       "give the file with PORT too" if group.headroom and group.headroom.value else
-                       f"the switch computes that of {group.name} itself")
+    if group.dynamic or rate is None and group.of_rate is None:
+        if not group.dynamic:
+            made.leave_out("switch.headroom", f"{group.headroom.value} B ({group.headroom}), for a rate that is not "
+                           "there; give the file with PORT too")
         if made.memory and 0 < made.memory.headroom_bytes < BASE_HEADROOM:
             made.put("switch.headroom", size(made.memory.headroom_bytes), note="all of headroom-pool; that of the base "
                      "is more")
@@ -282,14 +284,15 @@ def _pfc(made, configuration, roles):
 def _watchdog(made, configuration, roles):
     watchdog = roles.port.watchdog
     if watchdog is None:
-        made.leave_out("watchdog.on", "nothing for this port; whether one is on is not there")
+        made.leave_out("watchdog.on", "no watchdog of this port is in these files")
         return
     action = watchdog.action
-    acts = not action or action.value in ("drop", "forward")
+    why = (f"{action.value} is neither drop nor forward" if action and action.value not in ("drop", "forward") else
+           "PFC is off" if not roles.paused else f"not for priority {roles.data.priority}" if watchdog.priorities
+           and roles.data.priority not in watchdog.priorities.value else "")
+    acts = not why or why == "PFC is off"
     source = action or watchdog.detection_s or watchdog.restoration_s
-    made.put("watchdog.on", bool(acts and roles.paused), *filter(None, (source,)),
-             note="" if acts and roles.paused else "PFC is off" if acts else
-             f"{action.value} is neither drop nor forward")
+    made.put("watchdog.on", not why, *filter(None, (source, watchdog.priorities)), note=why)
     for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s),
                         ("polling", configuration.watchdog_poll_s)):
         if value is None or not 1e-6 <= value.value <= 60:
@@ -329,9 +332,8 @@ def _ecn(made, configuration, roles):
 
 def _classes(made, configuration, roles):
     if roles.data.queue is None or roles.data.queue.value not in PRIORITIES:
-        made.leave_out("classes.data", f"where DSCP {roles.data.dscp} goes is not there: "
-                       f"{MAPS_ARE_IN[configuration.family]}" if roles.data.queue is None else
-                       f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
+        made.leave_out("classes.data", why_no_class(configuration, roles.port, roles.data.dscp)
+                       if roles.data.queue is None else f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
         return
     made.put("classes.data", roles.data.queue.value, roles.data.traffic_class, roles.data.queue)
     cnp = path_of(roles.port, CNP_DSCP)

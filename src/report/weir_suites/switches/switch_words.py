@@ -142,6 +142,7 @@ def _xoff(value, rate):
 
 
 _FIELDS = {"green_min_threshold": _bytes, "green_max_threshold": _bytes, "green_drop_probability": _percent,
+           "ecn_green_min_threshold": _bytes, "ecn_green_max_threshold": _bytes, "ecn_green_mark_probability": _percent,
            "dynamic_th": _exponent, "static_th": _bytes, "xon_offset": _bytes,
            "min-threshold": _bytes, "max-threshold": _bytes, "probability": _percent, "shared-alpha": _alpha,
            "shared-bytes": _bytes}
@@ -190,11 +191,11 @@ def _ecn_config(patch):
 
 def _nvue(words, _, comment, before, value):
     place, name, is_there = _place(comment)
-    if name not in _FIELDS or not is_there:
+    if name not in _FIELDS:
         raise CannotBeWritten(f"weir does not write {place}")
     typed = shlex.join(place.split())
     words.apply.append(f"nv set {typed} {_FIELDS[name](value)}")
-    words.back.append(f"nv set {typed} {_FIELDS[name](before)}")
+    words.back.append(f"nv set {typed} {_FIELDS[name](before)}" if is_there else f"nv unset {typed}")
 
 
 def _eos(words, name, comment, _, value):
