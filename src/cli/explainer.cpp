@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/slow_network.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 #include "host/signals.hpp"
@@ -36,7 +37,6 @@ constexpr double observed_alone = 0.05;  ///< the weight of what was observed an
 constexpr double incident_alone = 0.3;   ///< the same, of what rows show directly, or no fluid can have
 constexpr double nothing = 0.04;         ///< less is too little to be told
 constexpr double rival = 0.5;            ///< of the best score: not told apart
-constexpr double decisive = 1.4;         ///< times the weight of links of the other role
 constexpr double counts = 0.02;          ///< twins below this part of the best weight are not relaxed
 
 /// What rows or counters show directly, and mechanisms that a fluid twin does not have.
@@ -272,10 +272,15 @@ class Explainer {
             name_none();
             return;
         }
-        const Hypothesis& first = hypotheses.front();
-        if (is_slow_network(first)) {
-            name_slow_network(first);
-            return;
+        Hypothesis first = hypotheses.front();
+        const bool slow_network = is_slow_network(first);
+        if (slow_network) {
+            const auto found = slow_role(explained_.twins);
+            if (!found) {
+                name_slow_network(first);
+                return;
+            }
+            first = {.twin = found->twin, .cause = found->cause};
         }
         if (first.cause == nullptr) {
             explained_.causes.push_back(*first.observed);
@@ -284,7 +289,9 @@ class Explainer {
             explained_.causes =
                 in_order(*first.cause, causes_in(weighed.twin, true), weighed.twin.comparison.near());
         }
-        add_rival(first, hypotheses);
+        if (!slow_network) {
+            add_rival(first, hypotheses);
+        }
         if (first.cause != nullptr) {
             const auto begin = explained_.twins.begin();
             const auto place = begin + static_cast<std::ptrdiff_t>(first.twin);
@@ -292,27 +299,12 @@ class Explainer {
         }
     }
 
-    /// Links of a whole role, slower than their interfaces say, fit whatever is slow between two hosts: that
-    /// is a finding, and no cause unless data were seen to wait there, or there is one switch only and the
-    /// links of the other role fit less.
+    /// Links of a whole role, slower than their interfaces say, fit whatever is slow between two hosts.
     [[nodiscard]] bool is_slow_network(const Hypothesis& first) const {
         return first.cause != nullptr && first.observed == nullptr && !first.cause->where &&
                (first.cause->what == CauseKind::producer_links ||
                 first.cause->what == CauseKind::consumer_links) &&
-               explained_.twins[first.twin].twin.comparison.has_slow_links() &&
-               !(run_.has_one_leaf() && fits_better_than_other_links(first));
-    }
-
-    [[nodiscard]] bool fits_better_than_other_links(const Hypothesis& first) const {
-        double other = 0;
-        for (const WeighedTwin& weighed : explained_.twins) {
-            for (const NamedCause& cause : weighed.causes) {
-                const bool links =
-                    cause.what == CauseKind::producer_links || cause.what == CauseKind::consumer_links;
-                other = links && cause.what != first.cause->what ? std::max(other, weighed.weight) : other;
-            }
-        }
-        return explained_.twins[first.twin].weight >= decisive * other;
+               explained_.twins[first.twin].twin.comparison.has_slow_links();
     }
 
     void name_slow_network(const Hypothesis& first) {
@@ -420,7 +412,8 @@ class Explainer {
                 std::any_of(explained_.causes.begin(), explained_.causes.end(), [&](const NamedCause& named) {
                     return other.cause != nullptr && named.what == other.cause->what;
                 });
-            if (&other == &first || other.score < rival * first.score || would_do || other.cause == nullptr) {
+            if (other.cause == first.cause || other.score < rival * first.score || would_do ||
+                other.cause == nullptr) {
                 continue;
             }
             NamedCause named = *other.cause;

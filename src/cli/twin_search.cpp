@@ -80,7 +80,7 @@ Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::fun
     Twin twin = fitted(run, limits, Latency::from_slots, out_of_time);
     std::size_t simulations = twin.simulations;
     for (const Latency latency : {Latency::from_waiting, Latency::none}) {
-        if (twin.comparison.near() || out_of_time()) {
+        if (twin.comparison.misfit() < twin::like_equal_runs || out_of_time()) {
             break;
         }
         Twin other = fitted(run, limits, latency, out_of_time);

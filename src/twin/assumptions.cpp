@@ -68,6 +68,8 @@ Moved moved_by(const ShownRun& run, core::Role role) {
 std::optional<SlowedLink> slowed_link(const ShownRank& rank) {
     constexpr double used_s = 0.1;  ///< a second in which less was under way shows no speed
     constexpr double slow = 0.6;    ///< of the usual rate
+    constexpr double busy = 0.9;    ///< of the time: a link that was in use that long is slow sooner,
+    constexpr double slower = 0.95;
     std::vector<ShownSecond> seconds;
     std::vector<double> rates;
     for (const ShownSecond& second : rank.seconds) {
@@ -80,20 +82,30 @@ std::optional<SlowedLink> slowed_link(const ShownRank& rank) {
         return std::nullopt;
     }
     const double most = *std::max_element(rates.begin(), rates.end());
-    const auto is_slow = [&](double rate) { return rate < slow * most; };
-    const auto first = std::find_if(rates.begin(), rates.end(), is_slow);
-    const auto after = std::find_if_not(first, rates.end(), is_slow);
-    if (first == rates.end() || first == rates.begin() || std::any_of(after, rates.end(), is_slow)) {
+    std::vector<bool> is_slow;
+    is_slow.reserve(rates.size());
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const bool was_busy = seconds[i].moving_s >= busy * seconds[i].covered_s;
+        is_slow.push_back(rates[i] < (was_busy ? slower : slow) * most);
+    }
+    const auto first = std::find(is_slow.begin(), is_slow.end(), true);
+    const auto after = std::find(first, is_slow.end(), false);
+    if (first == is_slow.end() || first == is_slow.begin() ||
+        std::find(after, is_slow.end(), true) != is_slow.end()) {
         return std::nullopt;
     }
-    const auto place = [&](auto it) { return static_cast<std::size_t>(it - rates.begin()); };
+    const auto begin = rates.begin() + (first - is_slow.begin());
+    const auto end = rates.begin() + (after - is_slow.begin());
     // In the first one it was fast for a while, if it is not as slow as the next.
-    const double usual = record::median_of(std::vector<double>(rates.begin(), first));
-    const double least = *std::min_element(first, after);
-    const double fast_s = std::clamp((*first - least) / std::max(usual - least, 1.0), 0.0, 1.0);
+    const double usual = record::median_of(std::vector<double>(rates.begin(), begin));
+    const double least = *std::min_element(begin, end);
+    const double fast_s = std::clamp((*begin - least) / std::max(usual - least, 1.0), 0.0, 1.0);
+    const ShownSecond& from = seconds[static_cast<std::size_t>(begin - rates.begin())];
+    const ShownSecond& last = seconds[static_cast<std::size_t>(end - rates.begin()) - 1];
     return SlowedLink{.node = rank.node,
-                      .begin_s = seconds[place(first)].second + fast_s,
-                      .end_s = seconds[place(after) - 1].second + 1,
+                      .begin_s = from.begin_s + fast_s,
+                      .end_s = last.begin_s + (last.measured ? 1 : last.covered_s),
+                      .least = least,
                       .factor = std::clamp(least / usual, 1e-4, 1.0)};
 }
 
@@ -155,8 +167,8 @@ Moved moved_at_full_speed(const ShownRun& run, core::Role role, const std::vecto
     for (const SlowedLink& link : slowed) {
         for (const ShownRank& rank : run.ranks) {
             for (const ShownSecond& second : rank.seconds) {
-                if (rank.node == link.node && rank.node.role == role && second.second + 1 > link.begin_s &&
-                    second.second < link.end_s) {
+                if (rank.node == link.node && rank.node.role == role && second.measured &&
+                    second.begin_s + 1 > link.begin_s && second.begin_s < link.end_s) {
                     moved.bits[rank.node.index] -= second.bits;
                     moved.seconds[rank.node.index] -= second.moving_s;
                 }
@@ -273,6 +285,18 @@ bool links_change(const ShownRun& run, core::Role role) {
     });
 }
 
+namespace {
+
+/// Before a link became slow, and beside it, links were as fast as their interfaces say, if that is known.
+bool changes_at_interface_speed(const ShownRun& run, Limits limits, core::Role role) {
+    return limits.change && limits.has(role) &&
+           std::all_of(run.ranks.begin(), run.ranks.end(), [&](const ShownRank& rank) {
+               return rank.node.role != role || rank.interface_bits_per_second > 0;
+           });
+}
+
+}  // namespace
+
 Assumptions assumed_of(const ShownRun& run, Limits limits) {
     Assumptions assumptions;
     assumptions.limits = limits;
@@ -284,10 +308,18 @@ Assumptions assumed_of(const ShownRun& run, Limits limits) {
         }
     }
     const auto links_of = [&](core::Role role) {
-        return limits.has(role) ? least_links(run, role, assumptions) : interface_links(run, role);
+        const bool shown = limits.has(role) && !changes_at_interface_speed(run, limits, role);
+        return shown ? least_links(run, role, assumptions) : interface_links(run, role);
     };
     assumptions.producer_links = links_of(core::Role::producer);
     assumptions.consumer_links = links_of(core::Role::consumer);
+    for (SlowedLink& link : assumptions.slowed_links) {
+        if (changes_at_interface_speed(run, limits, link.node.role)) {
+            const auto& links = link.node.role == core::Role::producer ? assumptions.producer_links
+                                                                       : assumptions.consumer_links;
+            link.factor = std::clamp(link.least / links[link.node.index], 1e-4, 1.0);
+        }
+    }
     const ShownRank& scheduler = run.scheduler();
     assumptions.scheduler_s = scheduler.messages > 0 ? scheduler.handling_s / scheduler.messages : 0;
     // On its way there and back; what waits in the scheduler comes out when the twin is simulated.
@@ -340,11 +372,14 @@ bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin,
 
 bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
     bool changed = false;
-    if (assumptions.limits.producer_links) {
+    const auto is_corrected = [&](core::Role role) {
+        return assumptions.limits.has(role) && !changes_at_interface_speed(run_, assumptions.limits, role);
+    };
+    if (is_corrected(core::Role::producer)) {
         changed = correct_links(assumptions.producer_links, twin, core::Role::producer,
                                 assumptions.limits.exceptions);
     }
-    if (assumptions.limits.consumer_links) {
+    if (is_corrected(core::Role::consumer)) {
         changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer,
                                 assumptions.limits.exceptions) ||
                   changed;

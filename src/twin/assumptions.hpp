@@ -45,7 +45,8 @@ struct SlowedLink {
     core::NodeId node;
     double begin_s = 0;
     double end_s = 0;
-    double factor = 1;
+    double least = 0;   ///< b/s of payload
+    double factor = 1;  ///< of the link's speed
 };
 
 struct Assumptions {

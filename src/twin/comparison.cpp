@@ -15,6 +15,7 @@ namespace {
 constexpr double goodput_tolerance = 0.02;
 constexpr double late_tolerance = 10;
 constexpr double share_tolerance = 10;
+constexpr double spread_tolerance = 10;
 constexpr double slack_tolerance = 0.10;  ///< of an interval
 constexpr double worst_tolerance = 0.25;  ///< of the lateness
 constexpr double time_tolerance = 0.5;    ///< of a latency
@@ -46,6 +47,22 @@ double mean_share(const ShownRun& run, core::Role role, double ShownRank::* shar
         }
     }
     return count > 0 ? 100 * sum / count : 0;
+}
+
+/// By how much the rates of ranks differ while something is under way: those of full links are even.
+double spread_of_rates(const ShownRun& run, core::Role role) {
+    double count = 0;
+    double sum = 0;
+    double squares = 0;
+    for (const ShownRank& rank : run.ranks) {
+        if (rank.node.role == role && rank.moving_s > 0) {
+            const double rate = rank.bits_per_second * rank.measured_s / rank.moving_s;
+            ++count;
+            sum += rate;
+            squares += rate * rate;
+        }
+    }
+    return sum > 0 ? 100 * std::sqrt(std::max(0.0, squares * count / (sum * sum) - 1)) : 0;
 }
 
 /// Alike within a share of the value, or within a share of the interval if that is more.
@@ -169,6 +186,11 @@ TwinComparison compare(const ShownRun& run, const ShownRun& twin) {
     add_share("producers: waiting for data", core::Role::producer, &ShownRank::waiting_for_data);
     add_share("consumers: receiving", core::Role::consumer, &ShownRank::receiving);
     add_share("consumers: blocked", core::Role::consumer, &ShownRank::blocked);
+    for (const core::Role role : {core::Role::producer, core::Role::consumer}) {
+        figures.push_back(absolute(
+            role == core::Role::producer ? "producers: spread of rates" : "consumers: spread of rates", "%",
+            spread_of_rates(run, role), spread_of_rates(twin, role), spread_tolerance));
+    }
     add_times(comparison, "scheduling", run.scheduling, twin.scheduling, run.interval_s);
     add_times(comparison, "transfer", run.transfer, twin.transfer, run.interval_s);
     add_times(comparison, "delivery", run.delivery, twin.delivery, run.interval_s);

@@ -24,6 +24,9 @@ struct Figure {
     [[nodiscard]] double excess() const;
 };
 
+/// A misfit below this says nothing.
+inline constexpr double like_equal_runs = 0.004;
+
 struct TwinComparison {
     std::vector<Figure> figures;
     [[nodiscard]] bool near() const;

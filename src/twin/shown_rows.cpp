@@ -123,11 +123,16 @@ void read_rows(ShownRun& run, std::size_t index, std::string_view csv) {
         }
         rank.processed_events += rows.number_or_0("processed_events");
         rank.processing_s += rows.number_or_0("processing_s");
-        if (rows.text("phase") != "measure") {
+        const std::string_view phase = rows.text("phase");
+        const double covered_s = rows.number_or_0("covered_s");
+        rank.seconds.push_back({.begin_s = phase == "warmup" ? second + 1 - covered_s : second,
+                                .covered_s = covered_s,
+                                .bits = 8 * rows.number_or_0(sends ? "sent_bytes" : "received_bytes"),
+                                .moving_s = rows.number_or_0(sends ? "sending_s" : "receiving_s"),
+                                .measured = phase == "measure"});
+        if (!rank.seconds.back().measured) {
             continue;
         }
-        rank.seconds.push_back({second, 8 * rows.number_or_0(sends ? "sent_bytes" : "received_bytes"),
-                                rows.number_or_0(sends ? "sending_s" : "receiving_s")});
         rank.handling_s += rows.number_or_0("handling_s");
         rank.messages += rows.number_or_0("ready_messages") + rows.number_or_0("offer_messages") +
                          rows.number_or_0("done_messages");

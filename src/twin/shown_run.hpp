@@ -52,11 +52,13 @@ struct ShownLoss {
     std::optional<double> back_s;  ///< nothing: it did not come back
 };
 
-/// What a rank sent or received in a measured second.
+/// What a rank sent or received in a second, or in the part of one that warm-up and drain have.
 struct ShownSecond {
-    double second = 0;
+    double begin_s = 0;
+    double covered_s = 0;
     double bits = 0;
     double moving_s = 0;  ///< with a transfer under way
+    bool measured = false;
 };
 
 struct ShownRank {

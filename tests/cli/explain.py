@@ -78,6 +78,41 @@ class ExplainTest(CommandTest):
         self.assertEqual((found["near"], first["what"], first["where"]["name"], first["evidence"]),
                          (True, "consumer-links", "consumer 1", "observed+twin"), found["text"])
 
+    def test_a_link_that_becomes_slow_in_a_short_run_is_named_though_the_load_fills_what_is_left(self):
+        # Warm-up and drain show its speed, too; what it carried before was as much as was generated.
+        self.simulate({**COMMON, "producers": 2, "consumers": 5, "rate": "704.908Mb/s", "interval": "200ms",
+                       "generation": "steady", "event-size": "1762269B", "slots": 7, "streams": 8, "warmup": "400ms",
+                       "producer-link": "2236.9Mb/s", "consumer-link": "680.985Mb/s",
+                       "fault": ["degrade:producer=1,at=1030ms,factor=0.2769"]}, "later", status=3)
+        found = self.explain("later")
+        first = found["causes"][0]
+        self.assertEqual((found["near"], first["what"], first["where"]["name"]),
+                         (True, "producer-links", "producer 1"), found["text"])
+        slowed = found["assumptions"]["slowed_links"]
+        self.assertEqual([one["rank"] for one in slowed], ["producer 1"])
+        self.assertAlmostEqual(slowed[0]["factor"], 0.2769, delta=0.003)
+        self.assertAlmostEqual(slowed[0]["begin_s"], 1.03, delta=0.02)
+
+    def test_of_a_network_that_is_slower_than_interfaces_say_the_role_is_told_if_one_fits_better(self):
+        plan = {**COMMON, "producers": 5, "consumers": 2, "rate": "1.2Gb/s", "interval": "500ms", "event-size": "3.9MB",
+                "producer-link": "3Gb/s", "consumer-link": "9Gb/s", "warmup": "400ms"}
+        for role, count, factor in (("consumer", 2, 0.3), ("producer", 5, 0.37)):
+            with self.subTest(role=role):
+                self.simulate({**plan, "fault": [f"degrade:{role}={index},factor={factor}" for index in range(count)]},
+                              role, status=3)
+                found = self.explain(role)
+                self.assertEqual([one["what"] for one in found["causes"]], [f"{role}-links"], found["text"])
+                self.assertIn("and their interfaces have", " ".join(found["text"].split()))
+
+    def test_of_a_network_that_is_slower_than_interfaces_say_the_role_is_not_told_if_both_fit(self):
+        self.simulate({**COMMON, "producers": 4, "consumers": 4, "rate": "971.352Mb/s", "interval": "200ms",
+                       "generation": "steady", "event-size": "2428379B", "slots": 8, "streams": 6,
+                       "producer-link": "2081.578Mb/s", "consumer-link": "4127.521Mb/s", "chunk-size": "151773B",
+                       "fault": [f"degrade:producer={index},factor=0.3503" for index in range(4)]}, "both", status=3)
+        found = self.explain("both", status=3)
+        self.assertEqual([one["what"] for one in found["causes"]], ["not-told"], found["text"])
+        self.assertIn("of producers or of consumers", " ".join(found["text"].split()))
+
     def test_a_link_that_is_to_be_mended_or_made_faster_is_one_cause(self):
         self.simulate({**COMMON, "duration": "4s", "fault": ["degrade:producer=1,at=2s,factor=0.1"]}, "once", status=3)
         first = self.explain("once")["causes"][0]

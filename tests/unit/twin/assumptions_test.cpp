@@ -19,7 +19,11 @@ ShownRank rank_of(Role role, std::uint32_t index, double rate, double moving_s) 
     rank.bits_per_second = rate * moving_s / rank.measured_s;
     rank.interface_bits_per_second = 10 * gigabit;
     for (int second = 0; second < 4; ++second) {
-        rank.seconds.push_back({static_cast<double>(second), rate * moving_s / 4, moving_s / 4});
+        rank.seconds.push_back({.begin_s = static_cast<double>(second),
+                                .covered_s = 1,
+                                .bits = rate * moving_s / 4,
+                                .moving_s = moving_s / 4,
+                                .measured = true});
     }
     return rank;
 }
@@ -83,7 +87,17 @@ TEST_CASE("A link that is slow for some seconds, one after the other, has change
     CHECK(link.node == core::NodeId{Role::consumer, 0});
     CHECK(link.begin_s == 2);
     CHECK(link.end_s == 4);
-    CHECK(link.factor == Approx(0.1));
+    CHECK(link.least == Approx(0.2 * gigabit));
+    CHECK(link.factor == Approx(0.2 / 9.8));  // of what its interface says, less headers
+
+    SECTION("of what it carried before, if interfaces are not known") {
+        for (ShownRank& rank : run.ranks) {
+            rank.interface_bits_per_second = 0;
+        }
+        CHECK(assumed_of(run, {.producer_links = false, .consumer_links = true, .change = true})
+                  .slowed_links.front()
+                  .factor == Approx(0.1));
+    }
 
     SECTION("but not if it is slow from the beginning, or again and again") {
         consumer(run, 0).seconds[0].bits /= 10;

@@ -1,0 +1,22 @@
+// A network that gave less than interfaces have: whether the links of producers or those of consumers show
+// it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "cli/explainer.hpp"
+
+namespace weir::cli {
+
+struct SlowRole {
+    std::size_t twin = 0;                      ///< of those that were given
+    const judge::NamedCause* cause = nullptr;  ///< there: the links of producers or of consumers
+};
+
+/// Of twins with slow links of one role alone, the one that fits the run, if it does so far better than that
+/// of the other role. Nothing: both do, or none.
+std::optional<SlowRole> slow_role(std::span<const WeighedTwin> twins);
+
+}  // namespace weir::cli
