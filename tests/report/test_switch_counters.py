@@ -422,3 +422,13 @@ def test_a_trial_of_the_command(sweep):
 ])
 def test_wrong_keys_are_refused(sweep, more, words):
     assert words in sweep(more, "plan", "--local", expect=2)
+
+
+def test_acknowledgements_that_wred_drops_are_named():
+    from weir_compare.comparison import answer_why
+    family = answer_why.Family("switch_dropped_packets", "", "packets", short="dropped by the switch")
+    drops = answer_why.Counter(family, 2.0, 2e-5, "packets")
+    said = answer_why.Why("a", 3, "nothing", (drops,), (), acknowledgement_bytes=84).text(3)
+    assert said == ("nothing; dropped by the switch 0.002 % of packets (all of 84 B: acknowledgements, which are not "
+                    "ECN-capable in the model, so that WRED drops them)")
+    assert answer_why.Why("a", 3, "nothing", (drops,), ()).text(3).endswith("0.002 % of packets")

@@ -171,6 +171,15 @@ def test_what_does_not_change_has_no_words_and_a_file_of_ones_own_neither(import
     assert switch_words.of_change('base = "shallow"\n[ecn]\nnone-below = "50kB"\n', FASTER) is None
 
 
+def test_what_the_configuration_lacks_is_said(imported):
+    assert switch_words.assumed(imported(SONIC)) == "cell, slices: not in the configuration, so simulated as in the " \
+        "built-in switch shallow"
+    text = imported(EOS)
+    assert switch_words.assumed(text).startswith("cell, slices, pool, ingress-alpha, headroom, resume-offset, egress-")
+    assert "pool" not in switch_words.assumed(text.replace("\n[switch]\n", '\n[switch]\npool = "32MB"\n'))
+    assert switch_words.assumed(text.partition("\n")[2]) == ""
+
+
 def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WEIR", weir)
     (tmp_path / "mine.toml").write_text(imported(SONIC))

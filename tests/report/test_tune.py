@@ -471,3 +471,30 @@ def test_a_run_that_was_made_is_tuned_by_its_twin_if_that_reproduces_it(weir, si
     (run / "explain.json").write_text(json.dumps(found | {"near": False, "differs_most": "goodput"}))
     with pytest.raises(ReportError, match="the twin does not reproduce this run.*goodput is"):
         from_run.tables(run, weir)
+
+
+def test_what_lost_acknowledgements_to_wred_is_said(file_of):
+    record = {"switch": {"dropped_packets": 2, "dropped_bytes": 168}, "totals": {}, "environment": {"packet_network": {
+        "nic": {"ack-bytes": "84B"}, "ecn": {"drops": "true"}}}}
+    lossless = objective.Constraints(lossless=True)
+    assert lossless.broken(record) == (objective.LOST_ACKNOWLEDGEMENTS,)
+    record["switch"]["dropped_bytes"] = 168 + 4096  # data, too
+    assert lossless.broken(record) == ("lost packets",)
+    record = {**record, "switch": {"dropped_packets": 2, "dropped_bytes": 168}, "environment": {}}
+    assert lossless.broken(record) == ("lost packets",)
+    tune = tune_file.read(file_of(TUNE.replace("budget = 40", "budget = 40\nlossless = true")))
+    broke = found.Kept(5, 5, (objective.LOST_ACKNOWLEDGEMENTS,))
+    made = found_of(present_keeps=False, present_kept=broke, silent=["ECN marks from 1 MB on: it cannot act"],
+                    assumed="pool: not in the configuration")
+    said = " ".join(" ".join(tune_text.answer_lines(tune, made)).split())
+    assert ("none of 5 runs breaks what was asked for (nothing lost), each with another seed: of other seeds, up to "
+            "43 % may yet. Of the present setting, 5 of 5 runs lost acknowledgements to WRED; ") in said
+    assert "lost acknowledgements are not ECN-capable in the model: with ecn.drops, WRED drops them" in said
+    assert "cannot act ECN marks from 1 MB on: it cannot act assumed pool: not in the configuration" in said
+    assert "lost acknowledgements are" not in " ".join(tune_text.answer_lines(tune, found_of()))
+
+
+def test_a_present_value_of_a_list_has_the_unit_of_the_others():
+    axis, value = tune_axes.of_list("ecn.all-above", ["50kB", "2MB"]).with_text("2MiB")
+    assert value == 2097152.0 and axis.texts == ("50kB", "2MB", "2.097152MB")
+    assert tune_axes.of_list("event-size", ["64KiB", "1MiB"]).with_text("2MiB")[0].texts[-1] == "2MiB"

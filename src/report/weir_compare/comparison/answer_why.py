@@ -32,6 +32,7 @@ _LONG = ("switch_dropped_bytes", "switch_queue_peak_bytes", "switch_pool_peak_by
 
 _CNPS = ("cnp_sent", "cnp_handled")
 _MARKS = ("ecn_marked_packets", "switch_marked_packets")
+ACKNOWLEDGEMENTS = "all of {} B: acknowledgements, which are not ECN-capable in the model, so that WRED drops them"
 CNPS_WITHOUT_MARKS = "no packet was marked: network cards also send CNPs for packets that come out of order"
 
 
@@ -97,6 +98,7 @@ class Why:
     # of the fullest port that leads to a consumer, or of the busiest interface: the median of the runs
     use: float | None = None
     link: str = "fullest port"
+    acknowledgement_bytes: int | None = None  # of each packet that the switch lost, if all are acknowledgements
 
     @property
     def shown(self):
@@ -127,6 +129,9 @@ class Why:
         cnps = [place for place, counter in enumerate(told) if counter.name in _CNPS]
         if cnps and self.cnps_without_marks:
             counters[cnps[-1]] += f" ({CNPS_WITHOUT_MARKS})"
+        for place, counter in enumerate(told):
+            if counter.name == "switch_dropped_packets" and self.acknowledgement_bytes:
+                counters[place] += f" ({ACKNOWLEDGEMENTS.format(self.acknowledgement_bytes)})"
         mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
         mechanism += [f"{self.link} used {units.percent(self.use)}"] if self.use is not None else []
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
@@ -137,11 +142,14 @@ def why(group, name, at=None):
     uses = [use for run in group.runs if (use := _link_use(run)) is not None]
     counters = [_counter(family, of_runs) for family in (*_OWN, *host_counters.FAMILIES, *_OF_SWITCH)]
     measured = any(run.world == "measurement" for run in group.runs)
+    lost = {switch_counters.bytes_of_lost_acknowledgements(run.record) for run in group.runs
+            if (run.record.get("switch") or {}).get("dropped_packets")}
     return Why(name, len(group.runs), network_mechanisms.text(group) if group.runs else network_mechanisms.UNKNOWN,
                tuple(counters), tuple(counter.title for counter in counters if counter.value is None),
                most=next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at=at,
                use=float(np.median(uses)) if uses else None,
-               link="busiest interface" if measured else "fullest port")
+               link="busiest interface" if measured else "fullest port",
+               acknowledgement_bytes=lost.pop() if len(lost) == 1 else None)
 
 
 def _link_use(run):

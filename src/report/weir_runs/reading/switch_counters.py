@@ -17,6 +17,7 @@ import io
 
 from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
+from ..basics.quantities import number_of
 from ..basics.units import counted, counter, listed
 from .switch_reading import COUNTER, KNOWN, LARGEST, LEVEL, PEAK, key_text, kind, title_and_unit
 
@@ -106,6 +107,16 @@ def of_run(run):
     return SwitchCounters(tuple(_simulated(run.record["switch"])), (),
                           "In the measured seconds, by the simulated switches.",
                           run.record["switch"]["measured_s"]) if ports else None
+
+
+def bytes_of_lost_acknowledgements(record):
+    """Of each, where a simulated switch lost nothing but acknowledgements: in the model they cannot be marked, and WRED
+    that drops takes them where it marks data. Else None."""
+    switch, model = ({**(part or {})} for part in (
+        record.get("switch"), (record.get("environment") or {}).get("packet_network")))
+    size, lost = number_of(str(model.get("nic", {}).get("ack-bytes"))), switch.get("dropped_packets")
+    drops = model.get("ecn", {}).get("drops") == "true"
+    return int(size[0]) if drops and lost and size and switch.get("dropped_bytes") == lost * size[0] else None
 
 
 def ranks_behind(port):

@@ -91,6 +91,17 @@ def of_change(text, values):
     return words
 
 
+def assumed(text):
+    """What a switch file of an import lacks of memory and thresholds, as a sentence; nothing of other files."""
+    if not MADE.match(text):
+        return ""
+    mine = toml_file.parse("the switch file", text).get("switch", {})  # that somebody added
+    lacks = [name for names in re.findall(r"^# not in the configuration: \[switch\] (.*?): ", text, re.MULTILINE)
+             for name in names.split(", ") if name not in mine]
+    return (f"{', '.join(dict.fromkeys(lacks))}: not in the configuration, so simulated as in the built-in switch "
+            "shallow" if lacks else "")
+
+
 def _comments(text):
     """{key: its comment}"""
     found, section = {}, ""

@@ -30,10 +30,16 @@ def idle(axes, answers):
         entries = [entry for of_one in known for entry in of_one if names and entry["setting"] in names]
         if names and not any(entry["can_act"] for entry in entries):
             fullest = max(entries, key=lambda entry: entry["pressure"], default=None)
-            if fullest is None:
-                found[axis.name] = (f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not on in any of "
-                                    "these settings")
-            else:
-                remedy = f": it cannot act in this plan, but with {fullest['remedy']}" if fullest["remedy"] else ""
-                found[axis.name] = fullest["text"] + remedy
+            found[axis.name] = (f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} not on in any of these "
+                                "settings" if fullest is None else why_not(fullest))
     return found
+
+
+def why_not(entry):
+    """Of a setting of the pressure."""
+    return entry["text"] + (f": it cannot act in this plan, but with {entry['remedy']}" if entry["remedy"] else "")
+
+
+def silent(entries):
+    """Why settings of the switch cannot act, of one plan."""
+    return [why_not(entry) for entry in entries if not entry["can_act"]]

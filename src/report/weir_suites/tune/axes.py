@@ -115,6 +115,8 @@ class Axis:
                              f"{f'with a unit of {self.unit}' if self.unit else 'without a unit'}")
         if not self.values or number[0] in self.values:
             return self, number[0]
+        if text.endswith("iB") and not any(one.endswith("iB") for one in self.texts):  # as a run has it
+            text = size_text(round(number[0]))
         pairs = sorted((*zip(self.values, self.texts), (number[0], text)))
         return dataclasses.replace(self, values=tuple(value for value, _ in pairs),
                                    texts=tuple(shown for _, shown in pairs)), number[0]

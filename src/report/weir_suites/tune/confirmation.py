@@ -82,7 +82,7 @@ class Confirmation:
         found.values = [_values(behind[one]) for one in (found.present, *found.finalists)]
         found.changes = decide.confirmed(self.figure, found.values[0], found.values[1:])
         found.keeps = [kept(behind[one]) for one in found.finalists]
-        found.present_keeps = keeps(behind[found.present])
+        found.present_keeps, found.present_kept = keeps(behind[found.present]), counted(behind[found.present])
         found.pairs = found.seeds
         most = find_values.ROUNDS_MAX if self.tune.figure == objective.CAPACITY else None
         if found.present_keeps and (again := decide.again(found.changes, found.keeps, found.seeds, most)):
@@ -103,7 +103,7 @@ class Confirmation:
         found.again = (index, _values(present), _values(other))
         found.changes[index] = decide.confirmed_again(self.figure, *found.again[1:])
         found.keeps[index] &= kept(other)
-        found.present_keeps, found.pairs = keeps(present), seeds
+        found.present_keeps, found.present_kept, found.pairs = keeps(present), counted(present), seeds
         return {found.present: present, found.finalists[index]: other}
 
     def _costs(self, behind):
@@ -139,31 +139,40 @@ class Confirmation:
             return False
         candidates = {PRESENT: found.present, **({} if found.chosen is None else {PROPOSED: found.best}),
                       NEIGHBOUR: near.candidate}
-        results = self._run("confirmation of a neighbour", "confirm-neighbour", self._options(candidates),
-                            fresh_seed(self.tune, CONFIRM_NEIGHBOUR), self.tune.confirm)
-        if self._differ(results[PRESENT], results.values()):
-            found.seeds = self.tune.confirm
+        results = self._with_other_seeds("confirmation of a neighbour", "confirm-neighbour", self._options(candidates),
+                                         CONFIRM_NEIGHBOUR, self.tune.confirm)
         values = {name: _values(of_one) for name, of_one in results.items()}
-        present_keeps = found.present_keeps and keeps(results[PRESENT])
         change, replaces = decide.replaces(self.figure, values[NEIGHBOUR], values[PRESENT], values.get(PROPOSED),
-                                           present_keeps)
+                                           self._present_keeps(results))
         if not replaces or not kept(results[NEIGHBOUR]):
             return False
-        self._choose(near.candidate, change, (values[PRESENT], values[NEIGHBOUR]), present_keeps)
-        self._costs({candidate: results[name] for name, candidate in candidates.items()})
+        self._choose(near.candidate, change, results, NEIGHBOUR)
         self.say(f"a neighbour is certainly better, with {found.pairs} other seeds, too: proposed is "
                  f"{tune_axes.words(found.axes, found.best)}")
         return True
 
-    def _choose(self, candidate, change, values, present_keeps):
-        """As the last finalist; `values`: of the present setting and of the candidate, by which it was confirmed."""
-        found = self.found
+    def _with_other_seeds(self, part, name, options, stage, seeds):
+        """{setting: [Result]} with seeds by which none of them was found."""
+        results = self._run(part, name, options, fresh_seed(self.tune, stage), seeds)
+        if self._differ(results[PRESENT], results.values()):
+            self.found.seeds = self.tune.confirm
+        return results
+
+    def _present_keeps(self, results):
+        return self.found.present_keeps and keeps(results[PRESENT])
+
+    def _choose(self, candidate, change, results, name):
+        """As the last finalist; `results`: [Result] of the present setting and of the candidate's name, by which it was
+        confirmed."""
+        found, (present, own) = self.found, (results[PRESENT], results[name])
         found.finalists.append(candidate)
         found.changes.append(change)
         found.keeps.append(True)
         found.values.append(_values(self._confirmed[candidate]))
-        found.chosen, found.pairs = len(found.finalists) - 1, len(values[0])
-        found.moved, found.present_keeps = values, present_keeps
+        found.chosen, found.pairs = len(found.finalists) - 1, len(present)
+        found.moved = _values(present), _values(own)
+        found.present_keeps, found.present_kept = self._present_keeps(results), counted(present)
+        self._costs({found.present: present, candidate: own})
 
     def _put_back(self):
         """Puts axes whose present value makes no difference back to it, all of them together, if runs with other seeds
@@ -175,13 +184,10 @@ class Confirmation:
         options = self._options({PRESENT: found.present, PROPOSED: found.best, FEWEST: fewest})
         if fewest in (found.best, found.present) or not self.campaigns.is_possible(options[FEWEST]):
             return False
-        results = self._run("confirmation of the fewest changes", "confirm-fewest", options,
-                            fresh_seed(self.tune, CONFIRM_FEWEST), max(found.pairs, self.tune.confirm))
-        if self._differ(results[PRESENT], results.values()):
-            found.seeds = self.tune.confirm
-        present_keeps = found.present_keeps and keeps(results[PRESENT])
-        change, beside, is_as_good = decide.is_as_good(
-            self.figure, *(_values(results[name]) for name in (FEWEST, PRESENT, PROPOSED)), present_keeps)
+        results = self._with_other_seeds("confirmation of the fewest changes", "confirm-fewest", options,
+                                         CONFIRM_FEWEST, max(found.pairs, self.tune.confirm))
+        change, beside, is_as_good = decide.is_as_good(self.figure, *(
+            _values(results[name]) for name in (FEWEST, PRESENT, PROPOSED)), self._present_keeps(results))
         if not is_as_good or not kept(results[FEWEST]):
             return False
         if fewest not in self._confirmed:
@@ -190,8 +196,7 @@ class Confirmation:
         found.put_back = tuple(axis.name for axis, before, best in zip(found.axes, found.present, found.best)
                                if axis.name in same and before != best)
         found.put_back_change = beside
-        self._choose(fewest, change, (_values(results[PRESENT]), _values(results[FEWEST])), present_keeps)
-        self._costs({found.present: results[PRESENT], fewest: results[FEWEST]})
+        self._choose(fewest, change, results, FEWEST)
         self.say(f"{', '.join(found.put_back)} back to the present value makes no difference, with {found.pairs} other "
                  f"seeds, too: proposed is {tune_axes.words(found.axes, found.best)}")
         return True

@@ -62,6 +62,8 @@ class Found:
     history: list  # Trials of the search
     idle: dict  # {axis: why it cannot act}
     facts: list = dataclasses.field(default_factory=list)  # (name, words) of traffic, layout, links, switch
+    assumed: str = ""  # what the switch's configuration does not have
+    silent: list = dataclasses.field(default_factory=list)  # of the switch's settings: why each cannot act
     words: object = None  # switches.switch_words.Words: the proposal in those of the operator's switch; None: none
     finalists: list = dataclasses.field(default_factory=list)
     changes: list = dataclasses.field(default_factory=list)  # of each against the present one
@@ -75,6 +77,7 @@ class Found:
     put_back: tuple = ()  # axes that went back to their present value, for there it made no difference
     put_back_change: decide.Change | None = None  # of the setting with them against the one before
     present_keeps: bool = True
+    present_kept: Kept = Kept()  # of the runs that decided
     seeds: int = 0  # with which settings are compared now
     pairs: int = 0  # of runs behind the changes that decided
     chosen: int | None = None  # of finalists; None: none is better than the present one

@@ -8,7 +8,7 @@ import math
 
 from weir_compare.sweep import find_values
 from weir_runs.basics.units import exact_percent
-from weir_runs.reading import network_failures
+from weir_runs.reading import network_failures, switch_counters
 from weir_runs.reading.key_figures import KEY_FIGURES, KeyFigure, SCORED_FIGURES, key_figures
 
 MARGIN, CAPACITY = "margin", "capacity"
@@ -23,6 +23,7 @@ FIGURES = {MARGIN: _BY_NAME["longest_stay"],
 # Counts that no key figure has, but which a gain may cost: {key of `observed`: figure}.
 LOSSES = {"lost_packets": KeyFigure("lost_packets", "packets lost", "packets", "lower"),
           "lost_events": KeyFigure("lost_events", "events lost", "events", "lower")}
+LOST_ACKNOWLEDGEMENTS = "lost acknowledgements to WRED"
 PAUSED, LATENCY = "producers_paused_share", "offer_to_grant"
 
 
@@ -50,7 +51,8 @@ class Constraints:
         found = observed(record)
         said = []
         if self.lossless and found["lost_packets"]:
-            said.append("lost packets")
+            said.append(LOST_ACKNOWLEDGEMENTS if switch_counters.bytes_of_lost_acknowledgements(record) else
+                        "lost packets")
         elif self.lossless and found["lost_events"]:
             said.append("lost events")
         if self.paused_at_most is not None and (found["paused_share"] or 0.0) > self.paused_at_most:

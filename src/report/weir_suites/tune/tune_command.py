@@ -39,23 +39,24 @@ def run(options):
     return 0
 
 
-def _words(tune, found):
-    """The proposal in the words of the switch that the switch file of [simulation] was imported from; None: there is
-    none."""
+def _add_words(tune, found):
+    """What the configuration that the switch file of [simulation] was imported from does not have, and the proposal in
+    the words of that switch."""
     from weir_runs.basics.input_file import read_text
     from weir_suites.switches import switch_words
     from .tune_file import is_key_of_switch
     file = tune.path.parent / (tune.given("switch") or "")
-    if found.chosen is None or not file.is_file():
-        return None
-    return switch_words.of_change(read_text(file, "a switch file", SWITCH_BYTES_MAX), {
-        axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
+    if file.is_file():
+        text = read_text(file, "a switch file", SWITCH_BYTES_MAX)
+        found.assumed = switch_words.assumed(text)
+        found.words = None if found.chosen is None else switch_words.of_change(text, {
+            axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
 
 
 def _write(made, found):
     from . import confirm_file, tune_page, tune_record, tune_text
     tune, path, changed = made.tune, None, False
-    found.words = _words(tune, found)
+    _add_words(tune, found)
     if found.chosen is not None:
         path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory,
                                            confirm_file.text(

@@ -2,11 +2,12 @@
 
 import textwrap
 
+from weir_compare.comparison import statistics
 from weir_compare.comparison.figure_results import NO_DIFFERENCE
 from weir_runs.basics import units
 from weir_runs.basics.list_values import median
 from weir_runs.basics.units import counted
-from . import axes as tune_axes, decide, objective
+from . import acting, axes as tune_axes, decide, objective
 from .found import FLAT
 from .tune_file import IN_TIME_MAX
 
@@ -27,6 +28,8 @@ def plan_lines(tune, forecast):
                                                           if axis.name in forecast.idle else ""))
     for words in tune.constraints.words():
         lines += _part("kept", words)
+    for words in acting.silent(forecast.answer.pressure):
+        lines += _part("present", words)
     if 2 * forecast.refused > forecast.drawn:
         lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
                                   f"run: {forecast.why_refused}. "
@@ -63,7 +66,8 @@ def parts(found):
            "hardware, was not asked")
     made = (("costs", _costs(found)), ("beside", _observed(found)), ("put back", _put_back(found)),
             ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
-            ("loads", _loads(found)), ("died", _died(found)), ("found", [how]))
+            ("loads", _loads(found)), ("lost", _why_lost(found)), ("cannot act", found.silent),
+            ("assumed", list(filter(None, [found.assumed]))), ("died", _died(found)), ("found", [how]))
     return [(heading, texts) for heading, texts in made if texts]
 
 
@@ -127,8 +131,12 @@ def _headline(tune, found):
     values = (f"{figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}, "
               f"{change(found.change)}")
     if not found.present_keeps:
+        most = statistics.interval_of_share(0, found.pairs)[1]
+        seeds = (f", each with another seed: of other seeds, up to {units.percent(most)} may yet"
+                 if found.pairs >= decide.FEWEST_PAIRS else "")
         return (f"{proposal(found)}: none of {counted(found.pairs, 'run')} breaks what was asked for "
-                f"({'; '.join(tune.constraints.words())}), as the present setting does; {values}.")
+                f"({'; '.join(tune.constraints.words())}){seeds}. Of the present setting, "
+                f"{_runs_that(found.present_kept)}; {values}.")
     said = f"{proposal(found)}: {values}"
     if found.sustained and found.sustained[0] != found.sustained[1]:
         said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
@@ -295,6 +303,14 @@ def _load_not_kept(one):
     present = f", present setting {one.present.broke}" if one.proposed.broke else ""
     unsure = one.proposed.broke > one.present.broke and not one.breaks
     return f", but {_runs_that(one.proposed)}{present}{', which is not certain' if unsure else ''}"
+
+
+def _why_lost(found):
+    kept = [found.present_kept, *(one.kept for one in found.neighbours),
+            *(side for one in found.loads for side in (one.present, one.proposed))]
+    is_so = any(objective.LOST_ACKNOWLEDGEMENTS in one.broken for one in kept)
+    return ["acknowledgements are not ECN-capable in the model: with ecn.drops, WRED drops them where it marks data, "
+            "and what is not acknowledged is sent again"] if is_so else []
 
 
 def _died(found):

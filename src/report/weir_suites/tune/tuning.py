@@ -153,6 +153,8 @@ class Tuning:
         confirmation.propose()
         confirmation.loads(answer)
         found.died = dict(self.campaigns.died)
+        proposed = self.campaigns.ask(self.campaigns.of_setting(found, found.best))
+        found.silent = acting.silent(proposed.pressure)
         return found
 
     # --- The present setting.
