@@ -5,10 +5,9 @@ import math
 import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
-from typing import NamedTuple
 
 from weir_runs.basics import quantities
-from weir_runs.basics.command_parser import CommandParser
+from weir_runs.basics.command_parser import CommandParser, Either, flag, value
 from weir_runs.basics.errors import status_of
 from weir_runs.version import VERSION
 from .traffic import collectives, combine, experts, inference, isolate
@@ -39,69 +38,49 @@ def _command(words):
 def parser():
     made = CommandParser(prog="weir-traffic", description=DESCRIPTION, epilog=EPILOG)
     made.add_argument("--version", action="version", version=f"weir-traffic {VERSION}")
-    commands = made.add_commands()
-    for name, summary, description, rows in COMMANDS:
-        added = commands.add_parser(name, help=summary, description=description, epilog=EPILOG)
-        for row in rows:
-            if isinstance(row, Either):
-                group = added.add_mutually_exclusive_group(required=row.required)
-                for flag, settings in row.rows:
-                    group.add_argument(flag, **settings)
-            else:
-                added.add_argument(row[0], **row[1])
+    made.add_commands((*command, EPILOG) for command in COMMANDS)
     return made
 
 
 def count(least=1, most=INDEX_MAX + 1):
     """A whole number in this range, for argparse."""
     def read(text):
-        value = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
-        if not least <= value <= most:
+        found = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+        if not least <= found <= most:
             raise ArgumentTypeError(f"'{text}' is not a whole number from {least} to {most}")
-        return value
+        return found
     return read
 
 
 def number(least, what):
     def read(text):
         try:
-            value = float(text)
+            found = float(text)
         except ValueError:
-            value = math.nan
-        if not (least <= value < 1e15) or value == 0:
+            found = math.nan
+        if not (least <= found < 1e15) or found == 0:
             raise ArgumentTypeError(f"'{text}' is not {what}")
-        return value
+        return found
     return read
 
 
-# --- Rows of the commands: (name, arguments of add_argument).
-
-
-class Either(NamedTuple):
-    """Of these rows one at most is given."""
-
-    rows: tuple
-    required: bool = False
+# --- Rows of the commands: see CommandParser.
 
 
 # By type: what the value of an option is called, and what ends the name of its field.
 _VALUES = {quantities.size: ("SIZE", ""), quantities.rate: ("RATE", ""), quantities.time_ns: ("TIME", "_ns")}
 
 
-def option(flag, kind, what, default=None, unless_given=None, **more):
+def option(name, kind, what, default=None, unless_given=None, **more):
     """Its value is of a type of argparse. `default`: is told behind `what`; `unless_given`: is not."""
     metavar, ending = _VALUES.get(kind, ("N", ""))
     told = "" if default is None else " (default: %(default)s)"
-    return flag, {"type": kind, "help": what + told, "default": unless_given if default is None else default,
-                  "metavar": metavar, "dest": flag[2:].replace("-", "_") + ending, **more}
-
-
-def switch(flag, what):
-    return flag, {"action": "store_true", "help": what}
+    return name, {"type": kind, "help": what + told, "default": unless_given if default is None else default,
+                  "metavar": metavar, "dest": name[2:].replace("-", "_") + ending, **more}
 
 
 def path(name, what, metavar="FILE", **more):
-    return name, {"metavar": metavar, "type": Path, "help": what, **more}
+    return value(name, metavar, what, type=Path, **more)
 
 
 def seed(of):
@@ -109,7 +88,7 @@ def seed(of):
 
 
 def json(what="the result", with_all=""):
-    return switch("--json", f"print {what} as JSON{with_all}")
+    return flag("--json", f"print {what} as JSON{with_all}")
 
 
 def output(what="the matrix", metavar="FILE"):
@@ -129,7 +108,7 @@ INTERVAL = option("--interval", quantities.time_ns,
 LINK = (option("--link", quantities.rate, "speed of every link, each direction, for ideal times and loads", "100Gb/s"),
         json("the summary"))
 WORKERS = option("--workers", count(2), "number of workers: as many producers, and as many consumers", required=True)
-WITH_OWN = switch("--with-own", "also pairs i -> i, which stay within a worker")
+WITH_OWN = flag("--with-own", "also pairs i -> i, which stay within a worker")
 TRACE = output("the trace")
 DIRECTORY = output("the TOML file and what it names", "DIRECTORY")
 
@@ -141,7 +120,7 @@ COMMANDS = (
      "Writes a matrix: every worker sends to one other worker and receives from one; no two share a link.",
      (WORKERS, option("--bytes-per-pair", quantities.size, "bytes of each worker", required=True),
       Either((option("--shift", count(), "worker i sends to i + K, counted around (default: 1)", metavar="K"),
-              switch("--random", "a random permutation in which no worker sends to itself"))),
+              flag("--random", "a random permutation in which no worker sends to itself"))),
       seed("--random"), output(), INTERVAL, *LINK)),
     ("incast", "many producers to one consumer or few",
      "Writes a matrix: every producer sends to the same consumer, or to the same few.",
@@ -167,7 +146,7 @@ COMMANDS = (
       option("--kv-heads", count(1, 10**6), "heads with keys and values of their own", 8),
       option("--head-dimension", count(1, 10**6), "values of a key", 128),
       option("--bytes-per-value", count(1, 16), "1: fp8, 2: fp16 or bf16", 2),
-      switch("--layers-apart", "a transfer per layer, when it has been computed, and not one per prompt at the end"),
+      flag("--layers-apart", "a transfer per layer, when it has been computed, and not one per prompt at the end"),
       option("--decode-choice", str, "which decode worker gets a prompt: the one with the fewest bytes so far, in "
              "turn, or at random", "least", choices=inference.CHOICES, metavar=None),
       option("--interval", quantities.time_ns, "length of the trace, after which it is repeated", "10s"),
@@ -213,16 +192,15 @@ COMMANDS = (
       option("--name", str, "what the collective is called (default: KIND-ALGORITHM)", metavar="NAME"),
       option("--first-worker", count(0), "worker of the run that is its worker 0", 0),
       option("--at", quantities.time_ns, "when it begins in the interval (default: at its beginning)", unless_given=0),
-      switch("--add", "to the collectives in DIRECTORY, and not alone"),
+      flag("--add", "to the collectives in DIRECTORY, and not alone"),
       option("--interval", quantities.time_ns, "from one iteration to the next (default: twice what one takes on "
              "--link; with --add at least that of the others)"),
       DIRECTORY, *LINK)),
     ("combine", "several of them at the same time",
      "Writes a trace in which the traffic of several files goes on at the same time, each repeated as often as it fits "
      "into the interval: prefill and decode beside mixture-of-experts, for example.",
-     (("parts", {"metavar": "PART", "type": combine.part, "nargs": "+",
-                 "help": "FILE or its directory; with ,first-worker=N (or ,first-producer=N and ,first-consumer=N) its "
-                         "worker 0 is worker N of the whole, and with ,at=TIME it begins then"}),
+     (value("parts", "PART", "FILE or its directory; with ,first-worker=N (or ,first-producer=N and ,first-consumer=N) "
+            "its worker 0 is worker N of the whole, and with ,at=TIME it begins then", type=combine.part, nargs="+"),
       option("--interval", quantities.time_ns,
              "after which all of it is repeated (default: that of the longest part)"), TRACE, *LINK)),
     ("show", "check a file, and print its summary",

@@ -1,16 +1,41 @@
 """Command lines of weir's Python programs: what they say when one is wrong, or when a command is missing."""
 
 import argparse
+from typing import NamedTuple
+
+
+class Either(NamedTuple):
+    """Of these rows one at most is given."""
+
+    rows: tuple
+    required: bool = False
+
+
+def value(name, metavar, what, **more):
+    """The row of an option with a value, or of an argument: (name, what add_argument takes)."""
+    return name, {"metavar": metavar, "help": what, **more}
+
+
+def flag(name, what):
+    return name, {"action": "store_true", "help": what}
 
 
 class CommandParser(argparse.ArgumentParser):
     commands = None  # with sub-commands: what add_commands made
 
-    def add_commands(self):
-        """As add_subparsers, for parsers of the same kind."""
+    def add_commands(self, rows):
+        """`rows`: (name, summary, description, rows of its options, what its help ends with)."""
         self.commands = self.add_subparsers(dest="command", metavar="COMMAND", required=True,
                                             parser_class=CommandParser)
+        for name, summary, description, options, epilog in rows:
+            self.commands.add_parser(name, help=summary, description=description, epilog=epilog).add_rows(options)
         return self.commands
+
+    def add_rows(self, rows):
+        for row in rows:
+            of_row = self.add_mutually_exclusive_group(required=row.required) if isinstance(row, Either) else self
+            for name, settings in row.rows if isinstance(row, Either) else (row,):
+                of_row.add_argument(name, **settings)
 
     def parse_args(self, args=None, namespace=None):
         if self.commands and not args:
