@@ -75,6 +75,14 @@ class Collectives:
             for (producer, consumer), size in part.trace.transfers():
                 yield (producer + part.first_worker, consumer + part.first_worker), size
 
+    def lines(self):
+        before = 0
+        for part in self.parts:
+            for time_ns, producer, consumer, size, after, compute_ns in part.trace.lines():
+                yield (part.at_ns + time_ns, part.first_worker + producer, part.first_worker + consumer, size,
+                       tuple(before + place for place in after), compute_ns)
+            before += len(part.trace.rows)
+
 
 def make(kind, algorithm, workers, size, compute_ns=0, *, step_compute_ns=0, pieces=1):
     """The trace of one iteration. `pieces`: of a tree, how many follow each other along it."""

@@ -92,7 +92,7 @@ class _Transfer:
 
 
 def _transfers(number, one, traffic, times):
-    lines = list(_lines(traffic))
+    lines = list(traffic.lines())
     for repetition in range(times):
         begin = one.at_ns + repetition * (traffic.interval_ns or 0)
         for place, (time_ns, producer, consumer, size, after, compute_ns) in enumerate(lines):
@@ -101,35 +101,6 @@ def _transfers(number, one, traffic, times):
             yield _Transfer(begin + time_ns, (number, repetition, place), producer + one.first_producer,
                             consumer + one.first_consumer, size, tuple((number, repetition, other) for other in after),
                             compute_ns)
-
-
-def _lines(traffic):
-    """(time, producer, consumer, bytes, places that it waits for, ns of computing) of one repetition."""
-    if traffic.kind == "trace":
-        for place, row in enumerate(traffic.rows):
-            yield (*row, traffic.after[place] if traffic.after else (), traffic.compute[place] if traffic.compute
-                   else 0)
-    elif traffic.kind == "matrix":
-        for (producer, consumer), size in sorted(traffic.pairs.items()):
-            yield 0, producer, consumer, size, (), 0
-    elif traffic.kind == "sequence":
-        begin = 0
-        for phase in traffic.phases:
-            for _ in range(phase.repeat):
-                for (producer, consumer), size in sorted(phase.matrix.pairs.items()):
-                    yield begin, producer, consumer, size, (), 0
-                begin += phase.period_ns
-    else:
-        yield from _collective_lines(traffic)
-
-
-def _collective_lines(traffic):
-    before = 0
-    for one in traffic.parts:
-        for time_ns, producer, consumer, size, after, compute_ns in _lines(one.trace):
-            yield (one.at_ns + time_ns, one.first_worker + producer, one.first_worker + consumer, size,
-                   tuple(before + place for place in after), compute_ns)
-        before += len(one.trace.rows)
 
 
 def _trace(moved, whole, waits):

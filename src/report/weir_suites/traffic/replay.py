@@ -3,14 +3,13 @@
 Nothing schedules (--policy none): a flow begins at its time. What holds flows up is then the network alone. Each is one
 event and one message, and so many of a pair can be under way at a time; control messages do not share the links."""
 
-import collections
 import subprocess
 
 from weir_runs.basics import programs, quantities, text_table, units
 from weir_runs.basics.errors import ReportError
 from weir_runs.reading import transfer_sizes
 from weir_runs.reading.run_record import read_run_record
-from .traffic_model import SLOTS_MAX, STREAMS_MAX
+from .traffic_model import SLOTS_MAX, STREAMS_MAX, peers
 
 SCHEMA = "weir-replay/1"
 # Of weir (src/config/limits.hpp).
@@ -20,11 +19,7 @@ _CHUNK_MAX = 1 << 30
 def command(weir, file, flows, out, link, *, at_once, more):
     """The words of the simulation. `file`: the trace as weir reads it; `more`: the caller's options, which take the
     place of these."""
-    senders, receivers = collections.Counter(), collections.Counter()
-    for _, sender, receiver, _ in {(0, sender, receiver, 0) for _, sender, receiver, _ in flows.trace.rows}:
-        senders[receiver] += 1
-        receivers[sender] += 1
-    most = max(senders.values())
+    most, receivers = peers(flows.trace)
     if most > SLOTS_MAX:
         raise ReportError(f"{most} hosts send to one; weir allows {SLOTS_MAX} slots, and each sender needs one")
     largest = max(size for *_, size in flows.trace.rows)
@@ -33,7 +28,7 @@ def command(weir, file, flows, out, link, *, at_once, more):
     ours = {"pattern": f"trace:{file}", "producers": flows.hosts, "consumers": flows.hosts, "policy": "none",
             "interval": span, "duration": span, "warmup": "0s", "event-size": f"{largest}B", "slot-size": f"{largest}B",
             "chunk-size": f"{min(largest, _CHUNK_MAX)}B", "slots": min(SLOTS_MAX, most * at_once),
-            "streams": min(STREAMS_MAX, max(receivers.values()) * at_once), "scheduler-time": "0ns",
+            "streams": min(STREAMS_MAX, receivers * at_once), "scheduler-time": "0ns",
             "network": "packet", "control-network": "separate",
             "producer-link": speed, "consumer-link": speed}
     given = {word[2:].partition("=")[0] for word in more if word.startswith("--")}
@@ -78,17 +73,8 @@ def lines(made):
                        "begins at that time")
     if made["flows_within_hosts"]:
         remarks.append(f"{units.counted(made['flows_within_hosts'], 'flow')} within a host left out")
-    rows = [("size", "flows", "incomplete", "median", "p99", "slowdown", "median", "p99", "worst")]
-    for number, sizes in enumerate(made["size_classes"]):
-        rows.append((transfer_sizes.size_text(sizes, number == 0), str(sizes["transfers"]),
-                     str(sizes["incomplete_transfers"]), *(_or_dash(sizes[name], lambda value: units.text(value, "s"))
-                                                           for name in ("completion_s_median", "completion_s_p99")),
-                     *(_or_dash(sizes[f"slowdown_{name}"], units.number)
-                       for name in ("mean", "median", "p99", "max"))))
+    rows = [("size", "flows", "incomplete", "median", "p99", "slowdown", "median", "p99", "worst"),
+            *transfer_sizes.rows(made["size_classes"])]
     words = ["trace", *[""] * (len(remarks) - 1)]
     return [f"{word:<7}{remark}" for word, remark in zip(words, remarks)] + [f"{'run':<7}{made['run']}",
                                                                              ""] + text_table.aligned(rows)
-
-
-def _or_dash(value, text):
-    return "-" if value is None else text(value)

@@ -54,15 +54,9 @@ def _named(key):
 
 def _inputs(traffic):
     """What each transfer that waits waits for: key -> [(key, ns)], keys (ns of the interval, producer, consumer)."""
-    parts = [(traffic, 0, 0)] if traffic.kind == "trace" else [(part.trace, part.first_worker, part.at_ns) for part in
-                                                               (traffic.parts if traffic.kind == "collectives" else ())]
-    found = {}
-    for trace, first, at_ns in parts:
-        keys = [(at_ns + time_ns, producer + first, consumer + first) for time_ns, producer, consumer, _ in trace.rows]
-        for key, after, compute_ns in zip(keys, trace.after or (), trace.compute or ()):
-            if after:
-                found[key] = [(keys[number], compute_ns) for number in after]
-    return found
+    lines = list(traffic.lines()) if traffic.kind in ("trace", "collectives") else []
+    return {line[:3]: [(lines[number][:3], compute_ns) for number in after] for line in lines
+            for *_, after, compute_ns in [line] if after}
 
 
 def _arrivals(path, interval_ns):

@@ -35,10 +35,11 @@ def _put(options, words, made, remarks, next_commands=None):
     to try next."""
     written = traffic_files.write(options.out, made, [f"weir-traffic {VERSION}: {_one_line(shlex.join(words))}"])
     record = traffic_summary.summary(written, made, options.link, next_commands and next_commands(written))
-    if options.json:
-        print(whole_file.printed_json(record), end="")
-        return
-    print("\n".join(traffic_summary.lines(record, remarks)))
+    _print(options, record, traffic_summary.lines(record, remarks))
+
+
+def _print(options, record, lines):
+    print(whole_file.printed_json(record) if options.json else "\n".join(lines) + "\n", end="")
 
 
 def _one_line(text):
@@ -120,7 +121,7 @@ _GENERATORS = {
 
 def _show(options, _):
     record = traffic_summary.summary(file_of(options.file), traffic_files.read(options.file), options.link)
-    print(whole_file.printed_json(record) if options.json else "\n".join(traffic_summary.lines(record)) + "\n", end="")
+    _print(options, record, traffic_summary.lines(record))
 
 
 def _isolate(options, words):
@@ -150,21 +151,17 @@ def _slowdown(options, _):
             print(f"weir-traffic: {remark}", file=sys.stderr)
     if options.csv:
         traffic_files.put(options.csv, slowdown.as_csv(result))
-    if options.json:
-        print(whole_file.printed_json(slowdown.record(result, options.loaded, options.isolated)), end="")
-    else:
-        print("\n".join(slowdown.text_lines(result)))
+    _print(options, slowdown.record(result, options.loaded, options.isolated), slowdown.text_lines(result))
 
 
 def _interference(options, _):
     record = interference.compare(options.beside, options.alone)
-    print(whole_file.printed_json(record) if options.json else "\n".join(interference.text_lines(record)) + "\n",
-          end="")
+    _print(options, record, interference.text_lines(record))
 
 
 def _check_order(options, _):
     record = step_order.check(options.file, traffic_files.read(options.file), options.run)
-    print(whole_file.printed_json(record) if options.json else "\n".join(step_order.text_lines(record)) + "\n", end="")
+    _print(options, record, step_order.text_lines(record))
     return 1 if record["violation_count"] else 0
 
 
@@ -180,4 +177,4 @@ def _replay(options, words):
         print(printed, end="")
         return
     made = replay.record(options.file, flows, options.out)
-    print(whole_file.printed_json(made) if options.json else "\n".join(replay.lines(made)) + "\n", end="")
+    _print(options, made, replay.lines(made))

@@ -1,11 +1,16 @@
 """What a traffic file describes: a matrix, a trace or a sequence of matrices, and the sums over their links.
 
+`lines()` of each kind: (ns of the interval, producer, consumer, bytes, numbers of the lines that it waits for, ns of
+computing) of the transfers of one interval, one by one.
+
 A rank of weir has one role, so a worker that both sends and receives is a producer i and a consumer i: two ranks on one
 host. A pair i -> i would stay inside that host; generators leave it out."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import itertools
 
 # Those of weir (src/config/limits.hpp, src/core/plan_limits.hpp), so that what is accepted here is accepted there.
 TRANSFERS_MAX = 2**22  # of an interval
@@ -34,6 +39,10 @@ class Matrix:
         """((producer, consumer), bytes) of each transfer of an interval."""
         return self.pairs.items()
 
+    def lines(self, begin_ns=0):
+        for (producer, consumer), size in sorted(self.pairs.items()):
+            yield begin_ns, producer, consumer, size, (), 0
+
     def transposed(self):
         """What went from i to j comes back from j to i."""
         return Matrix({(consumer, producer): size for (producer, consumer), size in self.pairs.items()},
@@ -55,6 +64,11 @@ class Trace:
     def transfers(self):
         for _, producer, consumer, size in self.rows:
             yield (producer, consumer), size
+
+    def lines(self):
+        nothing = itertools.repeat(())
+        for row, after, compute_ns in zip(self.rows, self.after or nothing, self.compute or itertools.repeat(0)):
+            yield (*row, after, compute_ns)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +96,13 @@ class Sequence:
         for phase in self.phases:
             for pair, size in phase.matrix.pairs.items():
                 yield pair, phase.repeat * size
+
+    def lines(self):
+        begin_ns = 0
+        for phase in self.phases:
+            for _ in range(phase.repeat):
+                yield from phase.matrix.lines(begin_ns)
+                begin_ns += phase.period_ns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,6 +132,13 @@ def sums(traffic):
 
 def _by_index(by_rank):
     return [by_rank.get(index, 0) for index in range(max(by_rank) + 1)]
+
+
+def peers(traffic):
+    """(the most producers that send to one consumer, the most consumers that one producer sends to)"""
+    pairs = {pair for pair, _ in traffic.transfers()}
+    return (max(collections.Counter(consumer for _, consumer in pairs).values()),
+            max(collections.Counter(producer for producer, _ in pairs).values()))
 
 
 def ideal_ns(size, link):

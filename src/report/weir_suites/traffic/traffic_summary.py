@@ -3,14 +3,13 @@
 The ideal completion time is the bytes of the busiest link over its speed. No schedule is faster, and if all transfers
 begin together a fluid that shares well reaches it; headers are not counted."""
 
-import collections
 import shlex
 import statistics
 
 from weir_runs.basics import units
 from weir_runs.basics.quantities import rate_text, rounded_up_ns, time_text
 from .collectives import FACTORS
-from .traffic_model import SLOTS_MAX, STREAMS_MAX, ideal_ns, sums
+from .traffic_model import SLOTS_MAX, STREAMS_MAX, ideal_ns, peers, sums
 
 SCHEMA = "weir-traffic/1"
 LINES_MAX = 12  # of phases
@@ -108,14 +107,10 @@ def simulate_command(path, traffic, link, out=None, like=None):
 def unscheduled(traffic):
     """(option, text) pairs with which each transfer begins when its inputs are there, as in a library of collectives:
     as one event, and nothing grants."""
-    senders, receivers = collections.Counter(), collections.Counter()
-    for producer, consumer in {pair for pair, _ in traffic.transfers()}:
-        senders[consumer] += 1
-        receivers[producer] += 1
+    senders, receivers = peers(traffic)
     largest = max(size for _, size in traffic.transfers())
-    return [("policy", "none"), ("event-size", f"{largest}B"),
-            ("slots", str(min(SLOTS_MAX, 2 * max(senders.values())))),
-            ("streams", str(min(STREAMS_MAX, 2 * max(receivers.values()))))]
+    return [("policy", "none"), ("event-size", f"{largest}B"), ("slots", str(min(SLOTS_MAX, 2 * senders))),
+            ("streams", str(min(STREAMS_MAX, 2 * receivers)))]
 
 
 # --- Text.
