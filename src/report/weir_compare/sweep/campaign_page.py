@@ -2,13 +2,15 @@
 run."""
 
 from weir_runs.basics import text_table, units
+from weir_runs.basics.list_values import mean, median
+from weir_runs.reading.key_figures import KEY_FIGURES
 from ..comparison import comparison_page as compare_page
 from . import collect
-from .collect import overview
 
 # What fits beside each other.
-FIGURES = ("sustained", "goodput", "slowest_consumer_mean", "worst_occupancy", "blocked_share", "offer_to_grant_p99",
-           "delivery_p99")
+FIGURES = [figure for figure in KEY_FIGURES if figure.name in (
+    "sustained", "goodput", "slowest_consumer_mean", "worst_occupancy", "blocked_share", "offer_to_grant_p99",
+    "delivery_p99")]
 
 
 def page_text(collection, report, footer, by=None):
@@ -53,35 +55,40 @@ def limits_table(collection):
 
 
 def overview_table(collection, by=None):
-    """Heads and rows of cells, as text."""
-    all_groups = overview(collection, by)
-    shown = [position for position, beside in enumerate(all_groups[0][3]) if beside.figure.name in FIGURES
-             and any(value is not None for group in all_groups
-                     for value in (group[3][position].measured, group[3][position].predicted))]
-    heads = [all_groups[0][3][position].figure.head for position in shown]
+    """Heads and rows of cells, as text: medians of every group, measured and predicted."""
+    found = []
+    for name, points in collect.members(collection, by).items():
+        sides = ([measured.figures for measured in points if measured.run],
+                 [predicted for measured in points if (predicted := collection.predicted.get(measured.point.number))])
+        found.append((name, sides, [[_middle(figure, side) for side in sides] for figure in FIGURES]))
+    shown = [place for place in range(len(FIGURES)) if any(values[place] != [None, None] for *_, values in found)]
     rows = []
-    for name, runs, simulated, besides in all_groups:
-        chosen = [besides[position] for position in shown]
-        rows.append({"name": name, "what": units.counted(runs, "run"),
-                     "cells": [beside.figure.text(beside.measured) for beside in chosen],
-                     "kind": "measured"})
+    for name, (runs, predicted), values in found:
+        cells = [(FIGURES[place], *values[place]) for place in shown]
+        rows.append({"name": name, "what": units.counted(len(runs), "run"), "kind": "measured",
+                     "cells": [figure.text(measured) for figure, measured, _ in cells]})
         if collection.predicted:
-            rows.append({"name": "", "what": f"{simulated} predicted",
-                         "cells": [beside.figure.text(beside.predicted) for beside in chosen],
-                         "kind": "predicted"})
-            rows.append({"name": "", "what": "difference", "cells": [difference(beside) for beside in chosen],
-                         "kind": "difference"})
-    return {"heads": heads, "rows": rows}
+            rows.append({"name": "", "what": f"{len(predicted)} predicted", "kind": "predicted",
+                         "cells": [figure.text(value) for figure, _, value in cells]})
+            rows.append({"name": "", "what": "difference", "kind": "difference",
+                         "cells": [_difference(*cell) for cell in cells]})
+    return {"heads": [FIGURES[place].head for place in shown], "rows": rows}
 
 
-def difference(beside):
+def _middle(figure, side):
+    """Median; of shares the mean."""
+    values = [figures.get(figure.name) for figures in side]
+    return mean(values) if figure.kind == "share" else median(values)
+
+
+def _difference(figure, measured, predicted):
     """Measured against predicted: -3.1 %; shares in points."""
-    if beside.measured is None or beside.predicted is None:
+    if measured is None or predicted is None:
         return "-"
-    if beside.figure.unit == "%":
-        points = 100.0 * (beside.measured - beside.predicted)
+    if figure.unit == "%":
+        points = 100.0 * (measured - predicted)
         return f"{points:+.1f} points" if abs(points) >= 0.05 else "0 points"
-    return units.change(beside.measured, beside.predicted)
+    return units.change(measured, predicted)
 
 
 def overview_lines(collection, by=None):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import statistics
 
 from weir_runs.basics.csv_text import csv_text
 from weir_runs.basics.errors import ReportError
@@ -249,17 +248,26 @@ def unfinished(capacity):
 # --- Groups.
 
 
+def members(collection, by=None):
+    """{name of a group: [Measured] of its points}, in the order of the plan's settings."""
+    made = {_group_name(collection, setting, by): [] for setting in collection.plan.settings}
+    for measured in collection.points:
+        made[_group_name(collection, collection.plan.setting_of(measured.point), by)].append(measured)
+    return made
+
+
 def groups(collection, by=None):
     """Complete runs, and which others failed or are missing, by setting or by the value of one axis, in the order of
     the plan's settings."""
     if by is not None and by not in collection.axes:
         raise ReportError(f"--by: '{by}' is not an axis here; axes are: {', '.join(collection.axes) or 'none'}")
-    made = {}
-    for setting in collection.plan.settings:
-        name = _group_name(collection, setting, by)
-        made.setdefault(name, Group(name, []))
-    for measured in collection.points:
-        group, state = made[_group_name(collection, collection.plan.setting_of(measured.point), by)], measured.state
+    return [_group(name, points) for name, points in members(collection, by).items()]
+
+
+def _group(name, points):
+    group = Group(name, [])
+    for measured in points:
+        state = measured.state
         if measured.run:
             group.runs.append(measured.run)
         elif state.state in NOT_SET:
@@ -269,7 +277,7 @@ def groups(collection, by=None):
             group.failed.append(Failure(state.point.name, state.reason or "no reason is recorded"))
         else:
             group.missing[state.state] = group.missing.get(state.state, 0) + 1
-    return list(made.values())
+    return group
 
 
 def _group_name(collection, setting, by):
@@ -352,37 +360,3 @@ def not_set(collection):
            if measured.state.state in NOT_SET}
     return [*(f"{name} was not measured: {reason}." for name, reason in why.items()),
             *(line for one in collection.switch for answer in one["answers"] for line in ("", *answer.splitlines()))]
-
-
-@dataclasses.dataclass(frozen=True)
-class Beside:
-    """One key figure of one group: medians, measured and predicted, with the number of runs behind each."""
-
-    figure: object
-    measured: float | None
-    predicted: float | None
-
-
-def overview(collection, by=None):
-    """Name, number of complete runs and medians of every group: [(name, runs, simulated, [Beside])]."""
-    members = {}
-    for measured in collection.points:
-        name = _group_name(collection, collection.plan.setting_of(measured.point), by)
-        members.setdefault(name, []).append(measured)
-    made = []
-    for group in groups(collection, by):
-        of_group = members.get(group.name, [])
-        predicted = [collection.predicted[measured.point.number] for measured in of_group
-                     if measured.point.number in collection.predicted]
-        beside = [Beside(figure, _middle(figure, [measured.figures for measured in of_group if measured.run]),
-                         _middle(figure, predicted)) for figure in KEY_FIGURES]
-        made.append((group.name, len(group.runs), len(predicted), beside))
-    return made
-
-
-def _middle(figure, all_figures):
-    """Median; of shares the mean."""
-    values = [figures[figure.name] for figures in all_figures if figures.get(figure.name) is not None]
-    if not values:
-        return None
-    return statistics.fmean(values) if figure.kind == "share" else statistics.median(values)

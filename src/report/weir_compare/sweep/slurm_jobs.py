@@ -62,25 +62,21 @@ def call(*command, limit_s=LIMIT_S):
 
 def job_states(job):
     """States of a job, or of all tasks of an array or parts of a heterogeneous job; empty if SLURM no longer has it."""
-    status, out, error = call("squeue", "--noheader", "--states=all", "--format=%T", f"--jobs={job}")
-    if status != 0:
-        if "Invalid job id" in error:
-            return []
-        raise SlurmError(f"SLURM does not show the state of job {job}: {last_line(error)}")
-    return out.split()
+    return _states("%T", job).split()
+
+
+def _states(form, jobs):
+    """What squeue prints of jobs; nothing if SLURM no longer has them."""
+    status, out, error = call("squeue", "--noheader", "--states=all", f"--format={form}", f"--jobs={jobs}")
+    if status == 0 or "Invalid job id" in error:
+        return out if status == 0 else ""
+    raise SlurmError(f"SLURM does not show the state of job {jobs.replace(',', ', ')}: {last_line(error)}")
 
 
 def queued_or_running(jobs):
     """Those of which any task or part is still to come or under way."""
-    if not jobs:
-        return []
-    status, out, error = call("squeue", "--noheader", "--states=all", "--format=%A %F %T", f"--jobs={','.join(jobs)}")
-    if status != 0:
-        if "Invalid job id" in error:
-            return []
-        raise SlurmError(f"SLURM does not show the state of job {', '.join(jobs)}: {last_line(error)}")
     alive = set()
-    for line in out.splitlines():
+    for line in _states("%A %F %T", ",".join(jobs)).splitlines() if jobs else ():
         number, array, state = line.split()
         if state not in _OVER:
             alive |= {number, array}

@@ -54,18 +54,18 @@ class Prepared:
     @property
     def read(self):
         """How the switch's counters are read, for the worker; None: they are not."""
-        switch = self.sweep.switch
-        if self.world == "simulation" or not switch or not switch.read:
-            return None
-        return {"command": switch.read, "every_s": switch.read_every_s, "limit_s": switch.read_limit_s}
+        return self._command("read", "every_s", "limit_s")
 
     @property
     def verify(self):
         """The command that prints what the switch has, and its limit; None: none is called."""
-        switch = self.sweep.switch
-        if self.world == "simulation" or not switch or not switch.verify:
+        return self._command("verify", "limit_s")
+
+    def _command(self, name, *times):
+        switch = self.sweep.switch if self.world != "simulation" else None
+        if not switch or not switch.commands[name]:
             return None
-        return {"command": switch.verify, "limit_s": switch.read_limit_s}
+        return {"command": switch.commands[name], **{time: getattr(switch, f"read_{time}") for time in times}}
 
     @property
     def job_size(self):

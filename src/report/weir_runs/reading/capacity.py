@@ -21,6 +21,10 @@ BYTES_MAX = 200_000_000
 CRITERIA = {"sustained": "is sustained", "on-time": "is on time", "lossless": "loses nothing"}
 WORLDS = ("slurm", "local", "simulation")
 EVENTS = ("hold", "scale")  # they keep their size, or their number per set
+# In the order of the file.
+_FIELDS = ("schema", "weir_version", "weir_commit", "find", "unit", "better", "criterion", "world", "resolution",
+           "rounds", "least", "most", "events", "settings")
+_OF_SETTINGS = ("name", "values", "stopped", "run_s", "event_sizes", "searches")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,31 +130,10 @@ def read_capacity(path):
 
 
 def as_record(capacity):
-    quantity = capacity.quantity
-    return {
-        "schema": SCHEMA,
-        "weir_version": capacity.weir_version,
-        "weir_commit": capacity.weir_commit,
-        "find": capacity.find,
-        "unit": quantity.unit,
-        "better": quantity.better,
-        "criterion": capacity.criterion,
-        "world": capacity.world,
-        "resolution": capacity.resolution,
-        "rounds": capacity.rounds,
-        "least": capacity.least,
-        "most": capacity.most,
-        "events": capacity.events,
-        "settings": [{
-            "name": setting.name,
-            "values": dict(setting.values),
-            "stopped": setting.stopped,
-            "run_s": setting.run_s,
-            "event_sizes": list(setting.event_sizes),
-            "searches": [{**dataclasses.asdict(search), "runs": [dataclasses.asdict(trial) for trial in search.runs]}
-                         for search in setting.searches],
-        } for setting in capacity.settings],
-    }
+    record = {**dataclasses.asdict(capacity), "schema": SCHEMA, "unit": capacity.quantity.unit,
+              "better": capacity.quantity.better}
+    record["settings"] = [{name: setting[name] for name in _OF_SETTINGS} for setting in record["settings"]]
+    return {name: record[name] for name in _FIELDS}
 
 
 def from_record(record):
@@ -201,7 +184,7 @@ def _setting(entry, where, quantity):
 
 def _event_sizes(entry, where):
     sizes = entry.get("event_sizes", [])
-    if not isinstance(sizes, list) or len(sizes) > 2 or not all(isinstance(text, str) for text in sizes):
+    if not isinstance(sizes, (list, tuple)) or len(sizes) > 2 or not all(isinstance(text, str) for text in sizes):
         raise ValueError(f"{where}.event_sizes: a list of two texts at most is expected")
     from ..basics.quantities import QuantityError, size
     try:
@@ -247,7 +230,7 @@ def _object(entry, where):
 
 
 def _list(entry, key, where):
-    if not isinstance(entry.get(key), list):
+    if not isinstance(entry.get(key), (list, tuple)):  # a tuple: of as_record
         raise ValueError(f"{_at(where, key)}: a list is expected")
     return entry[key]
 
