@@ -110,6 +110,11 @@ def test_headroom_is_in_a_pool_without_xoff_where_the_chip_is_known(audited):
     assert found["severity"] == "serious" and "headroom of 1.6 MB together" in found["text"]
 
 
+def test_each_asic_has_headroom_of_its_own(audited):
+    one = with_field("BUFFER_POOL", "ingress_lossless_pool", xoff="500000")  # 8 groups of 60000 B
+    assert "headroom-pool" not in audited({"asic0": one, "asic1": one})
+
+
 def test_groups_without_a_map_are_not_judged(audited):
     document = sonic({"TC_TO_PRIORITY_GROUP_MAP": None})
     document["PORT_QOS_MAP"][ALL_PORTS]["pfc_enable"] = ""

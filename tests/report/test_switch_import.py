@@ -280,6 +280,7 @@ def test_several_asics(imported):
 @pytest.mark.parametrize("changes, key, line", [
     ({"DSCP_TO_TC_MAP": None}, "classes.data", "where DSCP 26 goes is not there"),
     ({"PORT_QOS_MAP": None}, "pfc.on", "PORT_QOS_MAP has nothing for this port"),
+    ({"TC_TO_QUEUE_MAP": None}, "watchdog.on", "[watchdog] on: whether PFC is on for data is not there"),
     ({"PFC_WD": None}, "watchdog.on", "no watchdog of this port is in these files"),
     ({"CABLE_LENGTH": None}, "topology.host-delay", "the length of the cable is not there"),
     ({"SCHEDULER": None}, "switch.weights", "no queue has a scheduler here"),

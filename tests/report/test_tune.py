@@ -12,8 +12,8 @@ from weir_compare.comparison import what_was_run
 from weir_compare.sweep import continued
 from weir_compare.sweep.sweep_file import read_sweep_file
 from weir_runs.basics.errors import ReportError
-from weir_suites.tune import (axes as tune_axes, campaigns, candidate_search, confirm_file, confirmation, decide, found,
-                              from_run, objective, tune_file, tune_page, tune_record, tune_text, tuning)
+from weir_suites.tune import (acting, axes as tune_axes, campaigns, candidate_search, confirm_file, confirmation,
+                              decide, found, from_run, objective, tune_file, tune_page, tune_record, tune_text, tuning)
 
 
 def test_a_file_says_what_is_varied_and_what_must_hold(file_of):
@@ -492,6 +492,13 @@ def test_what_lost_acknowledgements_to_wred_is_said(file_of):
     assert "lost acknowledgements are not ECN-capable in the model: with ecn.drops, WRED drops them" in said
     assert "cannot act ECN marks from 1 MB on: it cannot act assumed pool: not in the configuration" in said
     assert "lost acknowledgements are" not in " ".join(tune_text.answer_lines(tune, found_of()))
+
+
+def test_what_cannot_act_is_said_in_the_units_of_axes():
+    entry = {"text": "ECN marks from 1 MiB on, and at most 812 kB can wait", "remedy": "events of 512 KiB",
+             "can_act": False}
+    assert acting.silent([entry, {**entry, "can_act": True}]) == [
+        "ECN marks from 1.05 MB on, and at most 812 kB can wait: it cannot act in this plan, but with events of 524 kB"]
 
 
 def test_a_present_value_of_a_list_has_the_unit_of_the_others():

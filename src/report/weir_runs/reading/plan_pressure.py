@@ -67,8 +67,8 @@ def cannot_act(run):
 
 def sentence(entry):
     """On one of plan.resolved.pressure.settings, without a full stop."""
-    return entry["text"] if entry[
-        "can_act"] else f"{entry['text']}: it cannot act in this plan, but with {entry['remedy']}"
+    remedy = "" if entry["can_act"] else entry["remedy"]
+    return entry["text"] + (f": it cannot act in this plan, but with {remedy}" if remedy else "")
 
 
 def of_run(run):

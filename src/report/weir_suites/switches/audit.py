@@ -34,8 +34,7 @@ def audit(configuration, dscp, hosts=()):
     for port in configuration.ports:
         if port.pfc is None and not port.queues:
             continue
-        for check in (_pause_before_marks, _headroom, _lossy_groups, _idle_groups, _data, _notifications, _marks,
-                      _watchdog):
+        for check in (_pause_before_marks, _headroom, _groups, _data, _notifications, _marks, _watchdog):
             for one in check(configuration, port, roles_of(port, dscp)):
                 found.setdefault((one.kind, one.text), one).ports += port.names
     findings = [*found.values(), *_headroom_pool(configuration), *_neighbours(configuration),
@@ -76,11 +75,15 @@ def _places(*sources):
 def _pause_before_marks(configuration, port, roles):
     """A queue that one ingress port fills is as long as that port's group is full."""
     marking, group = roles.queue and roles.queue.marking, roles.group
-    if not (roles.paused and group and group.lossless and marking and marking.marks.value and marking.none_below):
+    if not (roles.paused and marking and marking.marks.value and marking.none_below):
         return
-    kmin, shared = marking.none_below.value, _shared_bytes(configuration, group)
-    alone = threshold_bytes(shared, group, 1)
+    kmin, shared = marking.none_below.value, group and _shared_bytes(configuration, group)
+    alone = threshold_bytes(shared, group, 1) if group and group.lossless else None
     if alone is None:
+        yield Finding(NOTE, "not-judged", "whether ECN acts before PFC was not judged: marks begin at "
+                      f"{_size(kmin)}, and the memory, or what the group of data may have of it, is not in these files",
+                      "set pool and ingress-alpha in the switch file, and ask weir simulate --dry-run",
+                      _places(marking.none_below))
         return
     sources = _places(marking.none_below, group.alpha or group.limit, group.pool and group.pool.size)
     if kmin >= alone:
@@ -125,10 +128,11 @@ def _headroom_pool(configuration):
     for port in configuration.ports:
         for group in port.groups.values():
             if group.headroom and group.headroom.value and group.pool:
-                total, most, number = of_pool.get(group.pool, (0, 0, 0))
-                of_pool[group.pool] = (total + group.headroom.value * len(port.names),
-                                       max(most, group.headroom.value), number + len(port.names))
-    for pool, (total, most, number) in of_pool.items():
+                # By itself: each ASIC has one of this name.
+                _, total, most, number = of_pool.get(id(group.pool), (None, 0, 0, 0))
+                of_pool[id(group.pool)] = (group.pool, total + group.headroom.value * len(port.names),
+                                           max(most, group.headroom.value), number + len(port.names))
+    for pool, total, most, number in of_pool.values():
         # Without a pool of its own headroom is in the size where the chip is known (memory.py).
         limit = pool.headroom if memory.headroom_of(pool) else pool.size if asics.of_sku(configuration.model) else None
         if limit is not None and total > limit.value:
@@ -147,25 +151,19 @@ def _priority_of_group(port):
     return made
 
 
-def _lossy_groups(configuration, port, roles):
-    if not port.pfc or not any(group.lossless for each in configuration.ports for group in each.groups.values()):
-        return  # groups without loss are not in these files
-    for number, priorities in _priority_of_group(port).items():
+def _groups(configuration, port, roles):
+    known = any(group.lossless for each in configuration.ports for group in each.groups.values())  # in these files
+    for number, priorities in _priority_of_group(port).items() if port.pfc else ():
         group, paused = port.groups.get(number), priorities & port.pfc.value
-        if paused and not (group and group.lossless):
+        if group and group.lossless and not paused:
+            yield Finding(SERIOUS, "lossless-without-pfc", f"priority group {number} has headroom ({group.name}), and "
+                          f"PFC is off for its priorities {_listed(priorities)}: it loses packets when it is full",
+                          "turn PFC on for the priority, or use a lossy profile", _places(port.pfc, group.headroom))
+        elif paused and known and not (group and group.lossless):
             yield Finding(SERIOUS, "pfc-of-lossy-group", f"PFC is on for priority {min(paused)}, and its priority "
                           f"group {number} is lossy: {group.name + ' has no headroom' if group else 'no profile'}",
                           "give the group a profile with headroom, or turn PFC off for the priority",
                           _places(port.pfc, group.reserved if group else None))
-
-
-def _idle_groups(configuration, port, roles):
-    for number, priorities in _priority_of_group(port).items():
-        group = port.groups.get(number)
-        if port.pfc and group and group.lossless and not priorities & port.pfc.value:
-            yield Finding(SERIOUS, "lossless-without-pfc", f"priority group {number} has headroom ({group.name}), and "
-                          f"PFC is off for its priorities {_listed(priorities)}: it loses packets when it is full",
-                          "turn PFC on for the priority, or use a lossy profile", _places(port.pfc, group.headroom))
 
 
 def _data(configuration, port, roles):
@@ -242,23 +240,16 @@ def _neighbours(configuration):
             alike.setdefault((port.rate and port.rate.value, port.cable_m and port.cable_m.value), []).append(port)
     for most, *others in alike.values():
         for port in others:
-            differ = [name for name, of in (
-                ("PFC", lambda each: each.pfc and each.pfc.value),
-                ("priority groups", lambda each: {number: group.name for number, group in each.groups.items()}),
-                ("queues", lambda each: each.queues), ("watchdog", lambda each: _plain(each.watchdog)),
-                ("map of DSCPs", lambda each: each.class_of_dscp), ("map of queues", lambda each: each.queue_of_class),
-                ("map of groups", lambda each: each.group_of_class)) if of(port) != of(most)]
+            differ = [name for name, part in (
+                ("PFC", "pfc"), ("priority groups", "groups"), ("queues", "queues"), ("watchdog", "watchdog"),
+                ("map of DSCPs", "class_of_dscp"), ("map of queues", "queue_of_class"),
+                ("map of groups", "group_of_class")) if getattr(port, part) != getattr(most, part)]
             if differ:
                 alike = " and ".join(words for known, words in (
                     (port.rate, "speed"), (port.cable_m, "length of cable")) if known)
                 yield Finding(NOTE, "other-than-neighbours", f"{port.title} and {most.title} differ"
                               f"{f', at the same {alike},' if alike else ''} in: {units.listed(differ, most=7)}",
                               "see whether that is meant", ports=port.names)
-
-
-def _plain(watchdog):
-    return watchdog and [each and each.value
-                         for each in (watchdog.detection_s, watchdog.restoration_s, watchdog.action)]
 
 
 def lines(configuration, findings):

@@ -52,10 +52,9 @@ class _Block:
         self.settings, self.priorities, self.queues, self.watchdog = {}, {}, {}, {}
 
     def key(self):
-        """Equal for equal interfaces, whatever their lines' numbers."""
-        return repr([sorted((name, each.value) for name, each in of.items())
-                     for of in (self.settings, self.priorities, self.watchdog)]
-                    + [(number, queue.plain) for number, queue in sorted(self.queues.items()) if any(queue.plain)])
+        """Equal for equal interfaces."""
+        queues = {number: queue for number, queue in self.queues.items() if queue != Queue()}
+        return tuple(frozenset(of.items()) for of in (self.settings, self.priorities, self.watchdog, queues))
 
 
 def describe(files, file, text):

@@ -32,10 +32,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Sourced:
-    """A value, its place, and how it follows from what stands there (`2^-3`), unless it stands there itself."""
+    """A value, its place, and how it follows from what stands there (`2^-3`), unless it stands there itself. Equal
+    values are, wherever they stand."""
     value: object
-    place: Place
-    how: str = ""
+    place: Place = field(compare=False)
+    how: str = field(default="", compare=False)
 
     def __str__(self):
         return f"{self.place}{': ' if self.how else ''}{self.how}"
@@ -89,15 +90,6 @@ class Queue:
         """With the values of `other` where this one has none."""
         return Queue(self.profile or other.profile, self.marking or other.marking, self.strict or other.strict,
                      self.weight or other.weight)
-
-    @property
-    def plain(self):
-        """Its values without their places."""
-        marks = self.marking and [part and part.value for part in (
-            self.marking.marks, self.marking.drops, self.marking.none_below, self.marking.all_above,
-            self.marking.probability)]
-        return (self.profile and self.profile.name, self.strict and self.strict.value, self.weight and
-                self.weight.value, marks)
 
 
 @dataclass(frozen=True)

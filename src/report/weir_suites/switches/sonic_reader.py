@@ -67,8 +67,12 @@ class _Asic:
         """A field as a number; `limits`: see whole()."""
         return whole(self.field(table, key, field), *limits)
 
-    def once(self, table, name, make):
-        """What `make` gives for a name, made once. None, and a line, of a name that the table lacks."""
+    def once(self, table, named, make):
+        """What `make` gives for a name, as text or as a field has it, made once. None without one, and with a line, of
+        a name that the table lacks."""
+        if named is None:
+            return None
+        name = plain_name(named.value if isinstance(named, Sourced) else named)
         if (table, name) not in self.kept:
             there = name in self.tables.of(table)
             if not there:
@@ -81,9 +85,6 @@ class _Asic:
             name, self.number("BUFFER_POOL", name, "size"), self.number("BUFFER_POOL", name, "xoff")))
 
     def profile(self, name):
-        return self.once("BUFFER_PROFILE", name, self.make_profile)
-
-    def make_profile(self, name):
         table = "BUFFER_PROFILE"
         pool = self.field(table, name, "pool")
         exponent = self.number(table, name, "dynamic_th", 1, *EXPONENTS)
@@ -91,15 +92,12 @@ class _Asic:
         if exponent and limit:
             self.tables.odd[f"{table}|{name} has both dynamic_th and static_th"] = None
         named = PROFILE_NAME.match(name)
-        return Profile(name, self.pool(plain_name(pool.value)) if pool else None, self.number(table, name, "size"),
+        return Profile(name, self.pool(pool), self.number(table, name, "size"),
                        _alpha(exponent), limit if not exponent else None, self.number(table, name, "xoff"),
                        self.number(table, name, "xon"), self.number(table, name, "xon_offset"),
                        int(named[1]) * 1e6 if named else None, float(named[2]) if named else None)
 
     def marking(self, name):
-        return self.once("WRED_PROFILE", name, self.make_marking)
-
-    def make_marking(self, name):
         table = "WRED_PROFILE"
         ecn, enabled = self.field(table, name, "ecn"), self.field(table, name, "wred_green_enable")
         if ecn and ecn.value not in ECN_WORDS:
@@ -122,9 +120,6 @@ class _Asic:
 
     def map(self, table, name):
         """number -> Sourced number, of a map by its name."""
-        return self.once(table, name, lambda name: self.make_map(table, name))
-
-    def make_map(self, table, name):
         made = {}
         for each in self.tables.of(table)[name][0]:
             source, target = numbers(each), self.number(table, name, each)
@@ -197,16 +192,14 @@ class _Asic:
     def add_entry(self, made, kind, key, index):
         if kind == "QUEUE":
             scheduler, wred = self.field(kind, key, "scheduler"), self.field(kind, key, "wred_profile")
-            strict, weight = self.scheduler(plain_name(scheduler.value)) if scheduler else (None, None)
-            marking = self.marking(plain_name(wred.value)) if wred else None
+            strict, weight = self.once("SCHEDULER", scheduler, self.scheduler) or (None, None)
+            marking = self.once("WRED_PROFILE", wred, self.marking)
             for each in index:
                 made.queues[each] = Queue(None, marking, strict, weight).over(made.queues.get(each, Queue()))
             return
         named = self.field(kind, key, "profile")
-        if named is None:
-            return
-        name = plain_name(named.value)
-        profile = self.dynamic_profile() if name == "NULL" else self.profile(name)
+        profile = (self.dynamic_profile() if named and plain_name(named.value) == "NULL" else
+                   self.once("BUFFER_PROFILE", named, self.profile))
         for each in index if profile else ():
             if kind == "BUFFER_PG":
                 made.groups[each] = profile
@@ -221,9 +214,7 @@ class _Asic:
                        _alpha(next(iter(exponents), None)), dynamic=True)
 
     def scheduler(self, name):
-        return self.once("SCHEDULER", name, self.make_scheduler) or (None, None)
-
-    def make_scheduler(self, name):
+        """(strict, weight)"""
         kind, weight = self.field("SCHEDULER", name, "type"), self.number("SCHEDULER", name, "weight")
         if any(self.field("SCHEDULER", name, rate) for rate in ("cir", "pir")):
             self.tables.not_modelled[f"SCHEDULER|{name} cir, pir: shaping of a queue"] = None
@@ -240,7 +231,7 @@ class _Asic:
                                            ("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", "queue_of_priority")):
             named = (self.field(table, key, field) if key else None) or self.field(table, "global", field)
             if named:
-                setattr(made, attribute, self.map(of_table, plain_name(named.value)))
+                setattr(made, attribute, self.once(of_table, named, lambda name, table=of_table: self.map(table, name)))
         if made.class_of_dscp is None and key and (other := self.field(table, key, "dot1p_to_tc_map")):
             made.no_map = f"the port maps PCP ({other.place}), and no DSCPs"
         if key:

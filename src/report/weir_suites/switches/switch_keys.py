@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, NS_PER_METRE, Sourced, path_of, why_no_class
+from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_class
 
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
@@ -259,7 +259,7 @@ def _scheduling(made, configuration, roles):
     elif weights:
         absent = [str(number) for number in PRIORITIES if number not in weights and number not in strict]
         made.put("switch.weights", [weights[number].value if number in weights else 1 for number in PRIORITIES],
-                 *dict.fromkeys(Sourced(None, weight.place, weight.how) for weight in weights.values()),
+                 *dict.fromkeys(map(str, weights.values())),
                  note=f"without one: {', '.join(absent)}" if absent else "")
 
 
@@ -286,20 +286,22 @@ def _watchdog(made, configuration, roles):
     if watchdog is None:
         made.leave_out("watchdog.on", "no watchdog of this port is in these files")
         return
-    action = watchdog.action
-    why = (f"{action.value} is neither drop nor forward" if action and action.value not in ("drop", "forward") else
-           "PFC is off" if not roles.paused else f"not for priority {roles.data.priority}" if watchdog.priorities
+    action, known = watchdog.action, not watchdog.action or watchdog.action.value in ("drop", "forward")
+    why = (f"{action.value} is neither drop nor forward" if not known else "PFC is off" if not roles.paused else
+           f"not for priority {roles.data.priority}" if watchdog.priorities
            and roles.data.priority not in watchdog.priorities.value else "")
-    acts = not why or why == "PFC is off"
     source = action or watchdog.detection_s or watchdog.restoration_s
-    made.put("watchdog.on", not why, *filter(None, (source, watchdog.priorities)), note=why)
+    if roles.paused is None:
+        made.leave_out("watchdog.on", "whether PFC is on for data is not there")
+    else:
+        made.put("watchdog.on", not why, *filter(None, (source, watchdog.priorities)), note=why)
     for name, value in (("detection", watchdog.detection_s), ("restoration", watchdog.restoration_s),
                         ("polling", configuration.watchdog_poll_s)):
         if value is None or not 1e-6 <= value.value <= 60:
             made.leave_out(f"watchdog.{name}", "it is not there" if value is None else "it is not from 1 us to 60 s")
         else:
             made.put(f"watchdog.{name}", time(value.value), value)
-    if action and acts:
+    if action and known:
         made.put("watchdog.action", action.value, action)
 
 

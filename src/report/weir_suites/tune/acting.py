@@ -2,6 +2,11 @@
 pauses or drops, in a plan that never has so much waiting there. weir works out the pressure (src/core/pressure.hpp);
 here it is only looked at."""
 
+import re
+
+from weir_runs.basics import quantities, units
+from weir_runs.reading import plan_pressure
+
 # What an axis acts through, of the settings of plan.resolved.pressure. Axes that are not named here may act in any
 # plan.
 _THROUGH = {
@@ -36,8 +41,11 @@ def idle(axes, answers):
 
 
 def why_not(entry):
-    """Of a setting of the pressure."""
-    return entry["text"] + (f": it cannot act in this plan, but with {entry['remedy']}" if entry["remedy"] else "")
+    """Of a setting of the pressure, in kB as axes and switches have them."""
+    def decimal(found):
+        number = float(quantities.number_of(found[1] + found[2])[0])
+        return units.text(number, "B", like=number)
+    return re.sub(r"([\d.]+) ([KMG]iB)", decimal, plan_pressure.sentence(entry))
 
 
 def silent(entries):

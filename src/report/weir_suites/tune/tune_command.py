@@ -63,8 +63,9 @@ def _write(made, found):
             tune, found, lambda candidate: made.campaigns.of_setting(found, candidate),
             confirm_file.only_simulated(made.campaigns.weir)))
     then = tune_text.next_words(path, path and confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
-    lines = [*tune_text.answer_lines(tune, found), *tune_text.switch_lines(found.words), *tune_text.next_lines(then),
-             *(tune_text.unchanged_lines(path) if changed else [])]
+    lines = [*tune_text.answer_lines(tune, found), *tune_text.switch_lines(found.words), *tune_text.part("next", then),
+             *(tune_text.part("unchanged", f"{path.name}: it was edited since it was written, and the proposal is the "
+                                           "same") if changed else [])]
     written = [made.directory / tune_record.FILE, made.directory / tune_record.PAGE, *([path] if path and not changed
                                                                                       else [])]
     whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found)))

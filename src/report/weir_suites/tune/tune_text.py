@@ -24,18 +24,18 @@ def plan_lines(tune, forecast):
     for axis in tune.axes:
         scale = "logarithmic" if axis.log else "linear"
         shown = ", ".join(axis.texts) if axis.values else f"{axis.text(axis.low)} to {axis.text(axis.high)}, {scale}"
-        lines += _part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}"
+        lines += part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}"
                                                           if axis.name in forecast.idle else ""))
     for words in tune.constraints.words():
-        lines += _part("kept", words)
+        lines += part("kept", words)
     for words in acting.silent(forecast.answer.pressure):
-        lines += _part("present", words)
+        lines += part("present", words)
     if 2 * forecast.refused > forecast.drawn:
-        lines += _part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
+        lines += part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
                                   f"run: {forecast.why_refused}. "
                        "The others are searched; ranges without what is refused are covered better")
     if tune.budget_s:
-        lines += _part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many "
+        lines += part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many "
                                  f"runs as the first {forecast.first} let expect, {IN_TIME_MAX} at most"
                        + ("" if forecast.runs else "; how long one takes is not known before"))
     return lines + (_cost(tune, forecast) if forecast.runs else [])
@@ -46,7 +46,7 @@ def _cost(tune, forecast):
     each, time = "searches of some ten runs each" if tune.figure == objective.CAPACITY else "runs", ""
     if forecast.run_s is not None:
         time = f"; about {units.duration(total * forecast.run_s)} of processor time"
-    return _part("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
+    return part("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
                          f"{'about' if tune.budget_s else 'at most'} {total} {each}{time}")
 
 
@@ -55,7 +55,7 @@ def answer_lines(tune, found):
     lines = textwrap.wrap(headline(tune, found), WIDTH) + [""]
     for heading, texts in parts(found):
         for text in texts:
-            lines += _part(heading, text)
+            lines += part(heading, text)
             heading = ""
     return lines
 
@@ -81,22 +81,14 @@ def next_words(confirm, to_fill_in):
             "--simulate predicts that")
 
 
-def next_lines(words):
-    return _part("next", words)
-
-
 def switch_lines(words):
     """The proposal in the words of the operator's switch; whole lines, for they are typed. `words`: Words, or None."""
     if words is None or not (words.sides or words.unwritten):
         return []
-    lines = _part("switch", f"in the words of {words.family}, from {words.source}")
+    lines = part("switch", f"in the words of {words.family}, from {words.source}")
     for what, typed in words.sides:
         lines += [f"{'':<{INDENT}}{what}:", *(f"{'':<{INDENT}}  {line}" for line in typed)]
-    return [*lines, *(line for note in words.notes for line in _part("", note))]
-
-
-def unchanged_lines(confirm):
-    return _part("unchanged", f"{confirm.name}: it was edited since it was written, and the proposal is the same")
+    return [*lines, *(line for note in words.notes for line in part("", note))]
 
 
 def headline(tune, found):
@@ -320,7 +312,7 @@ def _died(found):
               for run, why in list(found.died.items())[:DIED_SHOWN]), *more]
 
 
-def _part(heading, text):
+def part(heading, text):
     return textwrap.wrap(text, WIDTH, break_on_hyphens=False, initial_indent=f"{heading:<{INDENT}}",
                          subsequent_indent=" " * (INDENT + 2))
 

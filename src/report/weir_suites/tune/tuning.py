@@ -153,8 +153,7 @@ class Tuning:
         confirmation.propose()
         confirmation.loads(answer)
         found.died = dict(self.campaigns.died)
-        proposed = self.campaigns.ask(self.campaigns.of_setting(found, found.best))
-        found.silent = acting.silent(proposed.pressure)
+        found.silent = acting.silent(self.campaigns.ask(self.campaigns.of_setting(found, found.best)).pressure)
         return found
 
     # --- The present setting.
