@@ -48,9 +48,14 @@ bool is_direct(CauseKind kind) {
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-/// Of these, those that twins have.
+/// Of these, those that every twin has.
 bool is_incident(CauseKind kind) {
     return kind == CauseKind::stalled_rank || kind == CauseKind::lost_consumers || kind == CauseKind::buffer;
+}
+
+/// Those that only a twin of packets has.
+bool is_of_packets(CauseKind kind) {
+    return is_direct(kind) && !is_incident(kind) && kind != CauseKind::network_failure;
 }
 
 double weight_of(const Twin& twin) {
@@ -89,7 +94,7 @@ class Explainer {
     using Clock = std::chrono::steady_clock;
 
     void find_twins() {
-        std::vector<twin::Limits> assumed{{true, true}, {true, false}, {false, true}, {false, false}};
+        std::vector<twin::Limits> assumed{{false, false}, {true, true}, {true, false}, {false, true}};
         if (twin::has_exceptions(run_)) {
             assumed.push_back({.exceptions = true});
         }
@@ -121,6 +126,9 @@ class Explainer {
             weighed.weight = weight_of(weighed.twin);
             explained_.simulations += weighed.twin.simulations;
             explained_.twins.push_back(std::move(weighed));
+            if (run_.has_packets() && explained_.twins.front().twin.comparison.near()) {
+                break;  // the switch and links as planned do all of it, and such simulations are dear
+            }
         }
         std::stable_sort(explained_.twins.begin(), explained_.twins.end(),
                          [](const WeighedTwin& a, const WeighedTwin& b) { return a.weight > b.weight; });
@@ -195,10 +203,14 @@ class Explainer {
         return found;
     }
 
+    [[nodiscard]] bool is_in_twins(CauseKind what) const {
+        return is_incident(what) || (run_.has_packets() && is_of_packets(what));
+    }
+
     /// By how much a hypothesis is more likely because of what was observed.
     [[nodiscard]] double times(const NamedCause* observed) const {
-        if (observed == nullptr) {
-            return 1;
+        if (observed == nullptr || (is_in_twins(observed->what) && is_of_packets(observed->what))) {
+            return 1;  // a twin of packets is marked, paused and loses as well, whatever holds it up
         }
         return 1 + observed_too * (observed == &observed_.front() ? 1 : 0.5);
     }
@@ -256,7 +268,7 @@ class Explainer {
         for (const WeighedTwin& weighed : explained_.twins) {
             const bool has = std::any_of(weighed.causes.begin(), weighed.causes.end(),
                                          [&](const NamedCause& one) { return one.what == first.what; });
-            refuted = is_incident(first.what) && !weighed.causes.empty() && !has
+            refuted = is_in_twins(first.what) && !weighed.causes.empty() && !has
                           ? std::max(refuted, weighed.weight)
                           : refuted;
         }

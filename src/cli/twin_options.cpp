@@ -48,16 +48,42 @@ constexpr std::array left_out{"scale",
                               "queue-pairs",
                               "verify"};
 
+/// Of the network: what runs show is given below.
+constexpr std::array shown_of_network{"producer-link", "consumer-link", "latency", "scheduler-time",
+                                      "switch-rows"};
+
 bool is_kept(const twin::ShownRun& run, const std::string& name) {
     const config::Option* option = config::find_option(name);
-    if (option == nullptr || option->only_measured || config::is_for_simulations(option->group) ||
+    if (option == nullptr || option->only_measured ||
+        (config::is_for_simulations(option->group) && !run.has_packets()) ||
         option->group == config::OptionGroup::testing || option->group == config::OptionGroup::output) {
         return false;
+    }
+    if (!run.switch_keys.empty() && name.starts_with("switch")) {
+        return false;  // all of its keys are given below
     }
     if ((name == "buffer" && run.default_buffer) || (name == "slot-size" && run.default_slot_size)) {
         return false;  // so that they follow the rate, and the size of events
     }
-    return std::find(left_out.begin(), left_out.end(), name) == left_out.end();
+    return std::find(left_out.begin(), left_out.end(), name) == left_out.end() &&
+           std::find(shown_of_network.begin(), shown_of_network.end(), name) == shown_of_network.end();
+}
+
+/// One option for each word: keys of a switch stand one after the other in a plan.
+void add_words(const std::string& name, std::string_view words, std::vector<GivenOption>& options) {
+    while (!words.empty()) {
+        const std::size_t end = std::min(words.find(' '), words.size());
+        options.push_back({name, std::string(words.substr(0, end))});
+        words.remove_prefix(std::min(end + 1, words.size()));
+    }
+}
+
+/// What interfaces carry of this payload, in packets of 4096 bytes.
+std::vector<double> on_the_wire(std::vector<double> links) {
+    for (double& link : links) {
+        link /= twin::payload_share;
+    }
+    return links;
 }
 
 core::BitRate rate_of(double bits_per_second) {
@@ -141,14 +167,24 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
     for (const auto& [name, value] : run.plan) {
         if (name == "busy") {
             options.push_back({name, busy_text(value, assumptions.processing_factor)});
+        } else if (name == "switch-set" && is_kept(run, name)) {
+            add_words(name, value, options);
         } else if (is_kept(run, name)) {
             options.push_back({name, value});
         }
     }
-    options.push_back({"network", "fluid"});
-    options.push_back({"framing", "none"});
-    options.push_back({"producer-link", links_text(assumptions.producer_links)});
-    options.push_back({"consumer-link", links_text(assumptions.consumer_links)});
+    for (const std::string& key : run.switch_keys) {
+        options.push_back({"switch-set", key});
+    }
+    if (!run.has_packets()) {
+        options.push_back({"network", "fluid"});
+        options.push_back({"framing", "none"});
+    }
+    const auto links_of = [&](const std::vector<double>& payload) {
+        return links_text(run.has_packets() ? on_the_wire(payload) : payload);
+    };
+    options.push_back({"producer-link", links_of(assumptions.producer_links)});
+    options.push_back({"consumer-link", links_of(assumptions.consumer_links)});
     options.push_back({"latency", config::to_text(time_of(assumptions.latency_s))});
     options.push_back({"scheduler-time", config::to_text(time_of(assumptions.scheduler_s))});
     options.push_back({"row-interval", "1s"});

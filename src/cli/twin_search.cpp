@@ -20,6 +20,12 @@ constexpr std::size_t most_simulations = 20;
 constexpr double least_latency_s = 5e-6;  ///< of a message between hosts
 constexpr std::size_t most_in_vain = 6;   ///< in a row without coming nearer
 
+/// Runs that are equal but for what chance makes of marks and losses differ by more.
+double like_equal_runs(const twin::ShownRun& run) {
+    constexpr double packets = 0.3;
+    return run.has_packets() ? packets : twin::like_equal_runs;
+}
+
 Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumptions,
                     std::optional<twin::ShownRun>& shown, const std::function<bool()>& out_of_time) {
     Twin twin;
@@ -80,7 +86,7 @@ Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::fun
     Twin twin = fitted(run, limits, Latency::from_slots, out_of_time);
     std::size_t simulations = twin.simulations;
     for (const Latency latency : {Latency::from_waiting, Latency::none}) {
-        if (twin.comparison.misfit() < twin::like_equal_runs || out_of_time()) {
+        if (twin.comparison.misfit() < like_equal_runs(run) || out_of_time()) {
             break;
         }
         Twin other = fitted(run, limits, latency, out_of_time);

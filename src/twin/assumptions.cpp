@@ -180,11 +180,10 @@ Moved moved_at_full_speed(const ShownRun& run, core::Role role, const std::vecto
 
 /// What interfaces say, less the headers of packets of 4096 bytes; where it is not known, any speed.
 std::vector<double> interface_links(const ShownRun& run, core::Role role) {
-    constexpr double payload = 0.98;
     std::vector<double> links(role == core::Role::producer ? run.producers : run.consumers, fastest_link);
     for (const ShownRank& rank : run.ranks) {
         if (rank.node.role == role && rank.interface_bits_per_second > 0) {
-            links[rank.node.index] = payload * rank.interface_bits_per_second;
+            links[rank.node.index] = payload_share * rank.interface_bits_per_second;
         }
     }
     return links;

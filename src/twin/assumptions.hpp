@@ -28,6 +28,9 @@ struct SlowConsumer {
     double factor = 1;
 };
 
+/// Of what a link carries, in packets of 4096 bytes; the rest is headers.
+inline constexpr double payload_share = 0.98;
+
 /// Whose links held data up, by assumption; the others carry what their interfaces say, or whatever there is.
 struct Limits {
     bool producer_links = true;

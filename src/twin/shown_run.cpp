@@ -237,7 +237,7 @@ void read_plan(const RecordValue& plan, ShownRun& run) {
             run.plan.emplace_back(name, value.get<std::string>());
         }
     }
-    if (plan.text_or_empty("transport") == "datagram") {
+    if (plan.text_or_empty("transport") == "datagram" && !run.has_packets()) {
         run.no_twin = "a simulation of what it showed has no datagrams, and loses nothing on the way";
     }
     const RecordValue resolved = plan.at("resolved");
@@ -251,7 +251,30 @@ void read_plan(const RecordValue& plan, ShownRun& run) {
     }
 }
 
+void read_switch(const RecordValue& environment, ShownRun& run) {
+    const auto given = std::find_if(run.plan.begin(), run.plan.end(),
+                                    [](const auto& option) { return option.first == "switch"; });
+    const bool is_file = given != run.plan.end() &&
+                         (given->second.find('/') != std::string::npos || given->second.ends_with(".toml"));
+    if (!run.has_packets() || !is_file) {
+        return;
+    }
+    for (const auto& [section, keys] : environment.at("packet_network").json().items()) {
+        for (const auto& [key, value] : keys.items()) {
+            if (keys.is_object() && value.is_string() && !value.get_ref<const std::string&>().empty()) {
+                run.switch_keys.push_back(
+                    fmt::format("{}.{}={}", section, key, value.get_ref<const std::string&>()));
+            }
+        }
+    }
+}
+
 }  // namespace
+
+bool ShownRun::has_packets() const {
+    return std::find(plan.begin(), plan.end(), std::pair<std::string, std::string>("network", "packet")) !=
+           plan.end();
+}
 
 double ShownRun::goodput() const {
     double sum = 0;
@@ -350,6 +373,7 @@ ShownRun read_record(const nlohmann::ordered_json& json) {
     run.clock_error_s = record.has("clock") ? 1e-6 * record.at("clock").number_or_0("error_us") : 0;
     const RecordValue environment = record.at("environment");
     run.simulated = environment.text_or_empty("world") == "simulation";
+    read_switch(environment, run);
     const RecordValue ranks = record.at("ranks");
     std::uint32_t schedulers = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {

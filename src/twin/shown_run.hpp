@@ -95,7 +95,9 @@ struct ShownRank {
 
 struct ShownRun {
     std::vector<std::pair<std::string, std::string>> plan;  ///< options with their values
-    std::string no_twin;                                    ///< why there can be none; empty: there can
+    /// "ecn.on=true": every key of a switch that was read from a file, which need not be here any more.
+    std::vector<std::string> switch_keys;
+    std::string no_twin;  ///< why there can be none; empty: there can
     std::uint32_t producers = 0;
     std::uint32_t consumers = 0;
     double interval_s = 0;
@@ -119,6 +121,8 @@ struct ShownRun {
     ShownTimes processing;         ///< as drawn
     std::vector<ShownHost> hosts;  ///< whose interfaces were counted
 
+    /// Simulated packet by packet: its switches and the settings of NICs are part of the plan.
+    [[nodiscard]] bool has_packets() const;
     [[nodiscard]] double goodput() const;      ///< b/s, of all consumers
     [[nodiscard]] double event_bytes() const;  ///< mean
     /// Slots that consumers call free and the scheduler does not, for each event, in s: credits and grants on

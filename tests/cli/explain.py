@@ -132,20 +132,31 @@ class ExplainTest(CommandTest):
                     self.assertTrue(found["near"], found["text"])
                     self.assertEqual("Every set was on time" in found["text"], status == 0, found["text"])
 
-    def test_what_no_twin_has_is_named_if_it_was_observed(self):
-        # Any twin has to have links that are slower than their interfaces.
-        self.simulate({**SHORT, "network": "packet", "producers": 4, "consumers": 3, "duration": "240ms",
-                       "warmup": "40ms", "interval": "20ms", "event-size": "500kB", "rate": "2Gb/s",
-                       "consumer-link": "8Gb/s", "producer-link": "8Gb/s", "window": 1, "streams": 1,
-                       "chunk-size": "64kB", "latency": "250us"},
-                      "window", status=3)
-        found = self.explain("window")
-        self.assertEqual((found["near"], [(one["what"], one["evidence"]) for one in found["causes"]]),
-                         (False, [("window", "observed")]), found["text"])
+    def test_a_run_of_packets_has_a_twin_of_packets_with_its_switch(self):
+        plan = {**SHORT, "network": "packet", "producers": 4, "consumers": 3, "duration": "240ms", "warmup": "40ms",
+                "interval": "20ms", "event-size": "500kB", "rate": "2Gb/s", "consumer-link": "8Gb/s",
+                "producer-link": "8Gb/s"}
+        marks = {"ecn": "on", "switch-set": "dcqcn.additive-increase=2Mb/s", "rate": "4Gb/s"}
+        window = {"window": 1, "streams": 1, "chunk-size": "64kB", "latency": "250us"}
+        file = self.directory / "marks.toml"
+        file.write_text('base = "shallow"\n[ecn]\non = true\n[dcqcn]\nadditive-increase = "2Mb/s"\n')
+        for name, planted, cause, remedy in (("window", window, "window", "--window [2-9]"),
+                                             ("marks", marks, "ecn", "--ecn off"),
+                                             ("file", {"rate": "4Gb/s", "switch": file}, "ecn", "--ecn off")):
+            with self.subTest(planted=name):
+                self.simulate({**plan, **planted}, name, status=3)
+                file.unlink() if name == "file" else None  # what the run says of it is enough
+                found = self.explain(name)
+                self.assertEqual((found["near"], found["causes"][0]["what"]), (True, cause), found["text"])
+                self.assertRegex(" ".join(one["remedy"] for one in found["causes"]), remedy, found["text"])
 
     def test_without_a_twin_what_was_observed_stands(self):
         self.simulate({**SHORT, "network": "packet", "transport": "datagram", "rate": "500Mb/s",
                        "consumer-link": "400Mb/s"}, "datagrams", status=3)
+        file = self.directory / "datagrams" / "run.json"
+        measured = json.loads(file.read_text())
+        del measured["plan"]["network"]
+        file.write_text(json.dumps(measured))
         found = self.explain("datagrams")
         self.assertEqual({one["evidence"] for one in found["causes"]}, {"observed"}, found["text"])
         self.assertRegex(found["text"], "it has no twin, since .* no datagrams")
