@@ -132,6 +132,11 @@ def test_eos_watchdogs_of_ports_and_pfc_that_is_off(imported):
     action = EOS.replace("watchdog action drop", "watchdog action errdisable")
     assert "errdisable is neither drop nor forward" in imported(action)[0]
     assert "watchdog" not in imported(action, options=("--audit",))[0]
+    # As `all` has what is not set; the profile has it.
+    unset = EOS.replace("   speed 100g-4\n", "   speed 100g-4\n   no priority-flow-control\n   no shape rate\n   no "
+                        "priority-flow-control priority 3\n   no priority-flow-control pause watchdog port timer\n   "
+                        "uc-tx-queue 3\n      no bandwidth percent\n      no random-detect ecn minimum-threshold\n")
+    assert imported(unset)[1] == imported(EOS)[1] and "not understood" not in imported(unset)[0]
     text, values = imported(EOS + "priority-flow-control all off\n")
     assert values["pfc.on"] is False and "priority-flow-control all off" in text
 
@@ -172,7 +177,6 @@ interface Ethernet2/5/5
    service-profile QOS_ROCE_DCQCN
 interface Ethernet2/5/9
    speed 200g-4
-   service-profile QOS_ROCE_DCQCN
    shape rate 10 percent
    no priority-flow-control
 """)
@@ -198,6 +202,7 @@ def test_what_is_not_one_switch_is_refused(imported):
     assert "several switches are among the files" in imported(EOS, SONIC, expect=2)[0]
     nxos = "feature lldp\nsnmp-server community hidden\ninterface Ethernet1/1\n  priority-flow-control mode on\n"
     assert "not known" in imported(nxos, expect=2)[0]
+    assert "not known" in imported(nxos.replace("feature lldp", "vrf context management"), expect=2)[0]
     assert "no configuration of a switch" in imported(LOOKUP, expect=2)[0]
 
 

@@ -27,22 +27,24 @@ WATCHDOG = re.compile(r"priority-flow-control pause watchdog (?:default |port )?
 PORT_TIMER = re.compile(r"priority-flow-control pause watchdog port timer timeout (\S+) polling-interval (\S+) "
                         r"recovery-time (\S+)")
 SPEED = re.compile(r"speed (?:forced |auto )?(\d{1,4})g(?:full)?(?:-\d+)?$")
-OF_QOS = re.compile(r"(no )?(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|"
-                    r"shape|priority)( |$)")
-NOT_OF_DATA = re.compile(r"(no )?qos (map (cos|exp|traffic-class [\d ]+ to (cos|exp|mc))|trust|profile|cos|dscp)|"
-                         r"no priority$|random-detect ecn count$")
+OF_QOS = re.compile(r"(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|shape|"
+                    r"priority)( |$)")
+NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|exp|mc))|trust|profile|cos|dscp)|"
+                         r"random-detect ecn count$")
 NOT_MODELLED = {re.compile(r"qos (map traffic-class [\d ]+ to dscp|rewrite)"): "DSCPs that the switch writes",
                 re.compile(r"shape rate"): "shaping of ports and queues",
                 re.compile(r"bandwidth guaranteed"): "bandwidth that a queue has for itself"}
 CLASS_OF_EIGHT = (1, 0, 2, 3, 4, 5, 6, 7)  # DSCPs 0 to 7, 8 to 15 and so on
 DEFAULT = "no line: EOS's default"
+# Whose blocks look alike.
+OF_NXOS = re.compile(r"^(feature |vrf context |policy-map type (network-qos|queuing)|!Command: |"
+                     r" +priority-flow-control mode auto)", re.MULTILINE)
 BYTES = {"bytes": 1, "kbytes": 10**3, "mbytes": 10**6}
 
 
 def is_eos(text):
-    """`feature` and network-qos are of NX-OS, whose blocks look alike."""
     return bool(re.search(r"^(! device: |qos profile |qos map |interface Ethernet\d)", text, re.MULTILINE)
-                and not re.search(r"^(feature |policy-map type network-qos|!Command: )", text, re.MULTILINE))
+                and not OF_NXOS.search(text))
 
 
 class _Block:
@@ -123,6 +125,7 @@ class _Eos:
 
     def take_in_block(self, words, source):
         block = self.block
+        # Other lines with `no` are of what is not set, and `all` has them.
         if found := re.match(r"(service-profile|qos trust) (\S+)|no (qos trust)$", words):
             block.settings[found[1] or found[3]] = Sourced(found[2] or "nothing", source)
         elif re.match(r"no switchport$|ip address |ipv6 address ", words):
@@ -131,8 +134,8 @@ class _Eos:
             block.settings["speed"] = Sourced(int(found[1]) * 1e9, source)
         elif found := PRIORITY.match(words):
             block.priorities[int(found[1])] = Sourced(found[2] == "no-drop", source)
-        elif re.fullmatch(r"(no )?priority-flow-control( mode)?( on| off)?", words):
-            block.settings["pfc"] = Sourced(words.endswith("on") and not words.startswith("no"), source)
+        elif re.fullmatch(r"priority-flow-control( mode)? (on|off)", words):
+            block.settings["pfc"] = Sourced(words.endswith("on"), source)
         elif found := QUEUE_BLOCK.match(words):
             # Queues of multicast are not those of data.
             self.queues, self.queue = {} if found[1] == "mc-" else block.queues, int(found[2])
