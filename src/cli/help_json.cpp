@@ -14,6 +14,7 @@
 #include "config/switch_keys.hpp"
 #include "config/traffic_classes.hpp"
 #include "files/json_text.hpp"
+#include "record/counter_meaning.hpp"
 #include "weir_version.hpp"
 
 namespace weir::cli {
@@ -93,6 +94,23 @@ Json json_of(const CommandOption& option) {
             {"repeatable", false}};
 }
 
+Json json_of(const record::CounterFamily& family) {
+    return {{"name", family.name}, {"unit", family.unit}, {"title", family.title}, {"remedy", family.remedy}};
+}
+
+/// A row for each count of a driver.
+void add_counters(const record::CounterDriver& driver, Json& all) {
+    for (const record::CounterNames& row : driver.rows) {
+        all.push_back({{"driver", driver.name},
+                       {"source", driver.source},
+                       {"names", row.names},
+                       {"unit", row.count->unit},
+                       {"bits", row.bits},
+                       {"what", row.count->what},
+                       {"family", text_or_null(row.count->family)}});
+    }
+}
+
 Json help_option(const Command& command, const Json& groups) {
     Json option = json_of(CommandOption{.name = "help", .short_name = "h", .help = "the first page of help"});
     if (command.has_run_options) {
@@ -165,6 +183,16 @@ std::string help_json() {
     }
     for (const config::ClassKey& key : config::class_keys()) {
         all["switch_keys"].push_back(json_of(key));
+    }
+    all["counter_families"] = Json::array();
+    for (const record::CounterFamily& family : record::counter_families()) {
+        all["counter_families"].push_back(json_of(family));
+    }
+    all["counters"] = Json::array();
+    for (const auto drivers : {record::rdma_counters(), record::ethernet_counters()}) {
+        for (const record::CounterDriver& driver : drivers) {
+            add_counters(driver, all["counters"]);
+        }
     }
     return files::json_text(all, 2) + '\n';
 }

@@ -15,30 +15,30 @@
 
 namespace weir::host {
 
+CounterRange range_of(const record::KnownCounter& known) {
+    return known.bits == 32 ? CounterRange::wraps_at_32_bits : CounterRange::wide;
+}
+
 namespace {
 
-/// What an RDMA port counts by the standard of InfiniBand. These stop at their largest value; data and
-/// packets have 64 bits wherever the kernel shows them.
+/// What an RDMA port counts by the standard of InfiniBand. Those of fewer bits stop at their largest value;
+/// data and packets have 64 bits wherever the kernel shows them.
 struct PortCounter {
     std::string_view file;
     std::string_view name;
     std::uint64_t factor = 1;
-    std::uint64_t largest = 0;  ///< 0: 64 bits
 };
-constexpr std::uint64_t bits_8 = 0xff;
-constexpr std::uint64_t bits_16 = 0xffff;
-constexpr std::uint64_t bits_32 = 0xffffffff;
 constexpr PortCounter port_counters[] = {
     {"port_rcv_data", "port_rcv_bytes", 4},  // counted in words of four bytes
     {"port_xmit_data", "port_xmit_bytes", 4},
     {"port_rcv_packets", "port_rcv_packets"},
     {"port_xmit_packets", "port_xmit_packets"},
-    {"port_xmit_wait", "port_xmit_wait", 1, bits_32},
-    {"port_xmit_discards", "port_xmit_discards", 1, bits_16},
-    {"port_rcv_errors", "port_rcv_errors", 1, bits_16},
-    {"symbol_error", "symbol_error", 1, bits_16},
-    {"link_error_recovery", "link_error_recovery", 1, bits_8},
-    {"link_downed", "link_downed", 1, bits_8},
+    {"port_xmit_wait", "port_xmit_wait"},
+    {"port_xmit_discards", "port_xmit_discards"},
+    {"port_rcv_errors", "port_rcv_errors"},
+    {"symbol_error", "symbol_error"},
+    {"link_error_recovery", "link_error_recovery"},
+    {"link_downed", "link_downed"},
 };
 
 constexpr std::string_view interface_counters[] = {
@@ -78,35 +78,29 @@ int open_for_reading(const std::string& path) {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/// mlx5 counts most of these in 32 bits. The exceptions are kept by other parts of the hardware.
-CounterRange range_of_hardware_counter(bool mlx5, std::string_view name) {
-    const bool wide = !mlx5 || name.starts_with("np_") || name.starts_with("rp_") ||
-                      name.starts_with("cc_") || name.find("icrc") != std::string_view::npos;
-    return wide ? CounterRange::wide : CounterRange::wraps_at_32_bits;
-}
-
-/// Settings and levels that stand among the counters.
-bool counts_nothing(std::string_view name) {
-    return name == "lifespan" || name == "db_fifo_register" || name.starts_with("active_") ||
-           name.starts_with("watermark_");
-}
-
-void add_port(FileSource& source, const std::string& port_directory, const std::string& name, bool mlx5) {
+void add_port(FileSource& source, const std::string& port_directory, const std::string& name) {
     for (const PortCounter& counter : port_counters) {
+        const int bits = record::known_counter(counter.name).bits;
         source.add(port_directory + "/counters/" + std::string(counter.file),
                    {.source = name,
                     .name = std::string(counter.name),
-                    .range = counter.largest > 0 ? CounterRange::stops_at_largest : CounterRange::wide,
-                    .largest = counter.largest},
+                    .range = bits < 64 ? CounterRange::stops_at_largest : CounterRange::wide,
+                    .largest = bits < 64 ? (std::uint64_t{1} << static_cast<unsigned>(bits)) - 1 : 0},
                    counter.factor);
     }
-    for (const std::string& file : names_in(port_directory + "/hw_counters")) {
-        if (!counts_nothing(file)) {
-            source.add(port_directory + "/hw_counters/" + file,
-                       {.source = name,
-                        .name = clean_name(file),
-                        .range = range_of_hardware_counter(mlx5, file),
-                        .original = file});
+}
+
+/// Not again what `source` has: a device repeats what its ports count.
+void add_hardware_counters(FileSource& source, const std::string& directory, const std::string& name,
+                           std::string_view driver) {
+    for (const std::string& file : names_in(directory)) {
+        const record::KnownCounter known = record::known_counter(file, driver);
+        const bool there = std::any_of(source.counters().begin(), source.counters().end(),
+                                       [&](const Counter& other) { return other.original == file; });
+        if (!known.is_level() && !there) {
+            source.add(
+                directory + "/" + file,
+                {.source = name, .name = clean_name(file), .range = range_of(known), .original = file});
         }
     }
 }
@@ -184,14 +178,23 @@ Sources rdma_ports(const std::string& root) {
     for (const std::string& device : names_in(devices)) {
         const std::string ports = devices + device + "/ports/";
         const std::vector<std::string> numbers = names_in(ports);
-        const bool mlx5 = device.starts_with("mlx5") || driver_of(devices + device).starts_with("mlx5");
+        // Where it is not known, as in a tree that stands for a host, devices are called after their driver.
+        std::string driver = driver_of(devices + device);
+        if (driver.empty()) {
+            driver = device.starts_with("mlx5") ? "mlx5_core" : device.substr(0, device.find('_'));
+        }
         for (const std::string& number : numbers) {
             // "4: ACTIVE"
             if (!file_text(ports + number + "/state").starts_with("4")) {
                 continue;
             }
             auto source = std::make_unique<FileSource>();
-            add_port(*source, ports + number, numbers.size() == 1 ? device : device + ":" + number, mlx5);
+            const std::string name = numbers.size() == 1 ? device : device + ":" + number;
+            add_port(*source, ports + number, name);
+            add_hardware_counters(*source, ports + number + "/hw_counters", name, driver);
+            if (numbers.size() == 1) {
+                add_hardware_counters(*source, devices + device + "/hw_counters", name, driver);
+            }
             if (!source->counters().empty()) {
                 sources.push_back(std::move(source));
             }
@@ -268,6 +271,16 @@ InterfacesInUse interfaces_in_use(const std::string& root) {
     }
     use.left_out = all - use.names.size();
     return use;
+}
+
+bool is_made_of(const std::string& root, const std::string& interface,
+                const std::vector<std::string>& others) {
+    constexpr std::string_view link = "lower_";
+    const std::vector<std::string> files = names_in(root + "/sys/class/net/" + interface);
+    return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+        return file.starts_with(link) &&
+               std::find(others.begin(), others.end(), file.substr(link.size())) != others.end();
+    });
 }
 
 Sources interface_statistics(const std::string& root, const std::vector<std::string>& interfaces) {

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "record/counter_meaning.hpp"
+
 namespace weir::host {
 
 /// Nothing: the counter cannot be read, which is never the same as 0.
@@ -25,6 +27,9 @@ enum class CounterRange : std::uint8_t {
     wraps_at_32_bits,  ///< starts again at 0
     stops_at_largest,  ///< stays at its largest value until someone clears it
 };
+
+/// Of a counter that is read out of the hardware or the kernel as it is.
+CounterRange range_of(const record::KnownCounter& known);
 
 struct Counter {
     std::string source;  ///< "mlx5_0", "eth0", "tcp"
@@ -78,6 +83,10 @@ struct InterfacesInUse {
     std::size_t left_out = 0;
 };
 InterfacesInUse interfaces_in_use(const std::string& root);
+
+/// Whether `interface` is a bond, VLAN, bridge or the like, of some of `others`.
+bool is_made_of(const std::string& root, const std::string& interface,
+                const std::vector<std::string>& others);
 
 /// What the kernel itself counts for each interface.
 Sources interface_statistics(const std::string& root, const std::vector<std::string>& interfaces);

@@ -65,10 +65,16 @@ CounterTable CounterTable::of_host(const std::string& root, KernelCalls& calls) 
         all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     };
     add(interface_statistics(root, interfaces));
-    add(driver_counters(calls, interfaces));
+    add(driver_counters(root, calls, interfaces));
     add(queue_counters(calls, interfaces));
     add(protocol_tables(root));
-    return CounterTable(std::move(all));
+    CounterTable table(std::move(all));
+    for (const std::string& interface : interfaces) {
+        if (is_made_of(root, interface, interfaces)) {
+            table.made_of_others_.push_back(clean_source(interface));
+        }
+    }
+    return table;
 }
 
 std::vector<CounterValue> CounterTable::read() {

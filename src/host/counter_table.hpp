@@ -28,6 +28,9 @@ class CounterTable {
     /// "eth0.rx_bytes", ...: fixed
     [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
 
+    /// Interfaces that are made of others which are counted as well: bonds, VLANs, bridges.
+    [[nodiscard]] const std::vector<std::string>& made_of_others() const { return made_of_others_; }
+
     /// Reads all counters. What they counted since the reading before, by column; nothing at all the first
     /// time.
     std::vector<CounterValue> read();
@@ -37,6 +40,7 @@ class CounterTable {
     std::vector<Counter> counters_;
     std::vector<std::size_t> places_;  ///< of each column among all that the sources read
     std::vector<std::string> columns_;
+    std::vector<std::string> made_of_others_;
     std::vector<CounterValue> last_;
     std::vector<CounterValue> fresh_;
     bool first_ = true;

@@ -5,9 +5,12 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "record/counter_meaning.hpp"
 
 namespace weir::host {
 
@@ -40,33 +43,74 @@ bool of_one_queue(std::string_view name) {
                        [&](std::string_view word) { return before.ends_with(word); });
 }
 
+/// The kinds of names that are recorded though their meaning is not known, besides those that sound like
+/// trouble.
+bool may_matter(std::string_view lower) {
+    constexpr std::array<std::string_view, 8> kinds = {"_ppp",   "_pri", "flow_control", "xon",
+                                                       "buffer", "_buf", "cong",         "stall"};
+    return lower.find("xdp") == std::string::npos && !of_one_queue(lower) &&
+           (record::sounds_like_trouble(lower) ||
+            std::any_of(kinds.begin(), kinds.end(),
+                        [&](std::string_view kind) { return lower.find(kind) != std::string::npos; }));
+}
+
+/// What a driver counts, a column for each name. Several places of one name are added up: those of queues,
+/// and of drivers that list the same names for one queue after the other.
 class DriverSource final : public CounterSource {
   public:
-    DriverSource(KernelCalls& calls, std::string interface)
+    DriverSource(KernelCalls& calls, std::string interface, std::string_view driver)
         : calls_(calls), interface_(std::move(interface)) {
         const std::vector<std::string> names = calls_.driver_counter_names(interface_);
         names_ = names.size();
-        for (std::size_t i = 0; i < names.size() && places_.size() < driver_counters_max; ++i) {
-            if (driver_counter_wanted(names[i])) {
-                counters_.push_back(
-                    {.source = interface_, .name = clean_name(names[i]), .original = names[i]});
-                places_.push_back(i);
+        // Known ones first: others may be any number.
+        for (const bool known : {true, false}) {
+            for (std::size_t i = 0; i < names.size(); ++i) {
+                add(names[i], i, driver, known);
             }
         }
     }
 
     void read(std::vector<CounterValue>& values) override {
         const std::vector<std::uint64_t> all = calls_.driver_counters(interface_);
-        for (const std::size_t place : places_) {
-            values.push_back(all.size() == names_ ? CounterValue(all[place]) : std::nullopt);
+        for (std::size_t column = 0; column < places_.size(); ++column) {
+            std::uint64_t sum = 0;
+            for (const std::size_t place : places_[column]) {
+                sum += all.size() == names_ ? all[place] : 0;
+            }
+            if (places_[column].size() > 1 && counters_[column].range == CounterRange::wraps_at_32_bits) {
+                sum &= 0xffffffffU;  // as each of them does, so that differences stay right
+            }
+            values.push_back(all.size() == names_ ? CounterValue(sum) : std::nullopt);
         }
     }
 
   private:
+    void add(const std::string& name, std::size_t place, std::string_view driver, bool known) {
+        const record::KnownCounter counter = record::known_counter(clean_name(name), driver);
+        if ((counter.count != nullptr) != known || !driver_counter_wanted(name)) {
+            return;
+        }
+        const std::string column =
+            counter.of_queue ? record::without_number(clean_name(name)) : clean_name(name);
+        // What drivers call differently keeps a column each; what they call the same is one.
+        const std::string original = counter.of_queue ? column : name;
+        const auto [found, fresh] = columns_.try_emplace(original, places_.size());
+        if (!fresh) {
+            places_[found->second].push_back(place);
+        } else if (places_.size() < driver_counters_max) {
+            counters_.push_back(
+                {.source = interface_, .name = column, .range = range_of(counter), .original = original});
+            places_.push_back({place});
+        } else {
+            columns_.erase(found);
+        }
+    }
+
     KernelCalls& calls_;
     std::string interface_;
     std::size_t names_ = 0;
-    std::vector<std::size_t> places_;
+    std::vector<std::vector<std::size_t>> places_;  ///< by column
+    std::map<std::string, std::size_t> columns_;
 };
 
 class QueueSource final : public CounterSource {
@@ -79,8 +123,9 @@ class QueueSource final : public CounterSource {
             if (wanted) {
                 queues_.push_back(queue.interface);
                 for (const char* name : {"qdisc_drops", "qdisc_overlimits", "qdisc_requeues"}) {
-                    counters_.push_back(
-                        {.source = queue.interface, .name = name, .range = CounterRange::wraps_at_32_bits});
+                    counters_.push_back({.source = queue.interface,
+                                         .name = name,
+                                         .range = range_of(record::known_counter(name))});
                 }
             }
         }
@@ -107,22 +152,24 @@ class QueueSource final : public CounterSource {
 }  // namespace
 
 bool driver_counter_wanted(std::string_view name) {
+    const record::KnownCounter known = record::known_counter(clean_name(name));
+    if (known.count != nullptr) {
+        return !known.is_level() &&
+               (known.meaning() == record::CounterMeaning::none || record::shows_trouble(known.meaning()));
+    }
     std::string lower(name);
     std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
         return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     });
-    constexpr std::array<std::string_view, 18> kinds = {
-        "pause",  "pfc", "_ppp", "_pri",   "flow_control", "xon",  "xoff",   "discard", "drop",
-        "marked", "ecn", "cnp",  "buffer", "_buf",         "cong", "missed", "stall",   "allowance"};
-    return !of_one_queue(lower) && lower.find("xdp") == std::string::npos &&
-           std::any_of(kinds.begin(), kinds.end(),
-                       [&](std::string_view kind) { return lower.find(kind) != std::string::npos; });
+    return may_matter(lower);
 }
 
-Sources driver_counters(KernelCalls& calls, const std::vector<std::string>& interfaces) {
+Sources driver_counters(const std::string& root, KernelCalls& calls,
+                        const std::vector<std::string>& interfaces) {
     Sources sources;
     for (const std::string& interface : interfaces) {
-        auto source = std::make_unique<DriverSource>(calls, interface);
+        auto source =
+            std::make_unique<DriverSource>(calls, interface, driver_of(root + "/sys/class/net/" + interface));
         if (!source->counters().empty()) {
             sources.push_back(std::move(source));
         }

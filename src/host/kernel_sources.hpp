@@ -11,15 +11,16 @@
 
 namespace weir::host {
 
-/// Whether a driver's counter is of the kinds that are recorded: pauses, discards, drops, marks, congestion
-/// notifications, buffers, stalls. Counters of single queues are not: they are sums of these taken apart.
+/// Whether a driver's counter is recorded: the catalogue has it (record/counter_meaning.hpp), or its name
+/// sounds like pauses, discards, drops, marks, congestion notifications, buffers or stalls. Of single queues
+/// only what the catalogue has is: drivers add up the others.
 bool driver_counter_wanted(std::string_view name);
 
-/// `calls` must outlive the sources.
-Sources driver_counters(KernelCalls& calls, const std::vector<std::string>& interfaces);
+/// `calls` must outlive the sources. `root`: what the paths begin with, empty on a real host.
+Sources driver_counters(const std::string& root, KernelCalls& calls,
+                        const std::vector<std::string>& interfaces);
 Sources queue_counters(KernelCalls& calls, const std::vector<std::string>& interfaces);
 
-/// `root`: what the paths begin with, empty on a real host.
 Sources protocol_tables(const std::string& root);
 
 }  // namespace weir::host

@@ -102,7 +102,7 @@ std::uint64_t largest_sum(const record::HostCounters& host, record::CounterMeani
     std::map<std::string, std::uint64_t> by_name;
     std::uint64_t largest = 0;
     for (const record::CounterSum& counter : host.sums) {
-        if (record::meaning_of(counter.column) == meaning) {
+        if (record::meaning_of(counter.column) == meaning && !host.counts_again(counter.column)) {
             const std::uint64_t sum = by_name[record::kind_name(counter.column)] += counter.sum.value_or(0);
             largest = std::max(largest, sum);
         }
@@ -135,10 +135,23 @@ bool had_long_pauses(const record::HostCounters& host) {
     });
 }
 
-void add_host(const record::HostCounters& host, bool datagrams, std::map<std::string, CounterKind>& kinds,
-              NetworkFindings& findings) {
+void add_unknown(const record::HostCounters& host, const record::CounterSum& counter,
+                 std::map<std::string, UnknownCounter>& unknown) {
+    UnknownCounter& found = unknown[record::kind_name(counter.column)];
+    found.sum += *counter.sum;
+    found.sounds_like_trouble = record::sounds_like_trouble(record::counter_of(counter.column));
+    found.devices.emplace(record::source_of(counter.column));
+    found.hosts.insert(host.host);
+}
+
+/// By name.
+struct Kinds {
+    std::map<std::string, CounterKind> known;
+    std::map<std::string, UnknownCounter> unknown;
+};
+
+void add_host(const record::HostCounters& host, bool datagrams, Kinds& kinds, NetworkFindings& findings) {
     ++findings.hosts;
-    findings.counters += host.sums.size();
     findings.packets += largest_sum(host, record::CounterMeaning::received_packets);
     const auto devices = devices_of(host);
     std::uint64_t bytes = largest_sum(host, record::CounterMeaning::received_bytes);
@@ -156,16 +169,22 @@ void add_host(const record::HostCounters& host, bool datagrams, std::map<std::st
     bool losses = false;
     bool pauses = false;
     for (const record::CounterSum& counter : host.sums) {
-        const record::CounterMeaning meaning = record::meaning_of(counter.column);
+        const record::KnownCounter known = record::known_column(counter.column);
+        const record::CounterMeaning meaning = known.meaning();
         const bool counted_by_run = datagrams && (record::source_of(counter.column) == "udp" ||
                                                   counter.column == "ip.reassembly_failures");
-        if (meaning == record::CounterMeaning::none || !counter.sum || counted_by_run) {
+        if (known.count == nullptr && counter.sum.value_or(0) > 0) {
+            add_unknown(host, counter, kinds.unknown);
+        }
+        if (meaning == record::CounterMeaning::none || !counter.sum || counted_by_run ||
+            host.counts_again(counter.column)) {
             continue;
         }
+        findings.counters += record::shows_trouble(meaning) ? 1U : 0U;
         losses = losses || record::shows_losses(meaning);
         pauses = pauses || meaning == record::CounterMeaning::pause_received ||
                  meaning == record::CounterMeaning::pause_sent;
-        CounterKind& kind = kinds[record::kind_name(counter.column)];
+        CounterKind& kind = kinds.known[record::kind_name(counter.column)];
         kind.meaning = meaning;
         kind.sum += *counter.sum;
         const std::uint64_t on_host = here[record::kind_name(counter.column)] += *counter.sum;
@@ -220,6 +239,37 @@ std::string NetworkFindings::listed(std::initializer_list<record::CounterMeaning
                        left > 0 ? fmt::format(" and {}", files::counted(left, "other kind")) : std::string{});
 }
 
+bool NetworkFindings::unknown_trouble() const {
+    return std::any_of(unknown.begin(), unknown.end(), [&](const UnknownCounter& counter) {
+        return counter.sounds_like_trouble &&
+               counter.sum >= std::max(least_count, packets / packets_per_count);
+    });
+}
+
+std::string NetworkFindings::unknown_text() const {
+    if (unknown.empty()) {
+        return {};
+    }
+    std::set<std::string> devices;
+    std::set<std::string> on_hosts;
+    std::vector<std::string> names;
+    for (const UnknownCounter& counter : unknown) {
+        devices.insert(counter.devices.begin(), counter.devices.end());
+        on_hosts.insert(counter.hosts.begin(), counter.hosts.end());
+        if (names.size() < kinds_named) {
+            names.push_back(fmt::format("{} {}", counter.sum, counter.name));
+        }
+    }
+    const auto only = [](const std::set<std::string>& all, const char* what) {
+        return all.size() == 1 ? *all.begin() : files::counted(all.size(), what);
+    };
+    const std::size_t left = unknown.size() - names.size();
+    return fmt::format("{} of {} on {} moved whose meaning is not known: {}{}",
+                       files::counted(unknown.size(), "counter"), only(devices, "device"),
+                       only(on_hosts, "host"), fmt::join(names, ", "),
+                       left > 0 ? fmt::format(" and {}", files::counted(left, "other")) : std::string{});
+}
+
 std::string NetworkFindings::worst_host(std::initializer_list<record::CounterMeaning> meanings) const {
     const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const CounterKind& kind) {
         return kind.sum >= least(kind) &&
@@ -260,16 +310,23 @@ bool only_waited(const NetworkFindings& findings) {
 
 NetworkFindings find_in_counters(std::span<const record::HostCounters> hosts, bool datagrams) {
     NetworkFindings findings;
-    std::map<std::string, CounterKind> kinds;
+    Kinds kinds;
     for (const record::HostCounters& host : hosts) {
         if (host.handed_in && host.seconds > 0) {
             add_host(host, datagrams, kinds, findings);
         }
     }
-    for (auto& [name, kind] : kinds) {
+    for (auto& [name, kind] : kinds.known) {
         kind.name = name;
         findings.kinds.push_back(std::move(kind));
     }
+    for (auto& [name, counter] : kinds.unknown) {
+        counter.name = name;
+        findings.unknown.push_back(std::move(counter));
+    }
+    std::stable_sort(findings.unknown.begin(), findings.unknown.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.sounds_like_trouble, b.sum) < std::tie(a.sounds_like_trouble, a.sum);
+    });
     std::stable_sort(findings.kinds.begin(), findings.kinds.end(),
                      [](const CounterKind& a, const CounterKind& b) { return a.sum > b.sum; });
     findings.waited_too_long = only_waited(findings);

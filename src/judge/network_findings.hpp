@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,11 +24,21 @@ struct CounterKind {
     std::string most_host;
 };
 
+/// Of a device, with a name that the catalogue does not have, and moved.
+struct UnknownCounter {
+    std::string name;
+    std::uint64_t sum = 0;
+    bool sounds_like_trouble = false;
+    std::set<std::string> devices;  ///< "ionic_0"
+    std::set<std::string> hosts;
+};
+
 struct NetworkFindings {
-    std::vector<CounterKind> kinds;  ///< with a meaning; the largest sums first
-    std::size_t hosts = 0;           ///< that handed in
-    std::size_t counters = 0;
-    std::size_t hosts_with_losses = 0;  ///< with counters of lost packets that see the data
+    std::vector<CounterKind> kinds;       ///< with a meaning; the largest sums first
+    std::vector<UnknownCounter> unknown;  ///< what sounds like trouble first, then the largest
+    std::size_t hosts = 0;                ///< that handed in
+    std::size_t counters = 0;             ///< that are known to show losses, pauses, marks or notifications
+    std::size_t hosts_with_losses = 0;    ///< with counters of lost packets that see the data
     std::size_t hosts_with_pauses = 0;
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;       ///< received; where only packets are counted, what they can have held
@@ -49,6 +60,10 @@ struct NetworkFindings {
     /// least().
     [[nodiscard]] std::string listed(std::initializer_list<record::CounterMeaning> meanings,
                                      bool few = false) const;
+    /// Whether an unknown counter that sounds like losses, pauses or marks counted more than a few.
+    [[nodiscard]] bool unknown_trouble() const;
+    /// "6 counters of ionic_0 on eb01 moved whose meaning is not known: ..."; empty: none did.
+    [[nodiscard]] std::string unknown_text() const;
     /// With the most of the first kind that listed() names; empty: there is none.
     [[nodiscard]] std::string worst_host(std::initializer_list<record::CounterMeaning> meanings) const;
     /// Of the packets that hosts received, by the largest kind with this meaning; nothing: no packets were

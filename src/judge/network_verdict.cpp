@@ -195,15 +195,26 @@ class VerdictWriter {
                            Meaning::pause_received, Meaning::pause_received_us, Meaning::pause_sent,
                            Meaning::marked, Meaning::notified},
                           true);
-        const std::string where = fmt::format("in {} of {}", files::counted(found_.counters, "counter"),
+        const std::string where = fmt::format("in {} of {}", files::counted(found_.counters, "known counter"),
                                               files::counted(found_.hosts, "host"));
-        add(NetworkMechanism::nothing_counted,
-            fmt::format("{}{}{}{}{}",
+        const bool unsure = found_.unknown_trouble();
+        add(unsure ? NetworkMechanism::unknown : NetworkMechanism::nothing_counted,
+            fmt::format("{}{}{}{}{}{}", unsure ? "unknown: " : "",
                         few.empty() ? "no loss, pause, mark or notification was counted " + where
                                     : "no losses, pauses, marks or notifications to speak of were counted: " +
                                           few + " " + where,
                         without_loss_counters(found_), without_pause_counters(found_),
                         busiest.empty() ? "" : "; ", busiest));
+    }
+
+    /// Beside any mechanism, if they may be signs of others.
+    void add_unknown_counters() {
+        const bool alone = verdict_.mechanisms.back() == NetworkMechanism::nothing_counted;
+        if (alone || found_.unknown_trouble()) {
+            if (std::string text = found_.unknown_text(); !text.empty()) {
+                parts_.push_back(std::move(text));
+            }
+        }
     }
 
     /// Beside other mechanisms or none.
@@ -253,6 +264,7 @@ NetworkVerdict mechanisms_of(const NetworkFindings& found, core::Bytes payload, 
         writer.add_short_pauses();
     }
     writer.add_long_waits();
+    writer.add_unknown_counters();
     return std::move(writer).verdict();
 }
 

@@ -84,6 +84,7 @@ class CounterSampler::Work {
         columns_ = table.columns().size();
         {
             const std::lock_guard lock(mutex_);
+            result_.made_of_others = table.made_of_others();
             for (const std::string& column : table.columns()) {
                 result_.sums.push_back({.column = column});
             }

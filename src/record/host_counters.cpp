@@ -77,6 +77,12 @@ void HostCounters::add(const CounterValues& values, Phase phase) {
     }
 }
 
+bool HostCounters::counts_again(std::string_view column) const {
+    return std::find(made_of_others.begin(), made_of_others.end(), source_of(column)) !=
+               made_of_others.end() &&
+           !counter_of(column).starts_with("qdisc_");
+}
+
 std::string_view source_of(std::string_view column) {
     return column.substr(0, std::min(column.rfind('.'), column.size()));
 }
@@ -91,29 +97,32 @@ std::string kind_name(std::string_view column) {
 }
 
 std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host) {
-    std::map<std::string_view, std::map<const CounterRow*, CountOfDevice>> counts;
+    std::map<std::string_view, std::map<const CounterCount*, CountOfDevice>> counts;
     for (const CounterSum& counter : host.sums) {
-        const CounterRow& row = row_of(counter.column);
-        if (row.family.empty() || !counter.sum) {
+        const KnownCounter known = known_column(counter.column);
+        if (known.family().empty() || !counter.sum) {
             continue;
         }
-        CountOfDevice& count = counts[source_of(counter.column)][&row];
-        if (is_of_priority(counter.column)) {
+        CountOfDevice& count = counts[source_of(counter.column)][known.count];
+        if (known.of_priority) {
             count.of_priorities += *counter.sum;
         } else {
             count.whole = std::max(count.whole, *counter.sum);
         }
     }
     std::map<std::string_view, FamilySums> families;
-    for (const auto& [source, rows] : counts) {
-        for (const auto& [row, count] : rows) {
-            families[source][row->family] += std::max(count.whole, count.of_priorities);
+    for (const auto& [source, of_source] : counts) {
+        for (const auto& [kind, count] : of_source) {
+            families[source][kind->family] += std::max(count.whole, count.of_priorities);
         }
     }
     return families;
 }
 
-FamilySums families_of(const HostCounters& host) {
+FamilySums families_of(const HostCounters& whole_host) {
+    HostCounters host = whole_host;
+    std::erase_if(host.sums,
+                  [&](const CounterSum& counter) { return whole_host.counts_again(counter.column); });
     FamilySums sums;
     for (const auto& [source, families] : families_by_source(host)) {
         for (const auto& [family, sum] : families) {
@@ -123,10 +132,10 @@ FamilySums families_of(const HostCounters& host) {
     std::map<std::string, std::uint64_t> kinds;
     FamilySums traffic;
     for (const CounterSum& counter : host.sums) {
-        const CounterRow& row = row_of(counter.column);
-        if (is_traffic(row.meaning) && !row.family.empty() && counter.sum) {
+        const KnownCounter known = known_column(counter.column);
+        if (is_traffic(known.meaning()) && !known.family().empty() && counter.sum) {
             const std::uint64_t of_kind = kinds[kind_name(counter.column)] += *counter.sum;
-            traffic[row.family] = std::max(traffic[row.family], of_kind);
+            traffic[known.family()] = std::max(traffic[known.family()], of_kind);
         }
     }
     for (const auto& [family, sum] : traffic) {
@@ -146,6 +155,7 @@ static void each_field(files::MaybeConst<HostCounters> auto& host, auto&& visit)
     visit("file", host.file);
     visit("seconds", host.seconds);
     visit("sums", host.sums);
+    visit("made_of_others", host.made_of_others);
     visit("problem", host.problem);
     visit("reading_max_ns", host.reading_max.ns);
     visit("settings", host.settings);

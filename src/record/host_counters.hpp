@@ -45,12 +45,16 @@ struct HostCounters {
     bool handed_in = false;        ///< false: nothing below is known
     std::int64_t seconds = 0;      ///< measured ones with values
     std::vector<CounterSum> sums;  ///< over the measured seconds, by column
-    core::Duration reading_max;    ///< the longest that one reading of all counters took
-    std::string settings;          ///< of the host when the run began, as JSON; empty: not known
+    std::vector<std::string>
+        made_of_others;          ///< sources whose members are counted as well: bonds, VLANs, bridges
+    core::Duration reading_max;  ///< the longest that one reading of all counters took
+    std::string settings;        ///< of the host when the run began, as JSON; empty: not known
     std::string problem;  ///< what kept rows from the file, or readings from being made; empty: nothing
 
     /// Adds what was counted in a second.
     void add(const CounterValues& values, Phase phase);
+    /// Whether another source of the host counts the same: what goes through a bond goes through its members.
+    [[nodiscard]] bool counts_again(std::string_view column) const;
 };
 
 /// "eth0" of "eth0.rx_bytes", and the rest.
@@ -61,7 +65,7 @@ std::string_view counter_of(std::string_view column);
 /// device's is the same on every device.
 std::string kind_name(std::string_view column);
 
-/// Sums over the measured seconds by family (CounterRow); what is not counted is not there.
+/// Sums over the measured seconds by family (CounterFamily); what is not counted is not there.
 using FamilySums = std::map<std::string_view, std::uint64_t>;
 /// By source: of each device and protocol.
 std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host);

@@ -119,13 +119,14 @@ def test_losses_have_a_count_and_a_share(capsys, make):
     assert re.search(rf"^events lost +0 +3 \({100 * 3 / generated:.2g} %\) ±0 ", out, re.MULTILINE)
 
 
-def test_families_are_those_that_the_verdict_judges_by():
-    """The table of src/record/counter_meaning.cpp has their names; packets of both directions are what they are shares
-    of."""
-    table = (ROOT / "src" / "record" / "counter_meaning.cpp").read_text()
-    written = set(re.findall(r'^    \{"(\w+)", M::', table, re.MULTILINE))
+def test_families_are_those_of_the_catalogue():
+    """Names, units and titles; packets of both directions are what they are shares of."""
+    table = (ROOT / "src" / "record" / "counter_catalogue.cpp").read_text()
+    written = re.findall(r'^    \{"(\w+)", "(\w+)", "([^"]*)",', table, re.MULTILINE)
     wholes = {"received_packets", "sent_packets", "sent_segments"}
-    assert written == {family.key for family in host_counters.FAMILIES} | wholes
+    assert [row for row in written if row[0] not in wholes] == [
+        (family.key, "us" if family.unit == "s" else family.unit, family.title)
+        for family in host_counters.FAMILIES]
     assert {family.of for family in host_counters.FAMILIES} == wholes | {"time", None}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the lists of docs/options.md: all options of all commands, and the built-in scenarios, from the same
-descriptions that manual pages are made of; and the keys of switch files in docs/simulating-a-switch.md. The text around
-them is written by hand and stays.
+descriptions that manual pages are made of; the keys of switch files in docs/simulating-a-switch.md; and the counters in
+docs/counters.md. The text around them is written by hand and stays.
 
     write_options_page.py --weir PROGRAM [--check]
 
@@ -9,6 +9,7 @@ With --check nothing is written; exit status 1 if the page is not what would be 
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import re
@@ -30,7 +31,9 @@ def main():
     weir, _, _ = read_weir(options.weir)
     pages = {"options.md": {"options": option_lists(weir, read_python_commands(SOURCE / "src/report")),
                             "scenarios": scenario_table(options.weir)},
-             "simulating-a-switch.md": {"keys": key_table(options.weir)}}
+             "simulating-a-switch.md": {"keys": key_table(described(options.weir))},
+             "counters.md": {"families": family_table(described(options.weir)),
+                             "counters": counter_lists(described(options.weir))}}
     for name, lists in pages.items():
         write_page(SOURCE / "docs" / name, lists, options.check)
 
@@ -138,12 +141,16 @@ def scenario_table(program):
     return "\n".join(lines)
 
 
-def key_table(program):
+@functools.cache
+def described(program):
+    return json.loads(subprocess.run([program, "--help", "json"], check=True, capture_output=True, text=True).stdout)
+
+
+def key_table(everything):
     """The keys of a switch file."""
-    described = subprocess.run([program, "--help", "json"], check=True, capture_output=True, text=True).stdout
     lines = ["| key | what is written | default | meaning | source of the default |", "|---|---|---|---|---|"]
     section = None
-    for key in json.loads(described)["switch_keys"]:
+    for key in everything["switch_keys"]:
         if key["section"] != section:
             section = key["section"]
             lines.append(f"| **`[{section}]`** | | | | |")
@@ -151,6 +158,34 @@ def key_table(program):
         lines.append(f"| `{key['name']}` | {in_cell(key['kind'])} | {default} | {prose(key['help'])} | "
                      f"{prose(key['source'])} |")
     return "\n".join(lines)
+
+
+def family_table(everything):
+    lines = ["| family | counts | unit | what to do |", "|---|---|---|---|"]
+    for family in everything["counter_families"]:
+        lines.append(f"| `{family['name']}` | {family['title']} | {family['unit']} | {prose(family['remedy'])} |")
+    return "\n".join(lines)
+
+
+def counter_lists(everything):
+    """The rows of each driver, in their order; Ethernet drivers after the RDMA devices of the same name."""
+    lists = {}
+    for row in everything["counters"]:
+        lists.setdefault(row["driver"], {}).setdefault(row["source"], []).append(row)
+    lines = []
+    for driver, sources in lists.items():
+        lines += ["", f"### {driver}"]
+        for source, rows in sources.items():
+            lines += ["", f"From {source}.", "", "| name | counts | unit | family |", "|---|---|---|---|"]
+            lines += [counter_row(row) for row in rows]
+    return "\n".join(lines[1:])
+
+
+def counter_row(row):
+    names = ", ".join(f"`{name.replace(':_', ': ').replace('#', '3').replace('%', '0')}`"
+                      for name in row["names"].split(" "))
+    unit = row["unit"] if row["bits"] == 64 else f"{row['unit']}, {row['bits']} bits"
+    return f"| {names} | {prose(row['what'])} | {unit} | {row['family'] or 'none'} |"
 
 
 if __name__ == "__main__":

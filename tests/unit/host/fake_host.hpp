@@ -52,12 +52,19 @@ class FakeTree {
         write("sys/class/infiniband/" + device + "/ports/" + number + "/" + file, value + "\n");
     }
     void driver(const std::string& device, const std::string& name) const {
-        const auto link = root_ / "sys/class/infiniband" / device / "device";
+        link_driver("sys/class/infiniband/" + device, name);
+    }
+    void driver_of_interface(const std::string& interface, const std::string& name) const {
+        link_driver("sys/class/net/" + interface, name);
+    }
+
+  private:
+    void link_driver(const std::string& directory, const std::string& name) const {
+        const auto link = root_ / directory / "device";
         std::filesystem::create_directories(link);
         std::filesystem::create_directory_symlink("../../../../bus/pci/drivers/" + name, link / "driver");
     }
 
-  private:
     std::filesystem::path root_;
 };
 

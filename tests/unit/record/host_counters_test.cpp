@@ -138,7 +138,7 @@ TEST_CASE("A host's counters are the same after their travel") {
 TEST_CASE("Numbers of a host that fit nowhere are refused, and not cast") {
     const auto text = [](const char* seconds, const char* sum) {
         return std::string(R"({"host":"","file":"","seconds":)") + seconds +
-               R"(,"sums":[{"column":"a","whole_run":1,"sum":)" + sum +
+               R"(,"made_of_others":[],"sums":[{"column":"a","whole_run":1,"sum":)" + sum +
                R"(}],"reading_max_ns":1,"problem":"","settings":""})";
     };
     CHECK(decode_host(text("2", "3")));

@@ -1,7 +1,7 @@
 """What hosts' counters add up to, by family, as run.json has it (hosts[].families): one name for the many that drivers
-have, which src/record/counter_meaning.cpp knows. Families explain a difference and are never better or worse: a switch
-that marks packets is no fault. What is not counted is absent, which is not 0. Received and sent pauses are different
-things, and so are CNPs sent and CNPs heeded: never one sum."""
+have (src/record/counter_catalogue.cpp, docs/counters.md). Families explain a difference and are never better or worse:
+a switch that marks packets is no fault. What is not counted is absent, which is not 0. Received and sent pauses are
+different things, and so are CNPs sent and CNPs heeded: never one sum."""
 
 from __future__ import annotations
 
