@@ -1,7 +1,7 @@
 """Balance of parallel links: chart and table of known rows, runs without such links; and a fresh simulation of leaves
 and spines."""
 
-from weir_runs.figures import link_charts
+from weir_runs.figures import switch_charts
 from weir_runs.reading.run import read_run
 
 HEADER = "begin_s,covered_s,phase,switch,direction,links,sent_bytes,most_sent_bytes,most_over_mean,jain_index\n"
@@ -23,17 +23,17 @@ def test_values_of_links_and_times_without_rows(stored):
                                 {"switch": "switch-0", "direction": "out", "most_over_mean": 1.5, "jain_index": 0.8,
                                  "highest_most_over_mean": 2.0, "lowest_jain_index": 0.5, "links": LINKS}]}
     (run.directory / "parallel-links.csv").write_text(HEADER + ROWS, encoding="utf-8")
-    most, jain = link_charts.over_time(run).panels
+    most, jain = switch_charts.parallel_links(run).panels
     assert list(most.lines[0].y) == [2, 1] and most.lines[0].notes == ["from switch-0", "from switch-0"]
     assert list(most.lines[1].y) == [1.5, 1]
     assert list(jain.lines[0].y) == [0.5, 1] and list(jain.lines[1].y) == [0.75, 1]
-    assert link_charts.table(run)["rows"] == [("from switch-0", "2", "1.5", "2", "0.8", "0.5"),
+    assert switch_charts.links_table(run)["rows"] == [("from switch-0", "2", "1.5", "2", "0.8", "0.5"),
                                               ("to switch-1", "2", "1", "1", "1", "1")]
 
 
 def test_runs_without_parallel_links_have_neither(stored):
     run = read_run(stored("measured"))
-    assert link_charts.over_time(run) is None and link_charts.table(run) is None
+    assert switch_charts.parallel_links(run) is None and switch_charts.links_table(run) is None
 
 
 def test_a_fresh_simulation_of_leaves_and_spines(simulate):
@@ -45,7 +45,7 @@ def test_a_fresh_simulation_of_leaves_and_spines(simulate):
     assert all(entry["jain_index"] >= 0.999 for entry in sent)
     rows = run.parallel_link_rows()
     assert set(rows["switch"]) == {"switch-0", "switch-1"} and rows["most_over_mean"].min() >= 1
-    assert link_charts.over_time(run) is not None and len(link_charts.table(run)["rows"]) == 4
+    assert switch_charts.parallel_links(run) is not None and len(switch_charts.links_table(run)["rows"]) == 4
     summed = {(port["switch"], port["port"]): 0 for port in run.record["switch"]["ports"]}
     for port in run.record["switch"]["ports"]:
         summed[port["switch"], port["port"]] += port["sent_bytes"]

@@ -5,7 +5,7 @@ import pytest
 from weir_runs.basics.errors import ReportError
 from weir_runs.figures import phase_charts
 from weir_runs.pages.report_page import write_report
-from weir_runs.reading import phase_times, transfer_sizes
+from weir_runs.reading import transfer_tables
 from weir_runs.reading.run import read_run
 
 LINKS = ("--producer-link", "1Gb/s", "--consumer-link", "1Gb/s", "--framing", "none", "--interval", "200ms",
@@ -20,7 +20,7 @@ def run_of(simulate, tmp_path, *options):
 
 def test_phases_are_in_a_table(simulate, no_pictures, tmp_path):
     run = run_of(simulate, tmp_path)
-    table = phase_times.table(run)
+    table = transfer_tables.phases(run)
     assert table["more"] <= 0 and table["has_ideal"]
     (row,) = table["rows"]
     assert row[0] == "all"
@@ -34,14 +34,14 @@ def test_phases_are_in_a_table(simulate, no_pictures, tmp_path):
 
 
 def test_a_run_without_addresses_has_none(simulate):
-    assert phase_times.table(
+    assert transfer_tables.phases(
         read_run(simulate("--producers", "1", "--consumers", "1", "--duration", "1s", "--warmup", "0s"))) is None
 
 
 def test_what_was_never_complete_is_missing_and_not_zero(simulate, tmp_path):
     run = run_of(simulate, tmp_path)
     run.record["phases"][0].update(completion_s_median=None, completion_s_max=None, ideal_s=None)
-    assert phase_times.table(run)["rows"][0][3:7] == ["-", "-", "-", "-"]
+    assert transfer_tables.phases(run)["rows"][0][3:7] == ["-", "-", "-", "-"]
 
 
 def sequence_run(simulate, tmp_path, phases, *options):
@@ -70,14 +70,14 @@ def test_a_row_has_completion_ideal_and_transfers(simulate, tmp_path):
 def test_the_slowest_of_many_phases_have_rows(simulate, no_pictures, tmp_path):
     run = sequence_run(simulate, tmp_path, 25)
     chart = phase_charts.rows(run)
-    assert len(chart.rows) == phase_times.SHOWN
+    assert len(chart.rows) == transfer_tables.PHASES_SHOWN
     # Two transfers to one consumer take longer than one.
     assert all(int(row.name.split("-")[1]) % 2 == 1 for row in chart.rows[:12])
     page = tmp_path / "page.html"
     write_report([run], page, tmp_path / "figures", [], "")
     text = page.read_text()
     assert "And 5 faster ones, in run.json." in text
-    assert text.count('class="row"') == phase_times.SHOWN and 'id="run-1-phases"' in text
+    assert text.count('class="row"') == transfer_tables.PHASES_SHOWN and 'id="run-1-phases"' in text
 
 
 def test_phases_over_time(simulate, tmp_path):
@@ -127,10 +127,10 @@ def test_transfers_of_a_trace_are_in_a_table_by_size(simulate, no_pictures, tmp_
     trace = tmp_path / "trace.csv"
     trace.write_text("time_ms,producer,consumer,bytes\n10,0,0,500\n50,0,0,1000000\n50,1,0,1000000\n")
     run = read_run(simulate("--pattern", f"trace:{trace}", *LINKS[:-2], "--event-size", "1MB", "--policy", "none"))
-    every, small, large = transfer_sizes.table(run)
+    every, small, large = transfer_tables.sizes(run)
     assert every[:3] == ["all", "15", "0"] and small[:2] == ["below 1 kB", "5"] and large[0] == "1 MB to 10 MB"
     assert large[6] == "2 x"  # 16 ms instead of 8, and 5 us
     page = tmp_path / "page.html"
     write_report([run], page, tmp_path / "figures", [], "")
     assert "Transfers by size" in page.read_text() and "2 x" in page.read_text()
-    assert transfer_sizes.table(run_of(simulate, tmp_path)) is None
+    assert transfer_tables.sizes(run_of(simulate, tmp_path)) is None

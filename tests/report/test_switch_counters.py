@@ -227,7 +227,7 @@ def test_they_explain_a_setting(tmp_path):
 
 
 def test_readings_during_a_run_are_drawn(tmp_path):
-    from weir_runs.figures import switch_reading_charts
+    from weir_runs.figures import switch_charts
     run = run_with(tmp_path, ("before", "p1", 3, "pauses_sent", 0))
     # Second 0 of this run began at 12:35:19.36 UTC.
     rows = [f"2026-11-21T12:35:{second}.360Z,{when},{port},3,{name},{value}"
@@ -236,14 +236,14 @@ def test_readings_during_a_run_are_drawn(tmp_path):
             for port, name, value in (("p1", "pauses_sent", p1), ("p2", "pauses_sent", p2),
                                       ("p1", "queue_now_bytes", queue), ("p1", "still", 5))]
     (run.directory / "switch/read.csv").write_text("\n".join([",".join(switch_reader.COLUMNS), *rows]) + "\n")
-    chart = switch_reading_charts.readings(run)
+    chart = switch_charts.readings(run)
     pauses, queue = chart.panels
     assert (pauses.title, pauses.unit, queue.unit) == ("pauses sent by ports", "frames per second", "kB")
     [line] = pauses.lines
     assert line.x == pytest.approx([1.0, 3.0, 6.0]) and line.y == pytest.approx([10.0, 150.0, 10.0])
     assert line.notes == ["p1 priority 3", "p2 priority 3", "p2 priority 3"]  # p1 went back at last
     assert list(queue.lines[0].y) == [0, 9, 4, 0]
-    assert switch_reading_charts.readings(read_run(RUNS / "measured")) is None
+    assert switch_charts.readings(read_run(RUNS / "measured")) is None
 
 
 def test_a_comparison_says_what_is_missing(tmp_path):

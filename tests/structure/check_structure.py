@@ -30,8 +30,8 @@ BUDGET = {
     "cli": 6948, "config": 9236, "core": 10976, "ending": 1088, "files": 814, "host": 5658, "job": 5854,
     "judge": 5748, "loop": 2274, "packet": 5666, "participant": 1301, "record": 8364, "report": 1232,
     "show": 2608, "simulation": 9678, "transport": 7592, "twin": 1484, "weir_compare/comparison": 6351,
-    "weir_compare/sweep": 5831, "weir_runs/basics": 1224, "weir_runs/figures": 2894, "weir_runs/pages": 884,
-    "weir_runs/reading": 3472, "weir_suites/bmwg": 3401, "weir_suites/switches": 2420,
+    "weir_compare/sweep": 5830, "weir_runs/basics": 1220, "weir_runs/figures": 2885, "weir_runs/pages": 884,
+    "weir_runs/reading": 3449, "weir_suites/bmwg": 3401, "weir_suites/switches": 2418,
     "weir_suites/traffic": 2176, "weir_suites/tune": 3121,
 }
 SLACK = 0.03

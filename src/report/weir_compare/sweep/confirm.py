@@ -157,8 +157,7 @@ def table_lines(runs):
 def _cells(run):
     sets, late, slack = (run.verdict.get(name) for name in ("sets", "late_sets", "least_slack_s"))
     on_time = f"{sets - late} of {sets} ({percent(1 - late / sets)})" if sets and late is not None else "-"
-    goodput = key_figures(run)["goodput"]
-    return on_time, "-" if slack is None else text(slack, "s"), "-" if goodput is None else text(goodput, "b/s")
+    return on_time, text(slack, "s"), text(key_figures(run)["goodput"], "b/s")
 
 
 def keep(subject, outcome, sentence, page):

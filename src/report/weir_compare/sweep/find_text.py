@@ -6,7 +6,7 @@ from weir_runs.reading.capacity import CRITERIA, QUANTITIES
 
 
 def value_text(find, value):
-    return "-" if value is None else units.text(value, QUANTITIES[find].unit)
+    return units.text(value, QUANTITIES[find].unit)
 
 
 def bracket_text(find, low, high):

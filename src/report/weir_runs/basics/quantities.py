@@ -57,49 +57,45 @@ def share_text(value):
     return f"{100 * value:g}%"
 
 
-def size(text):
-    """Bytes of '1MiB'."""
-    return _whole(text, "B", "a size with its unit (B kB MB GB TB KiB MiB GiB TiB), such as 1MiB", "bytes")
+def _whole(base, what, unit):
+    """What reads a whole number of the base unit."""
+    def read(text):
+        value, of = number_of(text) or (None, None)
+        if of != base:
+            raise QuantityError(f"'{text}' is not {what}")
+        if value.denominator != 1:
+            raise QuantityError(f"'{text}' is not a whole number of {unit}")
+        if not 0 < value <= LARGEST:
+            raise QuantityError(f"'{text}' is {'0' if not value else 'too large'}; expected is {what}")
+        return int(value)
+    return read
 
 
-def rate(text):
-    """b/s of '100Gb/s'."""
-    return _whole(text, "b/s", "a rate with its unit (b/s kb/s Mb/s Gb/s Tb/s), such as 100Gb/s", "b/s")
+# Bytes of '1MiB'; b/s of '100Gb/s'; nanoseconds of '2.5ms'.
+size = _whole("B", "a size with its unit (B kB MB GB TB KiB MiB GiB TiB), such as 1MiB", "bytes")
+rate = _whole("b/s", "a rate with its unit (b/s kb/s Mb/s Gb/s Tb/s), such as 100Gb/s", "b/s")
+time_ns = _whole("ns", "a time with its unit (ns us ms s min h), such as 2ms", "ns")
 
 
-def time_ns(text):
-    """Nanoseconds of '2.5ms'."""
-    return _whole(text, "ns", "a time with its unit (ns us ms s min h), such as 2ms", "ns")
-
-
-def _whole(text, base, what, unit):
-    found = number_of(text)
-    if not found or found[1] != base:
-        raise QuantityError(f"'{text}' is not {what}")
-    value = found[0]
-    if value.denominator != 1:
-        raise QuantityError(f"'{text}' is not a whole number of {unit}")
-    if not 0 < value <= LARGEST:
-        raise QuantityError(f"'{text}' is {'0' if not value else 'too large'}; expected is {what}")
-    return int(value)
+def _text(value, factors):
+    """Exact, in the largest unit of which it is 1 or more. `factors`: the largest first."""
+    unit = next((name for name, factor in factors.items() if value >= factor), list(factors)[-1])
+    return _decimal(Fraction(value, factors[unit])) + unit
 
 
 def time_text(value_ns):
-    """2.5ms: exact, in the largest unit of which it is 1 or more."""
-    unit = next((name for name in ("s", "ms", "us") if value_ns >= TIMES_NS[name]), "ns")
-    return _decimal(Fraction(value_ns, TIMES_NS[unit])) + unit
+    """2.5ms"""
+    return _text(value_ns, {name: TIMES_NS[name] for name in ("s", "ms", "us", "ns")})
 
 
 def size_text(size_bytes):
-    """1.5MB: exact, in the largest decimal unit of which it is 1 or more."""
-    unit = next((name for name in ("TB", "GB", "MB", "kB") if size_bytes >= BYTES[name]), "B")
-    return _decimal(Fraction(size_bytes, BYTES[unit])) + unit
+    """1.5MB"""
+    return _text(size_bytes, {name: BYTES[name] for name in ("TB", "GB", "MB", "kB", "B")})
 
 
 def rate_text(bits_per_second):
-    """100Gb/s: exact."""
-    unit = next((name for name in reversed(RATES) if bits_per_second >= RATES[name]), "b/s")
-    return _decimal(Fraction(bits_per_second, RATES[unit])) + unit
+    """100Gb/s"""
+    return _text(bits_per_second, dict(reversed(RATES.items())))
 
 
 def _decimal(value):

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..basics.list_values import nearest_rank
 from ..basics.units import number, scale, text
-from ..reading.phase_times import SHOWN, slowest_first
+from ..reading.transfer_tables import PHASES_SHOWN, slowest_first
 from .charts import BLUE, Line, Mark, Panel, PanelChart, Row, RowChart, rule
 from .time_charts import group_edges
 
@@ -20,7 +20,7 @@ ABOUT_IDEAL = (" Green: the ideal, what the fullest link, or all cables upwards 
 
 def rows(run):
     """A row for each phase name, the slowest first; None if no phase was complete."""
-    shown = [phase for phase in slowest_first(run)[:SHOWN] if phase["completion_s_max"] is not None]
+    shown = [phase for phase in slowest_first(run)[:PHASES_SHOWN] if phase["completion_s_max"] is not None]
     if not shown:
         return None
     factor, unit = scale("s", max(phase["completion_s_max"] for phase in shown))

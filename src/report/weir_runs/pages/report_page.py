@@ -5,11 +5,11 @@ from pathlib import Path
 
 from ..basics import whole_file
 from ..basics.units import capital, counted, part, share, text
-from ..figures import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts, link_charts,
-                       lost_consumers, page_parts, phase_charts, switch_charts, switch_reading_charts, time_charts)
+from ..figures import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts,
+                       lost_consumers, page_parts, phase_charts, switch_charts, time_charts)
 from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
-from ..reading import (class_counters, collective_times, network_failures, phase_times, plan_pressure, short_run_rows,
-                       switch_counters, transfer_sizes, twin)
+from ..reading import (class_counters, network_failures, plan_pressure, short_run_rows, switch_counters,
+                       transfer_tables, twin)
 from ..reading.key_figures import KEY_FIGURES, key_figures
 from ..reading.run_state import LOST, RUNNING
 from .rank_tables import rank_tables
@@ -19,8 +19,8 @@ from .run_tiles import deciding_tiles, other_tiles
 _DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
 _CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went,
            heat_maps.ranks_by_second, heat_maps.traffic, latency_charts.latencies, latency_charts.gaps,
-           time_charts.by_events, switch_charts.switches, link_charts.over_time, counter_charts.counters,
-           switch_reading_charts.readings)
+           time_charts.by_events, switch_charts.switches, switch_charts.parallel_links, counter_charts.counters,
+           switch_charts.readings)
 # Drawn by the short rows of a run of a few seconds.
 _IN_STEPS = (time_charts.buffers, time_charts.throughput, heat_maps.ranks_by_second)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy",
@@ -119,10 +119,10 @@ def section(run, position, decisive_charts, charts):
         "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
         "twin": explained, "switch": _switch(run), "classes": class_counters.table(run),
-        "parallel_links": link_charts.table(run), "losses": lost_consumers.table(run),
-        "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_sizes.table(run),
-        "size_columns": transfer_sizes.HEADER,
-        "collectives": collective_times.table(run), "collective_columns": collective_times.HEADER,
+        "parallel_links": switch_charts.links_table(run), "losses": lost_consumers.table(run),
+        "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_tables.sizes(run),
+        "size_columns": transfer_tables.SIZE_HEADS,
+        "collectives": transfer_tables.collectives(run), "collective_columns": transfer_tables.COLLECTIVE_HEADS,
         "faults": _faults(record),
         "plan": list(run.plan.items()), "environment": flat(record["environment"]),
     }
@@ -130,7 +130,7 @@ def section(run, position, decisive_charts, charts):
 
 def _phases(run):
     """Chart and table of phases; None if events have no address."""
-    table, chart = phase_times.table(run), phase_charts.rows(run)
+    table, chart = transfer_tables.phases(run), phase_charts.rows(run)
     return table and {**table, "chart": chart, "about_chart": chart and phase_charts.about_rows(chart)}
 
 

@@ -100,7 +100,7 @@ def _rate_tiles(run):
 def _consumer_tiles(run):
     record, verdict = run.record, run.record["verdict"]
     blocked = key_figures(run)["blocked_share"]
-    yield tile("of the consumers' time blocked by processing", "-" if blocked is None else percent(blocked))
+    yield tile("of the consumers' time blocked by processing", percent(blocked))
     at_once = verdict.get("blocked_at_once_max")
     if at_once is not None:
         yield tile("consumers blocked at once, at most", f"{at_once} of {run.resolved['consumers']}",

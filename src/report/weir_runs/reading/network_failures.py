@@ -28,12 +28,10 @@ def _row(fault):
     silence = "-" if not fault["gaps"] else text(fault["longest_gap_s"], "s")
     if fault["open_gaps"]:
         silence += f", for {counted(fault['open_gaps'], 'flow')} to the end"
-    # Runs of versions before this field do not have it.
-    even = fault.get("loads_even_after_s")
     return [fault["fault"], instant(fault["begin_s"]), "the end" if fault["end_s"] is None
             else instant(fault["end_s"]),
             f"{lost['packets']}", text(lost["bytes"], "B") if lost["bytes"] else "0 B", silence,
-            "-" if even is None else text(even, "s")]
+            text(fault.get("loads_even_after_s"), "s")]  # runs of versions before this field do not have it
 
 
 def _watchdog(failures):

@@ -7,7 +7,7 @@ import subprocess
 
 from weir_runs.basics import programs, quantities, text_table, units
 from weir_runs.basics.errors import ReportError
-from weir_runs.reading import transfer_sizes
+from weir_runs.reading import transfer_tables
 from weir_runs.reading.run_record import read_run_record
 from .traffic_model import SLOTS_MAX, STREAMS_MAX, peers
 
@@ -74,7 +74,7 @@ def lines(made):
     if made["flows_within_hosts"]:
         remarks.append(f"{units.counted(made['flows_within_hosts'], 'flow')} within a host left out")
     rows = [("size", "flows", "incomplete", "median", "p99", "slowdown", "median", "p99", "worst"),
-            *transfer_sizes.rows(made["size_classes"])]
+            *transfer_tables.rows_of_sizes(made["size_classes"])]
     words = ["trace", *[""] * (len(remarks) - 1)]
     return [f"{word:<7}{remark}" for word, remark in zip(words, remarks)] + [f"{'run':<7}{made['run']}",
                                                                              ""] + text_table.aligned(rows)
