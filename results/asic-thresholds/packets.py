@@ -9,7 +9,7 @@ import dataclasses
 import math
 from fractions import Fraction
 
-from weir_suites.switches.asics import cells, shared_cells
+from weir_suites.switches.asics import cells, shared_cells_of_all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,6 +21,11 @@ class Profile:
     static_th_bytes: int = 0
     xoff_bytes: int = 0
     xon_offset_bytes: int = 0
+
+
+def shared_cells(asic, pool):
+    """Cells that one packet's part of the memory shares out among groups."""
+    return shared_cells_of_all(asic, pool) // asic.slices
 
 
 def reserved_cells(asic, pool, profile):

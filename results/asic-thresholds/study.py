@@ -95,7 +95,7 @@ def predict(options):
 def memory(row):
     """(cells that are shared, dynamic_th, bytes of a cell) of a row, as text, or None."""
     known = ingress(row, looked=True)
-    return known and tuple(str(part) for part in (asics.shared_cells(known[0], known[1]), known[2].dynamic_th,
+    return known and tuple(str(part) for part in (packets.shared_cells(known[0], known[1]), known[2].dynamic_th,
                                                   known[0].cell_bytes))
 
 

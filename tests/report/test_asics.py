@@ -29,8 +29,8 @@ def test_a_pool_without_headroom_holds_what_groups_reserve(groups, size, xoff, p
 
 
 def test_size_may_hold_the_headroom_pool_and_what_is_reserved():
-    assert asics.shared_cells(TRIDENT3, asics.Pool(256 * 1000, 256 * 100, (256, 300))) == 897
-    assert asics.shared_cells(TOMAHAWK, asics.Pool(208 * 1000, 208 * 100, (256, 300))) == 250
+    assert packets.shared_cells(TRIDENT3, asics.Pool(256 * 1000, 256 * 100, (256, 300))) == 897
+    assert packets.shared_cells(TOMAHAWK, asics.Pool(208 * 1000, 208 * 100, (256, 300))) == 250
 
 
 @pytest.mark.parametrize(("shared", "dynamic_th", "reached"), [(1000, 0, 500), (1001, 0, 501), (900, -3, 100),

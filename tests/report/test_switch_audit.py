@@ -138,7 +138,33 @@ ON_3_4 = "0   0   0   1   1   0   0   0"
 ON_3 = "0   0   0   1   0   0   0   0"
 
 
+NICCLI = """IEEE 8021QAZ ETS Configuration TLV:
+\t PRIO_MAP: 0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:2
+IEEE 8021QAZ PFC TLV:
+\t PFC enabled: {enabled}
+IEEE 8021QAZ APP TLV:
+\t APP#0:
+\t  Priority: 7
+\t  Sel: 5
+\t  DSCP: 48
+
+\t APP#1:
+\t  Priority: {priority}
+\t  Sel: 5
+\t  DSCP: 26
+
+\t APP#2:
+\t  Priority: 3
+\t  Sel: 3
+\t  UDP or DCCP: 4791
+"""
+
+
 @pytest.mark.parametrize("text, kind, severity, said", [
+    (NICCLI.format(enabled="3 4", priority=3), None, "", ""),
+    (NICCLI.format(enabled="3", priority=3), "host-pfc", "warning", "the NICs have PFC for priority 3, the switch for"),
+    (NICCLI.format(enabled="3, 4", priority=5), "host-pfc", "serious", "3 and 4 and take it for priority 5"),
+    (NICCLI.format(enabled="none", priority=3), "host-pfc", "serious", "pause priority none, the switch expects it in"),
     (MLNX_QOS.format(trust="dscp", priority=3, enabled=ON_3_4), None, "", ""),
     (MLNX_QOS.format(trust="dscp", priority=3, enabled=ON_3), "host-pfc", "warning",
      "the NICs have PFC for priority 3, the switch for 3 and 4"),
@@ -163,7 +189,7 @@ def test_what_hosts_say_of_their_nics(audited, text, kind, severity, said):
 def test_the_switch_expects_another_priority(audited):
     document = sonic({"DSCP_TO_TC_MAP": {"AZURE": {**SONIC["DSCP_TO_TC_MAP"]["AZURE"], "26": "4"}}})
     found = audited(document, MLNX_QOS.format(trust="dscp", priority=3, enabled=ON_3))
-    assert ("hosts send RoCE with DSCP 26, the NICs pause priority 3 and take it for priority 3, the switch expects it "
+    assert ("of RoCE with DSCP 26 the NICs pause priority 3 and take it for priority 3, the switch expects it "
             "in priority 4") in found["host-pfc"]["text"]
 
 

@@ -33,7 +33,7 @@ buffers.json and qos.json, with pg_profile_lookup.ini where profiles are compute
 EOS's show running-config. docs/your-own-switch.md explains it. Each key says where it is from; what
 the model lacks, what is not understood and what the configuration does not determine are comments. Nothing is guessed,
 and nothing else of a configuration is printed. With --audit, what is wrong with it, and whether hosts agree: files with
-what mlnx_qos, cma_roce_tos, sysctl and weir check --json print."""
+what mlnx_qos, niccli, cma_roce_tos, sysctl and weir check --json print."""
 IMPORT_STATUSES = "Exit status: 0 printed; 2 bad usage or input."
 BMWG = """Runs the tests of the IETF's draft on benchmarks of AI training fabrics, each as campaigns, and writes a
 report of ten parts: submission.json and submission.html. The same command continues what was interrupted.

@@ -78,8 +78,3 @@ def shared_cells_of_all(asic, pool):
         return pool.size_bytes // asic.cell_bytes
     reserved = sum(cells(size_bytes, asic) for size_bytes in pool.reserved_bytes)
     return (pool.size_bytes - pool.headroom_bytes) // asic.cell_bytes - reserved
-
-
-def shared_cells(asic, pool):
-    """Cells that one packet's part of the memory shares out among groups."""
-    return shared_cells_of_all(asic, pool) // asic.slices

@@ -2,7 +2,9 @@
 
 Read are: `mlnx_qos -i INTERFACE` (as in NVIDIA's MLNX_OFED manual, 5.8 and 24.10), listings `file:value` of
 /sys/class/net/*/ecn, rdma_cm's default_roce_tos and infiniband's tc/1/traffic_class (`grep . FILES`), the number that
-`cma_roce_tos` prints, sysctl's dev.mce of FreeBSD (NVIDIA's FreeBSD manual 3.7.1), and `weir check --json`."""
+`cma_roce_tos` prints, sysctl's dev.mce of FreeBSD (NVIDIA's FreeBSD manual 3.7.1), TLVs as `niccli -dev N get_qos`
+(AMD's guide to networks of clusters with Broadcom's NICs, 2025) and `lldptool -t -i INTERFACE` print them, and `weir
+check --json`."""
 
 from __future__ import annotations
 
@@ -17,6 +19,9 @@ from .qos_description import path_of
 
 LISTED = re.compile(r"(?<!\w)(ecn/roce_(?:np|rp)/enable/\d|roce_np/cnp_dscp|default_roce_tos|traffic_class)"
                     r"\s*[:=]\s*(?:Global tclass=)?(\d{1,3})\s*$", re.MULTILINE)
+TLV = "IEEE 8021QAZ PFC TLV"
+PFC_OF_TLV = re.compile(r"PFC enabled: *(none|\d(?:[ ,]+\d)*)")
+DSCP_OF_TLV = re.compile(r"Priority: *(\d)\s+Sel: *5\s+DSCP: *(\d{1,2})")
 PFC_OF_FREEBSD = re.compile(r"dev\.mce\.\d+\.[rt]x_priority_flow_control_(\d):\s*([01])")
 
 
@@ -69,7 +74,7 @@ class HostSettings:
         agree = expected in self.pfc and (priority is None or priority == expected)
         if expected is not None and expected in port.pfc.value and not agree:
             taken = f" and take it for priority {priority}" if priority not in (None, expected) else ""
-            yield Finding(SERIOUS, "host-pfc", f"{self.source}: hosts send RoCE with DSCP {sent}, the NICs pause "
+            yield Finding(SERIOUS, "host-pfc", f"{self.source}: of RoCE with DSCP {sent} the NICs pause "
                           f"priority {of_nics}{taken}, the switch expects it in priority {expected}",
                           "set the same priority on both sides", (str(port.pfc.place), str(path.traffic_class.place)))
         elif self.pfc != port.pfc.value:
@@ -78,7 +83,7 @@ class HostSettings:
 
 
 def is_hosts(text):
-    return bool("PFC configuration:" in text or LISTED.search(text) or PFC_OF_FREEBSD.search(text)
+    return bool("PFC configuration:" in text or TLV in text or LISTED.search(text) or PFC_OF_FREEBSD.search(text)
                 or re.fullmatch(r"\s*\d{1,3}\s*", text))
 
 
@@ -90,6 +95,9 @@ def of_text(source, text):
         made.priority_of_dscp.update((int(dscp), int(priority)) for dscp in dscps.split(",") if dscp)
     if enabled := re.search(r"PFC configuration:\s*priority[\s\d]*?enabled((?:\s+[01]){8})", text):
         made.pfc = frozenset(number for number, on in enumerate(enabled[1].split()) if on == "1")
+    if TLV in text and (enabled := PFC_OF_TLV.search(text)):
+        made.pfc = frozenset(int(priority) for priority in re.findall(r"\d", enabled[1]))
+        made.priority_of_dscp.update((int(dscp), int(priority)) for priority, dscp in DSCP_OF_TLV.findall(text))
     if pairs := PFC_OF_FREEBSD.findall(text):
         made.pfc = frozenset(int(priority) for priority, on in pairs if on == "1")
     if alone := re.fullmatch(r"\s*(\d{1,3})\s*", text):
