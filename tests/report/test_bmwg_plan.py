@@ -9,8 +9,8 @@ import pytest
 from weir_suites import sweep_command
 from weir_compare.sweep.sweep_file import read_sweep_file
 from weir_runs.basics.errors import ReportError
-from weir_suites.bmwg import (arithmetic, bmwg_command, catalogue, draft_suite, plan_file, submission_check,
-                              submission_comparison, submission_page, submission_record)
+from weir_suites.bmwg import (arithmetic, bmwg_command, catalogue, draft_suite, plan_file, submission_page,
+                              submission_reader, submission_record)
 from weir_suites.bmwg.arithmetic import ROCE
 from weir_suites.bmwg.campaign_steps import Step, sweep_text
 from weir_suites.bmwg.draft_setup import Setup
@@ -166,7 +166,7 @@ def test_a_report_has_ten_sections_and_says_what_is_missing(submission):
 
 
 def test_check_names_what_a_report_lacks(submission):
-    found = "\n".join(submission_check.lacks(submission))
+    found = "\n".join(submission_reader.lacks(submission))
     for lacking in ("device: model is not given", "hosts: nic is not given", "topology: neither drawn",
                     "configuration: settings of the switches",
                     "5.1 Baseline throughput: not run", "6.1 UET throughput by transport service: cannot, needs NICs",
@@ -176,29 +176,29 @@ def test_check_names_what_a_report_lacks(submission):
         assert lacking in found
     assert "device: vendor" not in found and "repetitions" not in found and "throughput, 2:1" not in found
     del submission["trials"]
-    assert "section trials: missing" in submission_check.lacks(submission)
+    assert "section trials: missing" in submission_reader.lacks(submission)
     del submission["results"][0]["state"]
     with pytest.raises(ReportError, match="damaged"):
-        submission_check.lacks(submission)
+        submission_reader.lacks(submission)
 
 
 def test_check_refuses_what_is_no_submission(tmp_path):
     with pytest.raises(ReportError, match="no such file"):
-        submission_check.read(tmp_path)
+        submission_reader.read(tmp_path)
     for content in ("{", '{"schema": "weir-run/1"}', "[]"):
         (tmp_path / "submission.json").write_text(content)
         with pytest.raises(ReportError, match="expected"):
-            submission_check.read(tmp_path)
+            submission_reader.read(tmp_path)
 
 
 def test_a_ratio_is_formed_only_where_all_is_equal(submission):
     other = copy.deepcopy(submission)
     for row in other["repeatability"]:
         row["mean"] /= 2.0
-    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
+    printed = "\n".join(submission_reader.compared(("one", "two"), submission, other))
     assert "not equal" not in printed and re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.5 Gb/s +2 +0\.5", printed)
     other["comparability"]["hosts"] = 16
-    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
+    printed = "\n".join(submission_reader.compared(("one", "two"), submission, other))
     assert "not equal: hosts: A 8, B 16" in printed and "no single figure" in printed
     assert re.search(r"7\.2 +throughput +2:1 +9 Gb/s +2 +4\.5 Gb/s +2 +-$", printed, re.MULTILINE)
 
@@ -206,16 +206,16 @@ def test_a_ratio_is_formed_only_where_all_is_equal(submission):
 def test_figures_of_other_observation_points_or_parameters_are_not_set_against_each_other(submission):
     other = copy.deepcopy(submission)
     other["repeatability"][0]["point"] = "nic"
-    printed = "\n".join(submission_comparison.lines(("one", "two"), submission, other))
+    printed = "\n".join(submission_reader.compared(("one", "two"), submission, other))
     assert "2:1" not in printed and "only in A: settings of 7.2" in printed
     other = copy.deepcopy(submission)
     done = next(result for result in other["results"] if result["section"] == "7.2")
     done["parameters"]["seconds"]["used"] = [9.0]
-    assert re.search(r"4:1 .* -$", "\n".join(submission_comparison.lines(("one", "two"), submission, other)),
+    assert re.search(r"4:1 .* -$", "\n".join(submission_reader.compared(("one", "two"), submission, other)),
                      re.MULTILINE)
     del other["document"]
     with pytest.raises(ReportError, match="one, two: damaged"):
-        submission_comparison.lines(("one", "two"), submission, other)
+        submission_reader.compared(("one", "two"), submission, other)
 
 
 def test_measured_throughput_has_queue_pairs_with_engine_ucx(plan_of):

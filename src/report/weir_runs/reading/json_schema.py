@@ -62,8 +62,10 @@ def _of_object(value, schema, root, place):
         if name not in value:
             return place, f"{name!r} is a required property"
     properties, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    patterns = schema.get("patternProperties", {})
     for name, each in value.items():
-        within = properties.get(name, others)
+        fitting = next((within for pattern, within in patterns.items() if re.search(pattern, name)), others)
+        within = properties.get(name, fitting)
         if within and (found := problem(each, within, root, f"{place}.{name}" if place else name)):
             return found
     return None

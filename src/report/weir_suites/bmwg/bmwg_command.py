@@ -27,7 +27,7 @@ def run(options):
     if len(words) == 2 and words[0] == "check":
         return _check(words[1])
     if len(words) == 3 and words[0] == "compare":
-        return _compare(*words[1:])
+        return _compare(words[1:])
     if len(words) != 1 or words[0] in ("check", "compare"):
         raise ReportError(f"bmwg: {' '.join(words) or 'nothing'} was found; {FORMS} is expected")
     return _suite(options, Path(words[0]))
@@ -40,16 +40,15 @@ def _template():
 
 
 def _check(directory):
-    from . import submission_check
-    found = submission_check.lacks(submission_check.read(directory))
+    from . import submission_reader
+    found = submission_reader.lacks(submission_reader.read(directory))
     print("\n".join(found) if found else "nothing is lacking")
     return 1 if found else 0
 
 
-def _compare(first, second):
-    from . import submission_check, submission_comparison
-    print("\n".join(submission_comparison.lines((first, second), submission_check.read(first),
-                                                submission_check.read(second))))
+def _compare(names):
+    from . import submission_reader
+    print("\n".join(submission_reader.compared(names, *map(submission_reader.read, names))))
     return 0
 
 

@@ -25,28 +25,20 @@ SIZES, TIMES = ("sizes", "bytes", "reorder", "thresholds"), ("gaps", "compute", 
                                                              "detection")
 FREE = ("settings",)  # texts that weir checks
 
-TEMPLATE = """# These tests load a network to its limit. Never run them on a production network (RFC 6815):
+
+def _empty(keys):
+    return "".join(f'{key} = ""\n' for key in keys)
+
+
+TEMPLATE = f"""# These tests load a network to its limit. Never run them on a production network (RFC 6815):
 # is this one? Write false if it is not.
 production-network = "?"
 name = "my-fabric"
 
 [device]                              # printed in the report; what is left out is named missing
-vendor = ""
-model = ""
-asic = ""
-operating-system = ""
-port-speed = ""
-buffers = ""
-optics-and-cables = ""
-
+{_empty(DEVICE)}
 [host]
-nic = ""
-nic-firmware = ""
-driver = ""
-operating-system = ""
-collective-library = ""
-firmware-settings = ""
-
+{_empty(HOST)}
 [fabric]
 hosts = 32                            # that can take part
 link = "100Gb/s"                      # line rate of a host
