@@ -243,7 +243,7 @@ def test_where_the_group_of_data_is_not_there_memory_is_that_of_groups_and_not_w
 def test_ports_that_differ(imported):
     document = sonic({"PORT": {"Ethernet8": {"speed": "25000"}}, "PFC_WD": {"Ethernet12": None}})
     text, tables = imported(document)
-    assert "# Port: Ethernet0 and 1 like it; " in text and "Ethernet8 and Ethernet12" in text
+    assert "# Port: Ethernet0 and 1 like it, 100 Gb/s; " in text and "Ethernet8 and Ethernet12" in text
     assert "watchdog.on" not in values(imported(document, options=("--port", "Ethernet12"))[1])
     assert tables["title"].endswith("Ethernet0")
     assert "--port: Ethernet99 is no port" in imported(document, options=("--port", "Ethernet99"), expect=2)[0]

@@ -40,7 +40,7 @@ def test_nvue(imported):
         "ecn.none-below": "150000B",
         "ecn.all-above": "1500000B", "ecn.probability": 0.1, "classes.data": 3, "classes.cnp": 6,
         "topology.host-delay": "250ns"}
-    assert "Port: swp1 and 4 like it; " in text and "swp8s0 and 1 like it" in text
+    assert "Port: swp1 and 4 like it, 100 Gb/s; " in text and "swp8s0 and 1 like it" in text
     assert "# qos congestion-control ROCE traffic-class 3 min-threshold\n" in text
     assert "# not modelled: qos traffic-pool: pools as shares" in text
     assert imported(NVUE[1]["set"])[1] == values
@@ -72,7 +72,7 @@ def test_eos(imported):
         "watchdog.detection": "200ms", "watchdog.restoration": "400ms", "watchdog.polling": "100ms",
         "watchdog.action": "drop", "ecn.on": True, "ecn.none-below": "150000B", "ecn.all-above": "2000000B",
         "ecn.probability": 0.2, "classes.data": 3, "classes.cnp": 6}
-    assert "Port: Ethernet1/1 and 1 like it; data has DSCP 26. 100 Gb/s (line 34 speed 100g-4)." in text
+    assert "Port: Ethernet1/1 and 1 like it, 100 Gb/s; data has DSCP 26." in text
     assert "# line 22 priority-flow-control priority 3 no-drop\n" not in text
     assert "# line 21 priority-flow-control priority 3 no-drop\n" in text
     assert "not understood" not in text
@@ -180,7 +180,7 @@ interface Ethernet2/5/9
    shape rate 10 percent
    no priority-flow-control
 """)
-    assert "Port: Ethernet2/5/1 and 1 like it; " in text and "(--port NAME takes them): Ethernet2/5/9." in text
+    assert "Port: Ethernet2/5/1 and 1 like it, 200 Gb/s; " in text and "takes them): Ethernet2/5/9." in text
     assert (values["pfc.on"], values["ecn.on"], values["classes.data"], values["classes.cnp"]) == (True, True, 3, 6)
     assert "# not modelled: line 1: qos map traffic-class 3 to dscp 26: DSCPs that the switch writes\n" in text
     assert "# not modelled: line 9: bandwidth guaranteed percent 10: bandwidth that a queue has for" in text

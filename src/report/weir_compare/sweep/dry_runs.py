@@ -105,8 +105,7 @@ def refuse_placeholders(sweep, world="slurm"):
     found += [f"switch.{name} = \"{command}\"" for name, command in commands.items() if command
               and _IN_COMMANDS.search(command)]
     if found:
-        raise ReportError(f"{sweep.path}: what is in capitals is a placeholder, to be filled in or left out: "
-                          f"{', '.join(found)}")
+        raise ReportError(f"{sweep.path}: placeholders are to be filled in, or left out: {', '.join(found)}")
 
 
 _HOST_FILES = ("--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile")

@@ -11,9 +11,9 @@ MOST_LINES = 40
 
 
 def text(configuration, port, translation, dscp):
+    rate = f", {units.text(port.rate.value, 'b/s')}" if port.rate else ""
     lines = [f"Made by weir-sweep {VERSION} from {units.listed(configuration.files, most=6)} ({configuration.family}).",
-             f"Port: {port.title}; data has DSCP {dscp}." + (f" {units.text(port.rate.value, 'b/s')} ({port.rate})."
-                                                            if port.rate else ""),
+             f"Port: {port.title}{rate}; data has DSCP {dscp}.",
              *_other_ports(configuration, port)]
     title = f"{configuration.model or configuration.family}, {port.names[0]}"
     made = [*map(_comment, lines), 'base = "shallow"', f"title = {json.dumps(_plain(title))}"]
