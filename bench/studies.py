@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 import provenance
 
@@ -333,6 +334,23 @@ class Lab:
     def process(self, host, *words, **more):
         """Begins a program there; more: of subprocess.Popen."""
         return subprocess.Popen(self.words("exec", host, "--", *words), **more)
+
+    @contextlib.contextmanager
+    def traffic(self, sender, receiver):
+        """One TCP connection between two hosts, as fast as it goes."""
+        take = "import socket\ns=socket.create_server(('0.0.0.0',7777))\nc,_=s.accept()\nwhile c.recv(1<<20): pass"
+        send = f"import socket\ns=socket.create_connection(('{receiver}',7777))\nwhile True: s.sendall(bytes(65536))"
+        ends = []
+        try:
+            for host, code in ((receiver, take), (sender, send)):
+                ends.append(self.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL))
+                time.sleep(0.5)
+            yield
+        finally:
+            for end in ends:
+                end.terminate()
+                end.wait()
 
 
 def as_rank(rank, environment):

@@ -47,6 +47,7 @@ class Case:
     stop: tuple = ()            # (host, first_s, stopped_s, period_s, times): from second 0 of the measured time on
     pml: str = "ucx"
     trouble: tuple = ()         # ("away" | "loss" | "mtu", host, amount, first_s, for_s) of the measured time
+    others: tuple = ()          # (from, to): hosts between which others send as fast as it goes
     load: int = 0               # processes that compute beside the ranks
     failure: str = ""           # the run fails, and names this rank
 
@@ -150,6 +151,12 @@ def cases():
              "ucx", links=link(40, "eb")),
         Case("link of the scheduler", {"control-latency": "", "scheduler": ""}, 2, 2, SMALL, links=link(0.3, "ctl01")),
         Case("buffer", {"buffer": ""}, 3, 3, BASE + " --buffer 3MB"),
+        Case("others send to a consumer", {"other-traffic": "consumer 0", "consumer-links": "consumer 0"}, 2, 1, BASE,
+             links=link(190, "fn01"), others=("ctl01", "fn01")),
+        Case("others send to a consumer, ucx", {"other-traffic": "consumer 1", "consumer-links": "consumer 1"}, 2, 2,
+             BASE + " --policy round-robin", "ucx", links=link(95, "fn02"), others=("ctl01", "fn02")),
+        Case("others send from a producer", {"other-traffic": "producer 0", "producer-links": "producer 0"}, 2, 3, BASE,
+             links=link(100, "eb01"), others=("eb01", "ctl01")),
         *outages.outages(Case),
     ]
 
@@ -295,7 +302,8 @@ def run_case(a_lab, case, weir):
     directory = pathlib.Path(tempfile.mkdtemp(prefix="weir-causes-"))
     if case.links and not case.span_s:
         a_lab.slow_down(case.links)
-    with outages.busy(case.load):
+    others = a_lab.traffic(*case.others) if case.others else contextlib.nullcontext()
+    with outages.busy(case.load), others:
         process = launch(a_lab, case, weir, directory)
         helper = threading.Thread(target=disturb, args=(a_lab, case, process, directory))
         helper.start()

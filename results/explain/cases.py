@@ -1,6 +1,7 @@
 """Real runs of which the limit is known, in network namespaces (bench/lab), with 2 producers and 2 consumers; the
 remedy is applied for real. Each case says what is planted and, by the words of the remedy, how the run is changed."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -48,8 +49,6 @@ CASES = (
     Case("foreign load on the processor", {"rate": "80Mb/s"}, foreign="processor"),
 )
 
-SEND = "import socket,time\ns=socket.create_connection(('fn01',7777))\nwhile True: s.sendall(bytes(65536))"
-TAKE = "import socket\ns=socket.create_server(('0.0.0.0',7777))\nc,_=s.accept()\nwhile c.recv(1<<20): pass"
 # Both cores, before everything else, for 3 s: 0.05 of each second is left for others (sched_rt_runtime_us).
 BURN = "import time\ne=time.time()+3\nwhile time.time()<e: pass"
 
@@ -84,14 +83,9 @@ def wait_for_second(out, second, limit_s=60):
     return False
 
 
-def disturb(lab, case, out):
+def disturb(case, out):
     """What is wrong during the run; returns processes to be ended after it."""
     helpers = []
-    if case.foreign == "link":
-        for host, code in (("fn01", TAKE), ("ctl01", SEND)):
-            helpers.append(lab.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL))
-            time.sleep(0.5)
     if (case.stop or case.foreign == "processor") and wait_for_second(out, case.stop[1] - 1 if case.stop else 0):
         if case.stop:
             pid = pid_of(case.stop[0], out)
@@ -115,10 +109,12 @@ def run(weir, case, out):
     with studies.Lab("explain", *up) as lab:
         for host, mbit in case.own.items():
             set_speed(lab, host, mbit)
+        others = lab.traffic("ctl01", "fn01") if case.foreign == "link" else contextlib.nullcontext()
         process = subprocess.Popen(lab.words("run", "-q", "--", *words), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
-        helpers = disturb(lab, case, out)
-        problem = process.communicate(timeout=120)[1]
+        with others:
+            helpers = disturb(case, out)
+            problem = process.communicate(timeout=120)[1]
         for helper in helpers:
             helper.terminate()
     record = out / "run.json"

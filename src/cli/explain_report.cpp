@@ -128,6 +128,11 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
              fmt::format("{}: {} of its speed from {} to {}", files::node_text(link.node),
                          files::percent(link.factor), seconds_text(link.begin_s), seconds_text(link.end_s)));
     }
+    for (const twin::ForeignTraffic& foreign : assumptions.foreign) {
+        line("traffic of others",
+             fmt::format("{} over the interface of {}", rate_text(foreign.bits_per_second),
+                         files::node_text(foreign.node)));
+    }
     line("control messages", seconds_text(assumptions.latency_s) + " one way");
     line("scheduler", seconds_text(assumptions.scheduler_s) + " for a message");
     line("processing", processing_text(run, assumptions));
@@ -157,10 +162,7 @@ std::string nearness_text(const twin::TwinComparison& comparison, bool of_links)
         "Its twin, a simulation with what this run showed, differs most in: {}, {} in the run and {} in the "
         "twin (tolerance {}).{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
-        worst.name == twin::interface_bytes_name
-            ? " Beyond the payload, that is traffic of others, or headers and messages of small events."
-        : worst.name == twin::stalls_name ? " The hosts were busy with something else."
-                                          : "");
+        worst.name == twin::stalls_name ? " The hosts were busy with something else." : "");
 }
 
 /// Lines: the answer first.
@@ -201,6 +203,10 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
     for (const twin::SlowConsumer& one : assumptions.slow_consumers) {
         slow.push_back({{"consumer", one.consumer}, {"factor", one.factor}});
     }
+    Json foreign = Json::array();
+    for (const twin::ForeignTraffic& one : assumptions.foreign) {
+        foreign.push_back({{"rank", files::node_text(one.node)}, {"bits_per_second", one.bits_per_second}});
+    }
     Json slowed = Json::array();
     for (const twin::SlowedLink& link : assumptions.slowed_links) {
         slowed.push_back({{"rank", files::node_text(link.node)},
@@ -211,6 +217,7 @@ Json assumptions_json(const twin::Assumptions& assumptions) {
     return {{"producer_links_bits_per_second", assumptions.producer_links},
             {"consumer_links_bits_per_second", assumptions.consumer_links},
             {"slowed_links", slowed},
+            {"traffic_of_others", foreign},
             {"control_latency_s", assumptions.latency_s},
             {"scheduler_s", assumptions.scheduler_s},
             {"processing_factor", assumptions.processing_factor},

@@ -190,14 +190,43 @@ class Explainer {
             cause.evidence = CauseEvidence::twin;
             cause.host = cause.where ? host_of(*cause.where) : "";
         }
+        blame_others(twin.assumptions, proved.causes);
         return std::move(proved.causes);
+    }
+
+    /// A link that is slower by what others moved over it is not to be repaired; a faster one would do, too.
+    static void blame_others(const twin::Assumptions& assumptions, std::vector<NamedCause>& causes) {
+        for (NamedCause& cause : causes) {
+            const double foreign = cause.where ? assumptions.foreign_of(*cause.where) : 0;
+            if (foreign <= 0 || !cause.remedy.starts_with("repair ")) {
+                continue;
+            }
+            const auto faster = std::find_if(causes.begin(), causes.end(), [&](const NamedCause& other) {
+                return &other != &cause && other.what == cause.what && other.where == cause.where &&
+                       other.together_with == cause.together_with;
+            });
+            cause.text = fmt::format("without the {} that others moved over its interface{}",
+                                     files::rate_text(foreign), cause.text.substr(cause.text.find(',')));
+            cause.remedy = "move that traffic away";
+            if (faster != causes.end()) {
+                cause.remedy += ", or have " + faster->remedy;
+                faster->suffices = false;
+            }
+            cause.what = CauseKind::other_traffic;
+        }
+        std::erase_if(causes, [](const NamedCause& cause) { return !cause.suffices; });
     }
 
     /// What was observed of this kind: at this rank, if it has one there.
     [[nodiscard]] const NamedCause* observed_of(CauseKind what, std::optional<core::NodeId> where) const {
         const NamedCause* found = nullptr;
         for (const NamedCause& one : observed_) {
-            const bool fits = one.what == what && (!one.where || !where || one.where == where);
+            const bool of_its_links =
+                what == CauseKind::other_traffic && where &&
+                one.what == (where->role == core::Role::consumer ? CauseKind::consumer_links
+                                                                 : CauseKind::producer_links);
+            const bool fits =
+                (one.what == what || of_its_links) && (!one.where || !where || one.where == where);
             found = found == nullptr && fits ? &one : found;
         }
         return found;

@@ -86,6 +86,30 @@ std::vector<double> on_the_wire(std::vector<double> links) {
     return links;
 }
 
+std::string node_key(core::NodeId node) {
+    return node.role == core::Role::scheduler ? "scheduler"
+                                              : fmt::format("{}={}", core::role_name(node.role), node.index);
+}
+
+/// Links of a role: without the traffic of others, which takes its part of them by a fault of its own.
+std::vector<double> add_foreign(const twin::Assumptions& assumptions, core::Role role,
+                                std::vector<GivenOption>& options) {
+    const bool sends = role == core::Role::producer;
+    std::vector<double> links = sends ? assumptions.producer_links : assumptions.consumer_links;
+    for (const twin::ForeignTraffic& foreign : assumptions.foreign) {
+        if (foreign.node.role != role || links.at(foreign.node.index) >= twin::fastest_link) {
+            continue;
+        }
+        double& link = links.at(foreign.node.index);
+        const double left = assumptions.limits.has(role) ? link : link - foreign.bits_per_second;
+        link = left + foreign.bits_per_second;
+        constexpr double least = 0.001;
+        options.push_back({"fault", fmt::format("degrade:{},factor={:.4f}", node_key(foreign.node),
+                                                std::max(left / link, least))});
+    }
+    return links;
+}
+
 core::BitRate rate_of(double bits_per_second) {
     // Four digits: no more than the run can show.
     const double grain = std::pow(10.0, std::floor(std::log10(bits_per_second)) - 3);
@@ -122,11 +146,6 @@ std::string busy_text(const std::string& planned, double factor) {
         config::scale_values(busy.distribution, {std::llround(factor * 1000), 1000});
     }
     return config::busy_text(busy);
-}
-
-std::string node_key(core::NodeId node) {
-    return node.role == core::Role::scheduler ? "scheduler"
-                                              : fmt::format("{}={}", core::role_name(node.role), node.index);
 }
 
 /// Stalls of one rank must not overlap.
@@ -183,8 +202,8 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
     const auto links_of = [&](const std::vector<double>& payload) {
         return links_text(run.has_packets() ? on_the_wire(payload) : payload);
     };
-    options.push_back({"producer-link", links_of(assumptions.producer_links)});
-    options.push_back({"consumer-link", links_of(assumptions.consumer_links)});
+    options.push_back({"producer-link", links_of(add_foreign(assumptions, core::Role::producer, options))});
+    options.push_back({"consumer-link", links_of(add_foreign(assumptions, core::Role::consumer, options))});
     options.push_back({"latency", config::to_text(time_of(assumptions.latency_s))});
     options.push_back({"scheduler-time", config::to_text(time_of(assumptions.scheduler_s))});
     options.push_back({"row-interval", "1s"});

@@ -29,7 +29,7 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"pauses (PFC)", "pauses of ", " (PFC)"},
     {"senders that slowed down (ECN)", "", ", which slowed down (ECN)"},
     {"cables between switches", "cables between switches of "},
-    {"traffic of others", ""},
+    {"traffic of others", "traffic of others at "},
     {"too few slots", "too few slots of "},
     {"processing on consumers", "processing on "},
     {"too few streams", "too few streams of "},

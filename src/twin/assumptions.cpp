@@ -13,7 +13,6 @@ namespace {
 
 constexpr double alike = 0.85;         ///< ranks whose links carry this share of the others' have the same
 constexpr double slowest_link = 1e3;   ///< b/s
-constexpr double fastest_link = 1e12;  ///< that a fluid simulation takes
 constexpr double longest_latency = 1;  ///< s
 constexpr double agree = 0.01;
 constexpr std::size_t most_stalls = 400;
@@ -265,6 +264,39 @@ void read_stalls(const ShownRun& run, Assumptions& assumptions) {
 
 namespace {
 
+/// Bytes of interfaces beyond the payload of the ranks there. Less is no sign of others: events that are lost
+/// and sent again, headers and messages of small events are as much. None in a simulation, in which all
+/// traffic was asked for, and where it is not known which ranks a host has.
+std::vector<ForeignTraffic> foreign_traffic(const ShownRun& run) {
+    constexpr double with_headers = 1.06;
+    constexpr double least = 0.15;  ///< of the payload, or of what is usual
+    std::vector<ForeignTraffic> found;
+    if (run.simulated || !run.hosts_known()) {
+        return found;
+    }
+    const double usual = run.goodput() / std::max(1U, run.consumers);
+    for (const ShownHost& host : run.hosts) {
+        for (const core::Role role : {core::Role::producer, core::Role::consumer}) {
+            std::vector<const ShownRank*> ranks;
+            double payload = 0;
+            for (const ShownRank& rank : run.ranks) {
+                if (rank.host == host.name && rank.node.role == role) {
+                    ranks.push_back(&rank);
+                    payload += rank.bits_per_second;
+                }
+            }
+            const double bytes = role == core::Role::producer ? host.sent_bytes : host.received_bytes;
+            const double foreign = 8 * bytes / run.duration_s - with_headers * payload;
+            for (const ShownRank* rank : ranks) {
+                if (foreign >= least * std::max(payload, usual)) {
+                    found.push_back({rank->node, foreign / static_cast<double>(ranks.size())});
+                }
+            }
+        }
+    }
+    return found;
+}
+
 /// Messages that wait behind data make slots look free for longer than the way takes: heartbeats show it.
 double longest_latency_of(const ShownRun& run) {
     const double way_s = run.longest_way_s();
@@ -324,9 +356,20 @@ Assumptions assumed_of(const ShownRun& run, Limits limits) {
     // On its way there and back; what waits in the scheduler comes out when the twin is simulated.
     assumptions.latency_s =
         std::clamp(run.unseen_slot_s() / 2 - assumptions.scheduler_s, 0.0, longest_latency_of(run));
+    assumptions.foreign = foreign_traffic(run);
+    std::erase_if(assumptions.foreign, [&](const ForeignTraffic& foreign) {  // what changes is not steady
+        return std::any_of(assumptions.slowed_links.begin(), assumptions.slowed_links.end(),
+                           [&](const SlowedLink& link) { return link.node == foreign.node; });
+    });
     read_processing(run, assumptions);
     read_stalls(run, assumptions);
     return assumptions;
+}
+
+double Assumptions::foreign_of(core::NodeId node) const {
+    const auto found = std::find_if(foreign.begin(), foreign.end(),
+                                    [&](const ForeignTraffic& one) { return one.node == node; });
+    return found == foreign.end() ? 0 : found->bits_per_second;
 }
 
 bool Correction::correct_value(double& value, double ratio, Strength& strength) {

@@ -28,6 +28,8 @@ struct SlowConsumer {
     double factor = 1;
 };
 
+inline constexpr double fastest_link = 1e12;  ///< b/s, that a fluid simulation takes
+
 /// Of what a link carries, in packets of 4096 bytes; the rest is headers.
 inline constexpr double payload_share = 0.98;
 
@@ -52,6 +54,13 @@ struct SlowedLink {
     double factor = 1;  ///< of the link's speed
 };
 
+/// What others moved over the interface of a host, in the direction of the data of these ranks: of each its
+/// part.
+struct ForeignTraffic {
+    core::NodeId node;
+    double bits_per_second = 0;
+};
+
 struct Assumptions {
     Limits limits;
     std::vector<double> producer_links;  ///< payload, b/s, by index
@@ -61,8 +70,12 @@ struct Assumptions {
     double processing_factor = 1;  ///< of the plan's times
     std::vector<SlowConsumer> slow_consumers;
     std::vector<SlowedLink> slowed_links;
+    std::vector<ForeignTraffic>
+        foreign;  ///< beside what `*_links` have where they are a limit, and of it elsewhere
     std::vector<ShownStall> stalls;
     std::size_t left_out_stalls = 0;  ///< too short to matter, or too many
+
+    [[nodiscard]] double foreign_of(core::NodeId node) const;  ///< b/s; 0: none
 };
 
 /// Whether the rows of a rank of this role look as if its link had been slower for a part of the run.

@@ -21,8 +21,7 @@ constexpr double worst_tolerance = 0.25;  ///< of the lateness
 constexpr double time_tolerance = 0.5;    ///< of a latency
 constexpr double small_time = 0.02;       ///< of an interval: latencies that differ by less are alike
 constexpr double stalled_tolerance = 5;
-constexpr double links_tolerance = 0.25;    ///< headers and control messages take a part of an interface
-constexpr double traffic_tolerance = 0.20;  ///< headers, control messages and acknowledgements included
+constexpr double links_tolerance = 0.25;  ///< headers and control messages take a part of an interface
 
 Figure absolute(std::string name, std::string unit, double run, double twin, double tolerance) {
     return {std::move(name), std::move(unit), run, twin, twin - run, tolerance, false};
@@ -79,37 +78,6 @@ void add_times(TwinComparison& comparison, const char* name, const ShownTimes& r
             time_figure(std::string(name) + ", median", run.p50_us, twin.p50_us, interval_s));
         comparison.figures.push_back(
             time_figure(std::string(name) + ", 99 %", run.p99_us, twin.p99_us, interval_s));
-    }
-}
-
-/// Other traffic: what the interface of any host moved most beyond the payload of its ranks, in one
-/// direction. Left out if all moved less, which is no sign of anything: ranks that share a host do not use
-/// it. Left out, too, in a simulation, in which all traffic was asked for, and where it is not known which
-/// ranks a host has.
-void add_traffic(TwinComparison& comparison, const ShownRun& run) {
-    if (run.simulated || !run.hosts_known()) {
-        return;
-    }
-    const double usual = run.goodput() / 8 * run.duration_s / std::max(1U, run.consumers);
-    Figure worst;
-    for (const ShownHost& host : run.hosts) {
-        double sent = 0;
-        double received = 0;
-        for (const ShownRank& rank : run.ranks) {
-            const double bytes = rank.host == host.name ? rank.bits_per_second / 8 * rank.measured_s : 0;
-            (rank.node.role == core::Role::producer ? sent : received) += bytes;
-        }
-        for (const auto& [counted, payload] :
-             {std::pair(host.sent_bytes, sent), std::pair(host.received_bytes, received)}) {
-            // Hosts with little of their own, such as the scheduler's, are measured by what others have.
-            const double beyond = (counted - payload) / std::max({payload, usual, 1.0});
-            if (worst.name.empty() || -beyond < worst.deviation) {
-                worst = {interface_bytes_name, "B", counted, payload, -beyond, traffic_tolerance, true};
-            }
-        }
-    }
-    if (!worst.name.empty() && worst.deviation <= 0) {
-        comparison.figures.push_back(worst);
     }
 }
 
@@ -194,7 +162,6 @@ TwinComparison compare(const ShownRun& run, const ShownRun& twin) {
     add_times(comparison, "scheduling", run.scheduling, twin.scheduling, run.interval_s);
     add_times(comparison, "transfer", run.transfer, twin.transfer, run.interval_s);
     add_times(comparison, "delivery", run.delivery, twin.delivery, run.interval_s);
-    add_traffic(comparison, run);
     add_stalls(comparison, run);
     return comparison;
 }
@@ -208,10 +175,11 @@ void add_slow_links(TwinComparison& comparison, const ShownRun& run, const Assum
         const std::vector<double>& links = sends ? assumptions.producer_links : assumptions.consumer_links;
         std::vector<Figure> figures;
         for (const ShownRank& rank : run.ranks) {
+            const double foreign = assumptions.foreign_of(rank.node);
             if (rank.node.role == role && rank.interface_bits_per_second > 0 && rank.events > 0) {
                 figures.push_back(relative(sends ? producer_links_name : consumer_links_name, "b/s",
-                                           rank.interface_bits_per_second, links.at(rank.node.index),
-                                           links_tolerance));
+                                           rank.interface_bits_per_second,
+                                           links.at(rank.node.index) + foreign, links_tolerance));
             }
         }
         const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);

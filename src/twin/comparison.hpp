@@ -38,8 +38,6 @@ struct TwinComparison {
     [[nodiscard]] const Figure& worst() const;
 };
 
-/// The figure that shows whether others used the interfaces: of the host where most is beyond the payload.
-inline constexpr const char* interface_bytes_name = "bytes of the busiest interface";
 /// The figure that shows whether others used the processors.
 inline constexpr const char* stalls_name = "half of the ranks stood still";
 

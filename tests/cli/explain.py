@@ -113,6 +113,23 @@ class ExplainTest(CommandTest):
         self.assertEqual([one["what"] for one in found["causes"]], ["not-told"], found["text"])
         self.assertIn("of producers or of consumers", " ".join(found["text"].split()))
 
+    def test_what_others_moved_over_an_interface_is_their_traffic_and_not_a_bad_link(self):
+        self.simulate({**COMMON, "policy": "round-robin", "consumer-link": "1Gb/s",
+                       "fault": ["degrade:consumer=1,factor=0.6"]}, "others", status=3)
+        file = self.directory / "others" / "run.json"
+        record = json.loads(file.read_text())  # as of a measured run, whose interfaces were counted
+        record["environment"]["world"] = "hosts"
+        for rank in record["ranks"]:
+            rank["host"] = f"{rank['role'][:2]}{rank['index']}"
+        received = record["ranks"][-1]["mean_bits_per_second"] / 8 * 3
+        record["hosts"] = [{"name": "co1", "totals": {"eth0.rx_bytes": int(1.06 * received + 150e6)}}]
+        file.write_text(json.dumps(record))
+        found = self.explain("others")
+        first = found["causes"][0]
+        self.assertEqual((first["what"], first["where"]["name"]), ("other-traffic", "consumer 1"), found["text"])
+        self.assertIn("the 400 Mb/s that others moved over its interface", " ".join(found["text"].split()))
+        self.assertTrue(found["remedy"].startswith("move that traffic away"), found["remedy"])
+
     def test_a_link_that_is_to_be_mended_or_made_faster_is_one_cause(self):
         self.simulate({**COMMON, "duration": "4s", "fault": ["degrade:producer=1,at=2s,factor=0.1"]}, "once", status=3)
         first = self.explain("once")["causes"][0]
