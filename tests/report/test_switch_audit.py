@@ -113,6 +113,8 @@ def test_headroom_is_in_a_pool_without_xoff_where_the_chip_is_known(audited):
 def test_each_asic_has_headroom_of_its_own(audited):
     one = with_field("BUFFER_POOL", "ingress_lossless_pool", xoff="500000")  # 8 groups of 60000 B
     assert "headroom-pool" not in audited({"asic0": one, "asic1": one})
+    late = with_field("WRED_PROFILE", "ROCE", green_min_threshold="950000")
+    assert "groups of 3 of 4 ports" in audited({"asic0": late, "asic1": late})["ecn-after-pfc"]["text"]
 
 
 def test_groups_without_a_map_are_not_judged(audited):

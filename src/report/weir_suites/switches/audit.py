@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_class
+from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_queue
 from .switch_keys import roles_of
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
@@ -37,12 +37,14 @@ def audit(configuration, dscp, hosts=()):
         for check in (_pause_before_marks, _headroom, _groups, _data, _notifications, _marks, _watchdog):
             for one in check(configuration, port, roles_of(port, dscp)):
                 found.setdefault((one.kind, one.text), one).ports += port.names
-    findings = [*found.values(), *_headroom_pool(configuration), *_neighbours(configuration),
-                *(Finding(NOTE, "contradiction", line, "see to it that the switch has what is meant")
-                  for line in configuration.odd)]
+    more = [*_headroom_pool(configuration), *_neighbours(configuration),
+            *(Finding(NOTE, "contradiction", line, "see to it that the switch has what is meant")
+              for line in configuration.odd)]
     for host in hosts:
-        findings += host.findings(configuration.ports[0], dscp)
-    return sorted(findings, key=lambda one: ORDER.index(one.severity))
+        more += host.findings(configuration.ports[0], dscp)
+    for one in more:
+        found.setdefault((one.kind, one.text), one)  # each of several ASICs may have it
+    return sorted(found.values(), key=lambda one: ORDER.index(one.severity))
 
 
 def _shared_bytes(configuration, profile):
@@ -91,7 +93,8 @@ def _pause_before_marks(configuration, port, roles):
                       f"is paused from {_size(alone)} on, even if it is the only one that is full",
                       f"set Kmin below {_size(alone)}, or a larger threshold of the group", sources)
         return
-    ports = sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value)
+    ports = sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value
+                and any(other.pool is group.pool for other in each.groups.values()))
     least = next((number for number in range(2, ports + 1)
                   if threshold_bytes(shared, group, number) <= kmin), None)
     if least is not None:
@@ -172,7 +175,7 @@ def _data(configuration, port, roles):
         if not (port.pfc and port.pfc.value or any(queue.marking for queue in port.queues.values())):
             return
         yield Finding(WARNING, "not-judged", f"the queue of data, its marks and pauses were not judged: "
-                      f"{why_no_class(configuration, port, path.dscp)}", "let the port map DSCPs" if port.no_map else
+                      f"{why_no_queue(port, path.dscp)}", "let the port map DSCPs" if port.no_map else
                       "give the map too")
         return
     rest = path_of(port, 0)

@@ -11,9 +11,6 @@ from weir_runs.basics.errors import ReportError
 ROCE_DSCP = 26  # of data; NVIDIA's and SONiC's convention
 CNP_DSCP = 48
 NS_PER_METRE = 5  # of fibre and copper, one way
-# Which text has the map from DSCPs to queues.
-MAPS_ARE_IN = {"SONiC": "PORT_QOS_MAP of config_db.json or qos.json names DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP",
-               "NVUE": "a port that trusts l3 has one", "EOS": "qos map dscp"}
 
 
 @dataclass(frozen=True)
@@ -166,11 +163,10 @@ class Path:
     priority: int | None = None  # of PFC, that stops this queue
 
 
-def why_no_class(configuration, port, dscp):
-    """Why it is not known where packets with a DSCP go."""
-    if port.no_map:
-        return f"DSCP {dscp} is not looked at: {port.no_map}"
-    return f"where DSCP {dscp} goes is not there: {MAPS_ARE_IN[configuration.family]}"
+def why_no_queue(port, dscp):
+    """Why it is not known where packets with a DSCP go. Without a map other families have defaults."""
+    return (f"DSCP {dscp} is not looked at: {port.no_map}" if port.no_map else f"where DSCP {dscp} goes is not there: "
+            "PORT_QOS_MAP of config_db.json or qos.json names DSCP_TO_TC_MAP and TC_TO_QUEUE_MAP")
 
 
 def path_of(port, dscp):

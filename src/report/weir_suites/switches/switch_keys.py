@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from weir_runs.basics import units
 
 from . import asics, memory
-from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_class
+from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_queue
 
 PRIORITIES = range(8)
 LANE_RATE = 25e9  # of a port as slow or slower, weir takes a quarter of `headroom`
@@ -334,7 +334,7 @@ def _ecn(made, configuration, roles):
 
 def _classes(made, configuration, roles):
     if roles.data.queue is None or roles.data.queue.value not in PRIORITIES:
-        made.leave_out("classes.data", why_no_class(configuration, roles.port, roles.data.dscp)
+        made.leave_out("classes.data", why_no_queue(roles.port, roles.data.dscp)
                        if roles.data.queue is None else f"its queue is {roles.data.queue.value}, and weir has 0 to 7")
         return
     made.put("classes.data", roles.data.queue.value, roles.data.traffic_class, roles.data.queue)
