@@ -29,10 +29,10 @@ MORE_FUNCTIONS = "More functions:"
 BUDGET = {
     "cli": 7003, "config": 9236, "core": 10976, "ending": 1088, "files": 814, "host": 5658, "job": 5854,
     "judge": 5748, "loop": 2274, "packet": 5666, "participant": 1301, "record": 8364, "report": 1232,
-    "show": 2608, "simulation": 9678, "transport": 7592, "twin": 1506, "weir_compare/comparison": 6351,
-    "weir_compare/sweep": 5829, "weir_runs/basics": 1220, "weir_runs/figures": 2885, "weir_runs/pages": 884,
-    "weir_runs/reading": 3432, "weir_suites/bmwg": 3391, "weir_suites/switches": 2420,
-    "weir_suites/traffic": 2176, "weir_suites/tune": 3121,
+    "show": 2608, "simulation": 9678, "transport": 7592, "twin": 1506, "weir_compare/comparison": 6335,
+    "weir_compare/sweep": 5815, "weir_runs/basics": 1224, "weir_runs/figures": 2877, "weir_runs/pages": 874,
+    "weir_runs/reading": 3427, "weir_suites/bmwg": 3391, "weir_suites/switches": 2420,
+    "weir_suites/traffic": 2155, "weir_suites/tune": 3121,
 }
 SLACK = 0.03
 

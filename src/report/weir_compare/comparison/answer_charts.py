@@ -2,9 +2,9 @@
 figures/svg_figures.py draws them."""
 
 import math
-import statistics
 
 from weir_runs.basics import units
+from weir_runs.basics.list_values import median
 from weir_runs.figures.charts import Mark, Row, RowChart
 from weir_runs.reading import switch_counters
 from weir_runs.reading.key_figures import key_figures
@@ -207,7 +207,7 @@ def _middle(side, name):
         value, whole = counted.get(name), _port_seconds(run) if name.endswith("_s") else 1.0
         if value is not None and whole:
             values.append(value / whole)
-    return statistics.median(values) if values else None
+    return median(values)
 
 
 def _port_seconds(run):

@@ -10,7 +10,6 @@ two that were not.)"""
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import dataclasses
 import functools
 import os
@@ -23,7 +22,7 @@ import time
 from pathlib import Path
 
 from weir_runs.basics import programs, quantities, units
-from weir_runs.basics.child import die_with_parent
+from weir_runs.basics.child import die_with_parent, handling
 from weir_runs.basics.errors import ReportError
 from weir_runs.reading.key_figures import COMPLETED, key_figures
 from weir_runs.reading.run import read_run
@@ -199,7 +198,6 @@ class Prover:
             shutil.rmtree(what[2], ignore_errors=True)
 
 
-@contextlib.contextmanager
 def _removed_at_signals(directory):
     """A signal ends this process at once; nothing of it may stay. Simulations end with it (die_with_parent)."""
     def end(number, _):
@@ -207,12 +205,7 @@ def _removed_at_signals(directory):
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return handling((signal.SIGINT, signal.SIGTERM), end)
 
 
 def plan_defaults(weir, command_name):

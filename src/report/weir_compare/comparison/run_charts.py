@@ -63,7 +63,8 @@ def _closer(row):
 
 
 def _occupancy(sides):
-    row = _row("Fullest producer: occupancy", "", sides, "producer", _occupancies, np.nanmax)
+    row = _row("Fullest producer: occupancy", "", sides, "producer",
+               lambda run: series.column(run, "producer", "occupancy_peak"), np.nanmax)
     if row:
         row.least_top = 1.1
         _add_rule(row, 1.0, "full buffer")
@@ -75,7 +76,7 @@ def _rates(sides):
     in_steps = any(isinstance(short_run_rows.drawn(run), short_run_rows.InSteps) for group, _, _ in sides
                    for run in group.runs)
     row = _row("Consumers: rate received, mean" if in_steps else "Slowest consumer: rate received", "b/s", sides,
-               "consumer", lambda run: _without_short_ends(run, "consumer", series.compared_rates(run, "consumer")),
+               "consumer", lambda run: _without_short_ends(run, series.compared_rates(run, "consumer")),
                np.nanmean if in_steps else np.nanmin)
     if not row:
         return None
@@ -86,7 +87,8 @@ def _rates(sides):
 
 
 def _blocked(sides):
-    row = _row("Blocked consumers: share of their time", "%", sides, "consumer", _blocked_shares, np.nanmean)
+    row = _row("Blocked consumers: share of their time", "%", sides, "consumer",
+               lambda run: _without_short_ends(run, series.per_second(run, "consumer", "blocked_s")), np.nanmean)
     if not row or not any(np.nan_to_num(line.y).any() for line in row.series):
         return None
     row.least_top = 0.05
@@ -109,17 +111,9 @@ def _scaled(row):
     return row
 
 
-def _occupancies(run):
-    return series.column(run, "producer", "occupancy_peak")
-
-
-def _blocked_shares(run):
-    return _without_short_ends(run, "consumer", series.per_second(run, "consumer", "blocked_s"))
-
-
-def _without_short_ends(run, role, values):
+def _without_short_ends(run, values):
     """In a fraction of a second before or after the measured ones, a rate is that of what happened to come in it."""
-    rows, ends = run.rows(role), series.measured_seconds(run)
+    rows, ends = run.rows("consumer"), series.measured_seconds(run)
     if values is None or ends is None:
         return values
     outside = (rows.seconds < ends[0]) | (rows.seconds > ends[1])

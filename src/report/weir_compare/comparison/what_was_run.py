@@ -26,7 +26,8 @@ def facts(groups, sweep=None):
     named = (("sweep", sweep), ("layout", _layout(runs)), ("load", _load(runs)), ("links", _links(runs)),
              ("path", _shown(runs, ("transport", "transport {}"), ("network", "network model {}"))),
              ("length", _shown(runs, ("duration", "{}"), ("warmup", "after a warm-up of {}"))), ("hosts", _hosts(runs)),
-             ("begun", _dates(runs)), ("weir", _versions(runs)))
+             ("begun", _dates(runs)),
+             ("weir", _either(list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in runs)))))
     return [(name, words) for name, words in named if words]
 
 
@@ -103,10 +104,6 @@ def _dates(runs):
         return ""
     first, last = (f"{instant:%Y-%m-%d %H:%M}" for instant in (instants[0], instants[-1]))
     return first + (f" to {last}" if last != first else "") + " UTC"
-
-
-def _versions(runs):
-    return _either(list(dict.fromkeys(str(run.record["environment"].get("weir_version")) for run in runs)))
 
 
 def command(groups):

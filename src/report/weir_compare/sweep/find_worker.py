@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import time
+from types import SimpleNamespace
 
 from weir_runs.basics.child import Child, Stop
 from weir_runs.basics.errors import ReportError
@@ -174,22 +175,9 @@ def _statuses(world, number, count, quiet, stop):
              "--simulate"]
     variables = {"PYTHONPATH": os.pathsep.join(filter(None, (str(PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))}
     with open(os.devnull, "wb") as nowhere:
-        group = _Group([Child(words, nowhere if quiet else None, None, variables, own_session=True)
-                        for _ in range(count)])
-    with stop.while_running(group):
-        return group.wait()
-
-
-class _Group:
-    def __init__(self, children):
-        self._children = children
-
-    def end(self, number):
-        for child in self._children:
-            child.end(number)
-
-    def wait(self):
-        return [child.wait(math.inf) for child in self._children]
+        children = [Child(words, nowhere if quiet else None, None, variables, own_session=True) for _ in range(count)]
+    with stop.while_running(SimpleNamespace(end=lambda number: [child.end(number) for child in children])):
+        return [child.wait(math.inf) for child in children]
 
 
 def work_in_job(world, number):

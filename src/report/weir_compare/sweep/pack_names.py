@@ -79,15 +79,13 @@ class Names:
                     self._add_address("ip", match.group())
         for match in re.finditer(_PATH, text):
             path = match.group().rstrip("/")
-            if not _COMMON.match(path) and not self._begins_known(path):
+            is_known = any(path.lower().startswith(name) for name in self.replacements if name.startswith("/"))
+            if not _COMMON.match(path) and not is_known:
                 self.add_prefix(path, self._numbered("/path"))
 
     def _add_address(self, kind, text):
         if text.lower() not in self.replacements and text not in _KNOWN_ADDRESSES and text.strip("0:.x"):
             self._set(text, self._numbered(kind))
-
-    def _begins_known(self, path):
-        return any(path.lower().startswith(name) for name in self.replacements if name.startswith("/"))
 
     def _numbered(self, kind):
         self._counts[kind] = self._counts.get(kind, 0) + 1

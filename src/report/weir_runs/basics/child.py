@@ -16,6 +16,17 @@ _PR_SET_PDEATHSIG = 1
 KILL_AFTER_S = 45.0
 
 
+@contextlib.contextmanager
+def handling(numbers, handler):
+    """Calls `handler` of the signals `numbers` meanwhile."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
 class Stop:
     """Whether the worker got a signal to stop, and which; passes it on to the program that runs."""
 
@@ -23,17 +34,10 @@ class Stop:
         self.signal = None
         self._child = None
 
-    @contextlib.contextmanager
     def listening(self):
         """SIGUSR1 is what SLURM sends near the time limit (sbatch --signal). Afterwards signals end a command that has
         more to do, as before."""
-        before = {number: signal.signal(number, self._caught) for number in (signal.SIGTERM, signal.SIGINT,
-                                                                             signal.SIGUSR1)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        return handling((signal.SIGTERM, signal.SIGINT, signal.SIGUSR1), self._caught)
 
     def _caught(self, number, _):
         if self.signal is None:

@@ -74,7 +74,7 @@ class Axis:
     def ticks(self, most, least_step=0.0):
         """[(value, text)]"""
         if not self.log:
-            return [(tick, tick_text(tick)) for tick in nice_ticks(self.low, self.high, most, least_step)]
+            return [(tick, f"{tick:.6g}") for tick in nice_ticks(self.low, self.high, most, least_step)]
         powers = range(math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9) + 1)
         return [(10.0**power, power_text(power)) for power in powers]
 
@@ -98,10 +98,6 @@ def named_ticks(names):
     most = max(2, min(NAMES_MAX, NAMES_LETTERS // max(map(len, names))))
     shown = np.unique(np.linspace(0, len(names) - 1, min(len(names), most)).round().astype(int))
     return [(index, names[index]) for index in shown]
-
-
-def tick_text(value):
-    return f"{value:.6g}"
 
 
 def power_text(power):
@@ -338,11 +334,6 @@ def titled(title, unit):
     return f"{title}, {unit}" if unit else title
 
 
-def _label_width(texts):
-    """Pixels that labels left of a plot take."""
-    return max(40, 10 + math.ceil(6.4 * max(map(len, texts), default=0)))
-
-
 def stack(chart):
     """A PanelChart. A panel whose values are all the same is a line of text."""
     flat = [] if chart.log or chart.x_names else [panel for panel in chart.panels if panel.constant is not None]
@@ -366,7 +357,8 @@ def stack(chart):
                      + box(area_of(panel, x, y, chart.measured, chart.holds), y_labels(of_panel, y), below + title,
                            given) + "</div>")
     zooms = "" if chart.log or chart.x_names else " zooms"
-    width = _label_width([text for of_panel in ticks for _, text in of_panel])
+    letters = max((len(text) for of_panel in ticks for _, text in of_panel), default=0)
+    width = max(40, 10 + math.ceil(6.4 * letters))  # pixels that labels left of the plots take
     size = f"--labels:{width}px;--height:{LOG_HEIGHT if chart.log else HEIGHT}px"
     return Markup(f'<div class="chart{zooms}" style="{size}">{"".join(parts)}</div>{said}')
 

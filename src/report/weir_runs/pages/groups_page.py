@@ -147,15 +147,17 @@ def _row(group):
 def _section(group, link):
     words, tone = group_verdict(group)
     entry = group.entry
+    producers, consumers, error_us = (entry.get(name) for name in ("producers", "consumers", "clock_error_us"))
     failure = (entry.get("failure") or {}).get("what")
     facts = [(name, value) for name, value in (
-        ("hosts", ", ".join(entry.get("hosts") or [])), ("layout", _layout(entry)), ("seed", entry.get("seed")),
+        ("hosts", ", ".join(entry.get("hosts") or [])),
+        ("layout", f"{producers} -> {consumers}" if producers and consumers else None), ("seed", entry.get("seed")),
         ("judged seconds", entry.get("seconds")), ("goodput", text(entry.get("goodput_bits_per_second"), "b/s")),
         ("worst occupancy", number(group.totals.get("max_occupancy"))),
         ("late sets", part(group.verdict.get("late_sets"), group.verdict.get("sets"))),
         ("least slack", text(group.verdict.get("least_slack_s"), "s")),
         ("lost events", number(group.totals.get("lost_events"))),
-        ("clock error", _microseconds(entry.get("clock_error_us")))) if value not in (None, "", "-")]
+        ("clock error", text(error_us and error_us * 1e-6, "s"))) if value not in (None, "", "-")]
     verdict = verdict_text(group)
     return {"id": f"group-{group.number}", "name": group.name, "words": words, "tone": tone, "facts": facts,
             "text": f"{verdict} {sentence(capital(failure))}".strip() if failure and failure not in verdict
@@ -163,15 +165,6 @@ def _section(group, link):
             "advice": sentence(group.verdict.get("advice")), "link": link, "directory": group.directory.name,
             "remarks": [remark for remark in (*group.problems, *(group.run.remarks if group.run else ())) if not failure
                         or failure not in remark]}
-
-
-def _layout(entry):
-    producers, consumers = entry.get("producers"), entry.get("consumers")
-    return f"{producers} -> {consumers}" if producers and consumers else None
-
-
-def _microseconds(value):
-    return None if value is None else text(value * 1e-6, "s")
 
 
 def _about_pages(grouped, links):

@@ -83,10 +83,6 @@ def verdict_text(run):
     return full_text
 
 
-def is_proved(run):
-    return any(cause["evidence"] in ("proof", "counterfactual") for cause in run.verdict.get("causes") or ())
-
-
 def overview_cell(figure, figures):
     value = figures[figure.name]
     if figure.name == "late_share":
@@ -100,7 +96,8 @@ def section(run, position, decisive_charts, charts):
     record = run.record
     explained = twin.of_run(run)
     said, advice = verdict_text(run), record["verdict"].get("advice")
-    if explained and explained["causes"] and not is_proved(run):
+    is_proved = any(cause["evidence"] in ("proof", "counterfactual") for cause in run.verdict.get("causes") or ())
+    if explained and explained["causes"] and not is_proved:
         # One list of causes for each page: that of weir explain, which takes its time.
         said = f"{said.split(' Main cause: ')[0]} {explained['causes']}"
         advice = explained["remedy"]

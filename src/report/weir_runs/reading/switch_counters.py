@@ -276,8 +276,9 @@ def lines(counters, of_traffic=True):
         if name in TRAFFIC and not of_traffic:
             continue
         title, unit = title_and_unit(name)
-        ports = _by_port(counters, name)
-        most = sorted((pair for pair in ports if pair[1]), key=lambda pair: -pair[1])
+        ports = [(change.port if change.priority is None else f"{change.port} priority {change.priority}", change.value)
+                 for change in counters.changes if change.name == name and change.value]
+        most = sorted(ports, key=lambda pair: -pair[1])
         where = listed([f"{port}: {counter(value, unit)}" for port, value in most], PORTS_SHOWN)
         why = next((change.why for change in counters.changes if change.name == name and change.value is None), "")
         made.append((title, counter(total, unit) if total is not None else "unknown", where if total is not None
@@ -292,9 +293,3 @@ def _group(total):
 def _place(name):
     names = list(KNOWN)
     return names.index(name) if name in names else len(names)
-
-
-def _by_port(counters, name):
-    """[(port and priority, value)] with one name."""
-    return [(change.port if change.priority is None else f"{change.port} priority {change.priority}", change.value)
-            for change in counters.changes if change.name == name]

@@ -4,8 +4,8 @@ import math
 
 from weir_runs.basics import quantities
 from weir_runs.basics.errors import ReportError
-from ..traffic import collective_files, collectives
-from ..traffic.traffic_files import trace_text
+from ..traffic import collectives
+from ..traffic.traffic_files import COLLECTIVES_FILE, collectives_text, trace_text
 from ..traffic.traffic_summary import unscheduled
 from .campaign_steps import Step, of_case
 from .draft_setup import RECEIVERS_KEEP
@@ -60,12 +60,12 @@ def job_traffic(setup, jobs, interval_ns=None):
     made = collectives.Collectives(tuple(parts), interval_ns or 1000 * math.ceil((longest_ns + ROOM_NS) / 1000.0))
     directory = "-and-".join(f"{kind}-{workers}-{size}" + (f"-{compute_ns}" if compute_ns else "")
                              for kind, workers, size, compute_ns, *_ in jobs)
-    options = {"pattern": f"collectives:{directory}/{collective_files.FILE}", **dict(unscheduled(made)),
+    options = {"pattern": f"collectives:{directory}/{COLLECTIVES_FILE}", **dict(unscheduled(made)),
                "warmup": f"{made.interval_ns}ns"}
     if interval_ns is None:
         options["duration"] = f"{int(setup.value('iterations')) * made.interval_ns}ns"
     return directory, {**{f"{directory}/{part.file}": trace_text(part.trace) for part in parts},
-                       f"{directory}/{collective_files.FILE}": collective_files.file_text(made)}, options
+                       f"{directory}/{COLLECTIVES_FILE}": collectives_text(made)}, options
 
 
 def _outcome(setup, names, trials, left_out):

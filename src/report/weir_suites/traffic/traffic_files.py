@@ -1,4 +1,5 @@
-"""Reads and writes traffic files: matrix and trace (CSV), sequence (TOML). docs/traffic.md describes them.
+"""Reads and writes traffic files: matrix and trace (CSV), sequence and collectives (TOML). docs/traffic.md describes
+them.
 
 What is wrong is refused with file and line. `# interval: 10s`, a comment, keeps the interval that a generator had in
 mind: weir does not read it, and weir-traffic writes it into the command that it suggests."""
@@ -11,8 +12,8 @@ from pathlib import Path
 from weir_runs.basics import quantities, toml_file, toml_table, whole_file
 from weir_runs.basics.errors import ReportError
 from weir_runs.basics.input_file import read_text
-from weir_runs.basics.toml_table import Place, matching, quantity, text, whole
-from . import collective_files
+from weir_runs.basics.toml_table import Place, choice, matching, quantity, text, whole
+from .collectives import Collective, Collectives, KINDS
 from .traffic_model import (FILE_BYTES_MAX, INDEX_MAX, INTERVAL_BYTES_MAX, INTERVAL_MAX_NS, Matrix, PHASES_MAX, Phase,
                             RANK_PAIRS_MAX, Sequence, TRANSFERS_MAX, TRANSFER_BYTES_MAX, Trace, sums)
 
@@ -23,9 +24,14 @@ HEADERS = f"the header '{MATRIX_HEADER}' (matrix) or 'time_us,{MATRIX_HEADER}' (
 _WHOLE = re.compile(r"\d{1,19}", re.ASCII)
 _TIME = re.compile(r"(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 _INTERVAL = re.compile(r"#\s*interval:\s*(\S+)\s*")
-_PHASE_KEYS = {"name": matching(re.compile(r"[A-Za-z0-9._-]{1,64}"),
-                                "a name: letters, digits and . _ - are allowed (at most 64)"),
-               "matrix": text, "period": quantity(quantities.time_ns), "repeat": whole(1, 10**9)}
+_NAME = matching(re.compile(r"[A-Za-z0-9._-]{1,64}"), "a name: letters, digits and . _ - are allowed (at most 64)")
+_PHASE_KEYS = {"name": _NAME, "matrix": text, "period": quantity(quantities.time_ns), "repeat": whole(1, 10**9)}
+COLLECTIVES_FILE = "collectives.toml"
+_COLLECTIVE_NEEDS = ("name", "trace", "kind", "algorithm", "workers", "size")
+_COLLECTIVE_KEYS = {"name": _NAME, "trace": text, "kind": choice(*KINDS), "algorithm": _NAME,
+                    "workers": whole(2, INDEX_MAX + 1), "size": quantity(quantities.size),
+                    "compute": quantity(quantities.time_ns), "first_worker": whole(0, INDEX_MAX + 1),
+                    "at": quantity(quantities.time_ns), "line_rate": quantity(quantities.rate)}
 
 
 def read(path):
@@ -50,14 +56,14 @@ def file_of(path):
     path = Path(path)
     if not path.is_dir():
         return path
-    collectives = collective_files.file_of(path)
+    collectives = path / COLLECTIVES_FILE
     return collectives if collectives.exists() else path / "sequence.toml"
 
 
 def _read_toml(path):
     document = toml_file.parse(path, read_text(path, EXPECTED, FILE_BYTES_MAX), "a sequence")
     if "collective" in document:
-        return collective_files.from_document(path, document, _read_csv)
+        return _read_collectives(path, document)
     return _read_sequence(path, document)
 
 
@@ -236,6 +242,58 @@ def _phase(path, place, table, matrices):
     return Phase(found["name"], file, matrices[file], found["period"], found.get("repeat", 1))
 
 
+def _read_collectives(path, document):
+    place = Place(path)
+    found = toml_table.read_keys({"interval": quantity(quantities.time_ns), "collective": toml_table.tables}, place,
+                                 document, ("interval", "collective"))
+    if not 0 < found["interval"] <= INTERVAL_MAX_NS:
+        (place / "interval").refuse("it is not above 0 and up to 1h")
+    made = Collectives(tuple(_collective(path, Place(f"{path}: collective {number}"), table)
+                             for number, table in enumerate(found["collective"], 1)), found["interval"])
+    _check_collectives(path, made)
+    return made
+
+
+def _check_collectives(path, made):
+    """What each collective cannot see alone."""
+    names, begun, count = set(), set(), 0
+    for part in made.parts:
+        if part.name in names:
+            raise ReportError(f"{path}: two collectives are called {part.name}; each needs a name of its own")
+        names.add(part.name)
+        for time_ns, producer, consumer, _ in part.trace.rows:
+            key = part.at_ns + time_ns, producer + part.first_worker, consumer + part.first_worker
+            if key in begun:
+                raise ReportError(f"{path}: two collectives begin a transfer of worker {key[1]} to worker {key[2]} at "
+                                  "the same time; write at = \"1us\" for one of them")
+            begun.add(key)
+        count += len(part.trace.rows)
+        last_ns = part.at_ns + part.trace.rows[-1][0]
+        if last_ns >= made.interval_ns:
+            raise ReportError(f"{path}: {part.name}: its last transfer begins at {quantities.time_text(last_ns)}, and "
+                              f"the interval is {quantities.time_text(made.interval_ns)}; a longer one is expected")
+    if count > TRANSFERS_MAX:
+        raise ReportError(f"{path}: {count} transfers are too many; at most {TRANSFERS_MAX} are allowed")
+
+
+def _collective(path, place, table):
+    found = toml_table.read_keys(_COLLECTIVE_KEYS, place, table, _COLLECTIVE_NEEDS)
+    trace = _read_csv(path.parent / found["trace"])
+    if trace.kind != "trace":
+        (place / "trace").refuse(f"{path.parent / found['trace']} is a matrix; a collective needs a trace")
+    made = Collective(found["name"], found["trace"], trace, found["kind"], found["algorithm"], found["workers"],
+                      found["size"], found.get("compute", 0), found.get("first_worker", 0), found.get("at", 0),
+                      found.get("line_rate"))
+    for time_ns, producer, consumer, _ in trace.rows:
+        largest = max(producer, consumer)
+        if largest >= made.workers:
+            (place / "workers").refuse(f"{made.file} has worker {largest}; at least {largest + 1} are expected")
+        if time_ns < made.compute_ns:
+            (place / "compute").refuse(f"{made.file} begins a transfer before the "
+                                       f"{quantities.time_text(made.compute_ns)} are over")
+    return made
+
+
 # --- Writing.
 
 
@@ -274,6 +332,18 @@ def sequence_text(sequence, remarks=()):
     return parts.lstrip("\n")
 
 
+def collectives_text(made, remarks=()):
+    parts = "".join(f"# {remark}\n" for remark in remarks) + f'interval = "{quantities.time_text(made.interval_ns)}"\n'
+    for part in made.parts:
+        parts += (f'\n[[collective]]\nname = "{part.name}"\ntrace = "{part.file}"\nkind = "{part.collective}"\n'
+                  f'algorithm = "{part.algorithm}"\nworkers = {part.workers}\nsize = "{part.size}B"\n')
+        parts += f'compute = "{quantities.time_text(part.compute_ns)}"\n' if part.compute_ns else ""
+        parts += f"first_worker = {part.first_worker}\n" if part.first_worker else ""
+        parts += f'at = "{quantities.time_text(part.at_ns)}"\n' if part.at_ns else ""
+        parts += f'line_rate = "{quantities.rate_text(part.line_rate)}"\n' if part.line_rate else ""
+    return parts
+
+
 def _comments(traffic, remarks):
     made = [f"# {remark}" for remark in remarks]
     return made + ([f"# interval: {quantities.time_text(traffic.interval_ns)}"] if traffic.interval_ns else [])
@@ -308,12 +378,12 @@ def write(path, traffic, remarks):
 def _write_collectives(path, traffic, remarks):
     if path.exists() and not path.is_dir():
         raise ReportError(f"--out: {path} is a file; a directory is expected: collectives have several files")
-    collective_files.check(path, traffic)
+    _check_collectives(path, traffic)
     os.makedirs(path, exist_ok=True)
     for part in traffic.parts:
         put(path / part.file, trace_text(part.trace, remarks))
-    file = collective_files.file_of(path)
-    put(file, collective_files.file_text(traffic, remarks))
+    file = path / COLLECTIVES_FILE
+    put(file, collectives_text(traffic, remarks))
     return file
 
 

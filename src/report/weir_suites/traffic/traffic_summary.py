@@ -170,10 +170,12 @@ def _phase_lines(phases):
     made = []
     for phase in phases[:LINES_MAX]:
         repeat = f" x {phase['repeat']}" if phase["repeat"] > 1 else ""
+        receiver = (f", largest receiver {units.number(phase['largest_receiver']['over_mean'])} x the mean"
+                    if phase["pairs"] > 1 else "")
         made.append((f"phase {phase['name']}", f"{units.text(phase['period_s'], 's')}{repeat}, "
                                                f"{units.counted(phase['pairs'], 'pair')}, "
                      f"{units.text(phase['bytes'], 'B')}, ideal completion {units.text(phase['ideal_s'], 's')} "
-                     f"({units.percent(phase['load'])} of the period)" + _receiver_text(phase)))
+                     f"({units.percent(phase['load'])} of the period){receiver}"))
     if len(phases) > LINES_MAX:
         made.append(("", f"and {len(phases) - LINES_MAX} more phases"))
     return made
@@ -187,8 +189,3 @@ def _collective_lines(collective, speed):
                                  f"{first + collective['workers'] - 1}, {size}, S_fabric "
                                  f"{units.text(collective['fabric_bytes_mean'], 'B')}"),
             ("", f"BusBW = S x f / time; ideal JCT = C + 8 S f / B = {ideal} with {speed}")]
-
-
-def _receiver_text(phase):
-    return f", largest receiver {units.number(phase['largest_receiver']['over_mean'])} x the mean" if phase[
-        "pairs"] > 1 else ""
