@@ -10,8 +10,7 @@
 #include "core/memory_need.hpp"
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/outgoing_chunks.hpp"
-#include "transport/payload.hpp"
+#include "transport/transport_base.hpp"
 
 namespace {
 

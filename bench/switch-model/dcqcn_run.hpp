@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/switch_plan.hpp"
-#include "packet/picoseconds.hpp"
+#include "packet/packet.hpp"
 
 namespace weir::switch_model {
 

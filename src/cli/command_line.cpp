@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "cli/commands.hpp"
-#include "config/near_name.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 
 namespace weir::cli {
 

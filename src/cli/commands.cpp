@@ -229,7 +229,7 @@ bool accepts(const Command& command, const config::Option& option) {
         return false;
     }
     const bool simulates = command.name == "simulate";
-    return simulates ? option.name != "role" && !option.only_measured
+    return simulates ? option.name != "role" && !option.is(config::only_measured)
                      : !config::is_for_simulations(option.group);
 }
 

@@ -10,13 +10,13 @@
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
 #include "config/checks.hpp"
-#include "config/derive_packets.hpp"
-#include "config/groups.hpp"
 #include "config/option_table.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
+#include "config/role_assignment.hpp"
 #include "config/row_interval.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "show/plan_text.hpp"
 
 namespace weir::cli {

@@ -9,8 +9,8 @@
 
 #include "cli/explanation.hpp"
 #include "cli/prepare_run.hpp"
-#include "config/groups.hpp"
 #include "config/resolve.hpp"
+#include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 #include "host/common_clock.hpp"

@@ -18,7 +18,7 @@
 #include "config/input_file.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "files/whole_file.hpp"
 #include "host/process.hpp"
 #include "host/signals.hpp"

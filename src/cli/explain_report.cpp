@@ -11,9 +11,9 @@
 
 #include "cli/twin_options.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "judge/cause_text.hpp"
-#include "show/run_record_parts.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::cli {
 

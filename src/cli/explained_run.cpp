@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "config/fabric.hpp"
 #include "config/input_file.hpp"
-#include "config/link_speeds.hpp"
-#include "files/checked_json.hpp"
-#include "show/run_record_parts.hpp"
+#include "files/json.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::cli {
 

@@ -9,7 +9,6 @@
 
 #include "config/quantities.hpp"
 #include "core/fabric_layout.hpp"
-#include "core/placement.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::cli {

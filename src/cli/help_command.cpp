@@ -12,8 +12,8 @@
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "config/embedded_files.hpp"
-#include "config/near_name.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::cli {

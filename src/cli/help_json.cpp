@@ -10,10 +10,10 @@
 
 #include "cli/commands.hpp"
 #include "config/scenario.hpp"
+#include "config/switch_description.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
-#include "config/traffic_classes.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "record/counter_meaning.hpp"
 #include "weir_version.hpp"
 
@@ -75,13 +75,10 @@ Json json_of(const config::Option& option) {
     } else if (option.name == "switch") {
         values = config::switch_names();
     }
-    return {{"name", fmt::format("--{}", option.name)},
-            {"short", nullptr},
-            {"syntax", text_or_null(option.syntax)},
-            {"help", option.help},
-            {"default", text_or_null(option.shown_default())},
-            {"values", values},
-            {"repeatable", option.repeatable}};
+    return {{"name", fmt::format("--{}", option.name)},        {"short", nullptr},
+            {"syntax", text_or_null(option.syntax)},           {"help", option.help},
+            {"default", text_or_null(option.shown_default())}, {"values", values},
+            {"repeatable", option.is(config::repeatable)}};
 }
 
 Json json_of(const CommandOption& option) {

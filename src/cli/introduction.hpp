@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/queue_pairs.hpp"
+#include "config/checks.hpp"
 #include "config/run_request.hpp"
 #include "core/ids.hpp"
 #include "core/role_map.hpp"

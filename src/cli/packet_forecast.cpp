@@ -7,11 +7,10 @@
 #include <set>
 #include <tuple>
 
-#include "config/derive_packets.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "core/fabric_layout.hpp"
 #include "core/memory_need.hpp"
-#include "core/placement.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::cli {

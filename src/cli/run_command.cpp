@@ -17,7 +17,6 @@
 #include "cli/prepare_run.hpp"
 #include "cli/start_job.hpp"
 #include "config/checks.hpp"
-#include "config/groups.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"

@@ -18,7 +18,7 @@
 #include "cli/progress.hpp"
 #include "cli/simulation_setup.hpp"
 #include "config/checks.hpp"
-#include "config/groups.hpp"
+#include "config/role_assignment.hpp"
 #include "files/formatting.hpp"
 #include "host/signals.hpp"
 #include "job/grouped_runs.hpp"

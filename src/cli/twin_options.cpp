@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "config/distributions.hpp"
-#include "config/link_speeds.hpp"
+#include "config/fabric.hpp"
 #include "config/option_table.hpp"
 #include "config/quantities.hpp"
 
@@ -54,7 +54,7 @@ constexpr std::array shown_of_network{"producer-link", "consumer-link", "latency
 
 bool is_kept(const twin::ShownRun& run, const std::string& name) {
     const config::Option* option = config::find_option(name);
-    if (option == nullptr || option->only_measured ||
+    if (option == nullptr || option->is(config::only_measured) ||
         (config::is_for_simulations(option->group) && !run.has_packets()) ||
         option->group == config::OptionGroup::testing || option->group == config::OptionGroup::output) {
         return false;

@@ -3,9 +3,9 @@
 #include <initializer_list>
 #include <utility>
 
+#include "config/checks.hpp"
 #include "config/limits.hpp"
 #include "config/passes.hpp"
-#include "config/queue_pairs.hpp"
 #include "core/distribution.hpp"
 #include "core/heartbeat.hpp"
 #include "files/formatting.hpp"

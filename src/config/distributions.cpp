@@ -7,10 +7,10 @@
 #include <iterator>
 #include <set>
 
-#include "config/characters.hpp"
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 #include "core/distribution.hpp"
 
 namespace weir::config {

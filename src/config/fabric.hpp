@@ -22,4 +22,11 @@ void check_topology(const core::FabricPlan& fabric);
 /// there is none. Needs the layout.
 std::string inside_hosts_text(const RunRequest& request);
 
+// Speeds of the links of one role's hosts: '100Gb/s', or '100Gb/s,0-3=25Gb/s,7=400Gb/s' where some hosts have
+// another one than the rest.
+
+/// Sets both; `own` in ascending order. Throws UsageError.
+void parse_link_speeds(std::string_view text, core::BitRate& usual, std::vector<core::OwnLinks>& own);
+std::string link_speeds_text(core::BitRate usual, const std::vector<core::OwnLinks>& own);
+
 }  // namespace weir::config

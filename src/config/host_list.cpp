@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "config/characters.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 
 namespace weir::config {
 

@@ -22,6 +22,11 @@ using core::Duration;
 using core::NetworkPlan;
 using core::Plan;
 
+/// What only one option does.
+constexpr OptionValue own(void (*set)(RunRequest&, std::string_view), std::string (*get)(const RunRequest&)) {
+    return {set, get};
+}
+
 namespace as {
 
 /// Where the part of a type is in a request.

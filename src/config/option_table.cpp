@@ -2,24 +2,22 @@
 
 #include <iterator>
 
-#include "config/near_name.hpp"
 #include "config/option_rows.hpp"
+#include "config/words.hpp"
 
 namespace weir::config {
 
 namespace {
 
 constexpr Option testing_rows[] = {
-    {.name = "inject",
-     .syntax = "FAULT",
-     .help = "make the transport damage a chunk; repeatable",
-     .value = as::texts<&RunRequest::injections>,
-     .repeatable = true},
+    {"inject", "FAULT", "make the transport damage a chunk; repeatable", unset,
+     as::texts<&RunRequest::injections>, repeatable},
 };
+constexpr std::span<const Option> testing_options = testing_rows;
 
 /// In the order of OptionGroup.
 constexpr OptionGroupRow group_rows[] = {
-    {"layout", "which rank has which role", layout_options,
+    {"layout", "which rank has which role", &layout_options,
      R"(
 By default the first rank is the scheduler and half of the others are producers. Examples:
   mpirun -np 8 weir run --producers 3 --consumers 4
@@ -27,7 +25,7 @@ By default the first rank is the scheduler and half of the others are producers.
   mpirun -np 1 weir run --role scheduler : -np 3 weir run --role producer : ...
 A layout that does not match the ranks exactly is refused.
 )"},
-    {"data", "what producers generate", data_options,
+    {"data", "what producers generate", &data_options,
      R"(
 Sizes of events:
   16MiB  normal:MEAN,deviation=SIZE  lognormal:MEAN,deviation=SIZE  trace:FILE
@@ -36,19 +34,19 @@ normal and lognormal also ,max=SIZE. A trace file has one size per line; # begin
 Units are required. Sizes: B kB MB GB TB (1000), KiB MiB GiB TiB (1024);
 rates: b/s kb/s Mb/s Gb/s Tb/s; times: ns us ms s min h.
 )"},
-    {"transfer", "how data is transferred", transfer_options,
+    {"transfer", "how data is transferred", &transfer_options,
      R"(
 Shaping of each producer:
   bucket:20Mb/s,burst=64KiB   a token bucket for payload; burst is 64KiB unless given
   in-step:25us,tick=2.5ms     a chunk per 25us; every tick of the scheduler restarts the grid, so
                               that producers stay in step; a tick every 100 chunks unless given
 )"},
-    {"building", "event building, pull, and limits on credits", building_options,
+    {"building", "event building, pull, and limits on credits", &building_options,
      R"(
 With --pattern build, a slot has room for a fragment of every producer. Events that lose a fragment
 (datagram) are given up and reported.
 )"},
-    {"busy", "how long consumers work on an event", busy_options,
+    {"busy", "how long consumers work on an event", &busy_options,
      R"(
 Times per event, MEAN being a time such as 1.2s:
   none  fixed:MEAN  exponential:MEAN  lognormal:MEAN,deviation=TIME  pareto:MEAN,shape=2.5
@@ -59,17 +57,17 @@ All but none, fixed and trace also ,max=TIME. A consumer works on one event at a
 to receive into its free slots; without a free slot it is blocked.
 Results: as sizes of events, and mixture:28B,large=64KiB,every=200 (about every 200th is large).
 )"},
-    {"run", "what to measure, how long, and what must hold", run_options,
+    {"run", "what to measure, how long, and what must hold", &run_options,
      R"(
 Precedence: defaults, then the scenario, then options; --scale and --time-scale apply to the result.
 --time-scale keeps rates, and scales the interval, duration, warm-up, a given drain, busy times, and
 sizes of events, slots, buffers and results: the same with fewer bytes, for the packet network.
 )"},
-    {"output", "what is written, and where", output_options,
+    {"output", "what is written, and where", &output_options,
      R"(
 Also: --json for --output json, -q or --quiet for --output quiet. The verdict is always in run.json.
 )"},
-    {"network", "what a simulation assumes (only weir simulate)", network_options,
+    {"network", "what a simulation assumes (only weir simulate)", &network_options,
      R"(
 fluid: links of this speed to a switch without limits, or to the cables of a --switch; transfers
 share links fairly.
@@ -94,7 +92,7 @@ switch/NAME.csv, or leaf-N, spine-N:
   errors:link=leaf-0:spine-1,share=1e-6   the link loses this share of packets
   storm:host=consumer-3,at=1s,for=1s      its NIC pauses the switch for ever (--pfc on)
 )"},
-    {"switch", "switch and NICs with --network packet (only weir simulate)", switch_options,
+    {"switch", "switch and NICs with --network packet (only weir simulate)", &switch_options,
      R"(
 Packets have a model of their own: buffers of a switch, pauses, marks, losses. Built in:
   shallow  16 MB for all ports, like a QFX5200-32C
@@ -105,7 +103,7 @@ Packets have a model of their own: buffers of a switch, pauses, marks, losses. B
 All numbers of a switch can be set in a file: `weir switches shallow` prints one to begin with.
 With --framing tcp, connections take the place of queue pairs.
 )"},
-    {"testing", "for weir's own tests", [] { return std::span<const Option>(testing_rows); }, ""},
+    {"testing", "for weir's own tests", &testing_options, ""},
 };
 static_assert(std::size(group_rows) == static_cast<std::size_t>(OptionGroup::testing) + 1);
 
@@ -119,7 +117,7 @@ std::span<const Option> option_table() {
     static const std::vector<Option> table = [] {
         std::vector<Option> all;
         for (std::size_t group = 0; group <= static_cast<std::size_t>(OptionGroup::testing); ++group) {
-            for (Option option : row_of(static_cast<OptionGroup>(group)).options()) {
+            for (Option option : *row_of(static_cast<OptionGroup>(group)).options) {
                 option.group = static_cast<OptionGroup>(group);
                 all.push_back(option);
             }
@@ -156,8 +154,8 @@ std::string near_option(std::string_view text) {
 std::vector<GivenOption> plan_values(const RunRequest& request) {
     std::vector<GivenOption> values;
     for (const Option& option : option_table()) {
-        if (!option.in_plan || (is_for_simulations(option.group) && !request.simulated) ||
-            (option.only_measured && request.simulated)) {
+        if (option.is(not_in_plan) || (is_for_simulations(option.group) && !request.simulated) ||
+            (option.is(only_measured) && request.simulated)) {
             continue;
         }
         if (std::string value = option.get(request); !value.empty()) {

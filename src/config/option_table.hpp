@@ -40,47 +40,68 @@ struct OptionValue {
     std::string (*get)(const RunRequest&) = nullptr;
 };
 
+/// What an option is when nobody gives it.
+struct OptionDefault {
+    std::string_view value;  ///< set before all else; empty: derived by resolve(), or none
+    std::string_view text;   ///< shown instead of it; empty: that one
+};
+inline constexpr OptionDefault unset{};
+constexpr OptionDefault preset(std::string_view value, std::string_view text = {}) {
+    return {value, text};
+}
+/// By resolve(), from the others.
+constexpr OptionDefault derived(std::string_view text) {
+    return {{}, text};
+}
+
+/// What an option is besides, as bits.
+using OptionTraits = std::uint32_t;
+inline constexpr OptionTraits repeatable = 1U << 0U;
+inline constexpr OptionTraits not_in_scenario = 1U << 1U;  ///< must not stand in a scenario file
+inline constexpr OptionTraits not_in_plan = 1U
+                                            << 2U;  ///< no part of what a run measures (`plan` in run.json)
+inline constexpr OptionTraits command_line_only = not_in_scenario | not_in_plan;
+inline constexpr OptionTraits only_measured =
+    1U << 3U;  ///< means nothing in a simulation; a scenario may hold it for both
+/// Without it a simulation could be larger, or quite another one: tests/explorer does not leave it out where
+/// it makes a scenario that fails smaller.
+inline constexpr OptionTraits kept_when_shrunk = 1U << 4U;
+
 struct Option {
-    std::string_view name;                 ///< on the command line after "--", in scenario files as key
-    OptionGroup group = OptionGroup::run;  ///< set by option_table(), from the file in which the row stands
-    std::string_view syntax = {};          ///< "RATE", "first|last|N"; empty: a flag
+    std::string_view name;    ///< on the command line after "--", in scenario files as key
+    std::string_view syntax;  ///< "RATE", "first|last|N"; empty: a flag
+    std::string_view help;    ///< one line
+    OptionDefault usual;
+    OptionValue value;
+    OptionTraits traits = 0;
     std::string_view completions = {};     ///< values that the syntax does not list: "a|b"
-    std::string_view help = {};            ///< one line
-    std::string_view default_text = {};    ///< shown instead of default_value; empty: that one
-    std::string_view default_value = {};   ///< set before all else; empty: derived by resolve(), or none
-    OptionValue value = {};
-    bool repeatable = false;
-    bool in_scenario = true;     ///< may stand in a scenario file
-    bool in_plan = true;         ///< is part of what a run measures (`plan` in run.json)
-    bool only_measured = false;  ///< means nothing in a simulation; a scenario may hold it for both
-    /// Without it a simulation could be larger, or quite another one: tests/explorer does not leave it out
-    /// where it makes a scenario that fails smaller.
-    bool kept_when_shrunk = false;
+    OptionGroup group = OptionGroup::run;  ///< set by option_table(), from the file in which the row stands
 
     void set(RunRequest& request, std::string_view text) const { value.set(request, text); }
     [[nodiscard]] std::string get(const RunRequest& request) const { return value.get(request); }
+    [[nodiscard]] constexpr bool is(OptionTraits trait) const { return (traits & trait) != 0; }
     /// The default as help shows it; empty: none.
     [[nodiscard]] constexpr std::string_view shown_default() const {
-        const std::string_view shown = default_text.empty() ? default_value : default_text;
+        const std::string_view shown = usual.text.empty() ? usual.value : usual.text;
         return shown == "none" ? std::string_view{} : shown;
     }
 };
 
 // An option stands in the file of its group in the help: `weir run --help GROUP` is GROUP_options.cpp.
-std::span<const Option> layout_options();
-std::span<const Option> data_options();
-std::span<const Option> transfer_options();
-std::span<const Option> building_options();
-std::span<const Option> busy_options();
-std::span<const Option> run_options();
-std::span<const Option> output_options();
-std::span<const Option> network_options();
-std::span<const Option> switch_options();
+extern const std::span<const Option> layout_options;
+extern const std::span<const Option> data_options;
+extern const std::span<const Option> transfer_options;
+extern const std::span<const Option> building_options;
+extern const std::span<const Option> busy_options;
+extern const std::span<const Option> run_options;
+extern const std::span<const Option> output_options;
+extern const std::span<const Option> network_options;
+extern const std::span<const Option> switch_options;
 
 struct OptionGroupRow {
     std::string_view name;   ///< what `--help GROUP` takes
     std::string_view title;  ///< "which rank has which role"
-    std::span<const Option> (*options)();
+    const std::span<const Option>* options;
     /// How distributions and faults are written, which options go together: paragraphs, lines as they are to
     /// be shown; examples are indented by two spaces. Begins with an empty line; empty: none.
     std::string_view note;

@@ -92,52 +92,24 @@ std::string tags_text(const RunRequest& request) {
 }
 
 constexpr Option output_rows[] = {
-    {.name = "out",
-     .syntax = "DIRECTORY",
-     .help = "run directory; must not exist",
-     .default_text = "weir-run-<UTC time>",
-     .value = {set_out, [](const RunRequest& r) { return r.out; }},
-     .in_plan = false},
-    {.name = "output",
-     .syntax = "text|json|quiet",
-     .help = "live lines for people, for programs, or none",
-     .default_value = "text",
-     .value = as::word<&RunRequest::output, outputs>,
-     .in_plan = false},
-    {.name = "counters",
-     .syntax = "on|off",
-     .help = "record each host's network counters in hosts/NAME.csv",
-     .default_value = "on",
-     .value = as::word<&RunRequest::counters, switches>},
-    {.name = "acts-at",
-     .syntax = "SIZE",
-     .help = "bytes in a port at which the switch pauses, marks or drops",
-     .default_text = "not known",
-     .value = as::quantity<&RunRequest::acts_at, Bytes{1}, Bytes{std::int64_t{1} << 50}>,
-     .only_measured = true},
-    {.name = "row-interval",
-     .syntax = "TIME",
-     .completions = "10ms|100ms|1s",
-     .help = "rows of this length, too, from 10ms",
-     .default_text = "1s; short runs: 50 rows",
-     .value = {set_row_interval, row_interval_text}},
-    {.name = "label",
-     .syntax = "TEXT",
-     .help = "a name for this run, kept in run.json",
-     .value = {set_label, [](const RunRequest& r) { return r.label; }},
-     .in_plan = false},
-    {.name = "tag",
-     .syntax = "KEY=VALUE",
-     .help = "a fact about this run, kept in run.json; repeatable",
-     .value = {set_tag, tags_text},
-     .repeatable = true,
-     .in_plan = false},
+    {"out", "DIRECTORY", "run directory; must not exist", derived("weir-run-<UTC time>"),
+     own(set_out, [](const RunRequest& r) { return r.out; }), not_in_plan},
+    {"output", "text|json|quiet", "live lines for people, for programs, or none", preset("text"),
+     as::word<&RunRequest::output, outputs>, not_in_plan},
+    {"counters", "on|off", "record each host's network counters in hosts/NAME.csv", preset("on"),
+     as::word<&RunRequest::counters, switches>},
+    {"acts-at", "SIZE", "bytes in a port at which the switch pauses, marks or drops", derived("not known"),
+     as::quantity<&RunRequest::acts_at, Bytes{1}, Bytes{std::int64_t{1} << 50}>, only_measured},
+    {"row-interval", "TIME", "rows of this length, too, from 10ms", derived("1s; short runs: 50 rows"),
+     own(set_row_interval, row_interval_text), 0, "10ms|100ms|1s"},
+    {"label", "TEXT", "a name for this run, kept in run.json", unset,
+     own(set_label, [](const RunRequest& r) { return r.label; }), not_in_plan},
+    {"tag", "KEY=VALUE", "a fact about this run, kept in run.json; repeatable", unset,
+     own(set_tag, tags_text), repeatable | not_in_plan},
 };
 
 }  // namespace
 
-std::span<const Option> output_options() {
-    return output_rows;
-}
+constinit const std::span<const Option> output_options = output_rows;
 
 }  // namespace weir::config

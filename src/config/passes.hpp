@@ -66,14 +66,17 @@ void prepare_traffic(RunRequest& request);
 void derive_traffic(RunRequest& request);
 void check_addresses(const RunRequest& request);
 void check_senders(const core::Plan& plan);
+/// How much a run generates, against what can be counted and what can wait.
+void check_amounts(RunRequest& request);
+/// Refuses transfers of one interval that are more bytes than sums can hold, before they are summed. `what`
+/// names where they come from.
+void check_traffic_sum(std::string_view what, std::span<const core::TrafficPlan::Entry> transfers);
 /// The largest transfer, which the default size of an event follows; 0 if events have no address.
 core::Bytes largest_transfer(const RunRequest& request);
 
-// scaling.cpp
+// sizes.cpp
 void apply_scale(RunRequest& request);
 void apply_time_scale(RunRequest& request);
-
-// sizes.cpp
 void derive_event_size(RunRequest& request);
 void derive_buffer(RunRequest& request);
 void derive_slot_size(RunRequest& request);
@@ -102,12 +105,32 @@ void derive_packet_size(RunRequest& request);
 void derive_packets(RunRequest& request);
 void check_switch_memory(const RunRequest& request);
 
-// link_speeds.cpp, fabric.cpp, groups.cpp, amounts.cpp, row_interval.cpp
+// fabric.cpp, role_assignment.cpp, row_interval.cpp
 void check_own_links(const RunRequest& request);
 void check_ranks_on_hosts(const RunRequest& request);
 void check_groups(const RunRequest& request);
-void check_amounts(RunRequest& request);
 void derive_row_interval(RunRequest& request);
 void check_row_interval(const core::Plan& plan);
+
+// Of the network model `packet`: what its switches hold, known when the ports are, and what of it the model
+// `fluid` takes.
+
+/// On the wire.
+core::Bytes full_packet(const core::NetworkPlan& network);
+
+/// core::largest_headroom of this run. Needs the layout.
+core::Bytes largest_headroom(const RunRequest& request);
+
+/// What arrives on a link of this rate after a pause was decided: for the time that the pause takes to the
+/// sender and the last bits from there, and one packet on each of both ways that had begun before.
+core::Bytes pause_takes(const core::NetworkPlan& network, core::BitRate rate);
+
+/// What a reader of results should know of a fluid with a fabric.
+inline constexpr const char* fluid_note =
+    "--network fluid takes topology, placement, balancing.kind and failures.convergence of --switch; "
+    "buffers, flow control, marks and losses need --network packet";
+
+/// Whether the fluid model has a use for this key of a switch file.
+bool fluid_takes(std::string_view section, std::string_view key);
 
 }  // namespace weir::config

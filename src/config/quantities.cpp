@@ -7,8 +7,8 @@
 #include <limits>
 #include <span>
 
-#include "config/characters.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::config {

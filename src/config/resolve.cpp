@@ -39,7 +39,7 @@ void begin_afresh(RunRequest& request, std::string_view option) {
 
 void apply(RunRequest& request, const Option& option, std::string_view value, Origin origin,
            const std::string& place) {
-    if (option.repeatable && request.origin(option.name) != origin) {
+    if (option.is(repeatable) && request.origin(option.name) != origin) {
         begin_afresh(request, option.name);
     }
     set(request, option, value, place);
@@ -58,7 +58,7 @@ const Option& known_option(std::string_view name) {
 void check_repetition(std::span<const GivenOption> command_line) {
     std::set<std::string_view> seen;
     for (const GivenOption& given : command_line) {
-        if (!known_option(given.name).repeatable && !seen.insert(given.name).second) {
+        if (!known_option(given.name).is(repeatable) && !seen.insert(given.name).second) {
             throw UsageError("--{}: given more than once; write it once", given.name);
         }
     }
@@ -82,8 +82,8 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
     RunRequest request;
     request.simulated = simulated;
     for (const Option& option : option_table()) {
-        if (!option.default_value.empty()) {
-            set(request, option, option.default_value, std::string(option.name));
+        if (!option.usual.value.empty()) {
+            set(request, option, option.usual.value, std::string(option.name));
         }
     }
     check_repetition(command_line);
@@ -100,7 +100,7 @@ RunRequest resolve(std::span<const GivenOption> command_line, bool simulated) {
                     "--{}: is for `weir simulate`; a measured run uses the network that it finds",
                     given.name);
             }
-            if (option.only_measured && simulated) {
+            if (option.is(only_measured) && simulated) {
                 throw UsageError("--{}: is for `weir run`; a simulation moves no data", given.name);
             }
             apply(request, option, given.value, Origin::command_line, "--" + given.name);
@@ -155,10 +155,10 @@ RunRequest merge_options(std::span<const std::string> encoded_by_rank) {
             continue;
         }
         for (GivenOption& option : decode_options(encoded_by_rank[rank])) {
-            const bool repeatable = known_option(option.name).repeatable;
+            const bool may_repeat = known_option(option.name).is(repeatable);
             const auto same = std::find_if(merged.begin(), merged.end(), [&](const Merged& other) {
                 return other.option.name == option.name &&
-                       (!repeatable || other.option.value == option.value);
+                       (!may_repeat || other.option.value == option.value);
             });
             if (same == merged.end()) {
                 merged.push_back({std::move(option), rank});

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "config/groups.hpp"
 #include "config/limits.hpp"
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
+#include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 

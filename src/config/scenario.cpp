@@ -7,10 +7,10 @@
 
 #include "config/embedded_files.hpp"
 #include "config/input_file.hpp"
-#include "config/near_name.hpp"
 #include "config/option_table.hpp"
 #include "config/toml_file.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 
 namespace weir::config {
 
@@ -48,10 +48,10 @@ class ScenarioReader {
                          near.empty() ? "the options are those of `weir run --help`, without dashes in front"
                                       : fmt::format("did you mean {}?", near.substr(2)));
         }
-        if (!option->in_scenario) {
+        if (option->is(not_in_scenario)) {
             file_.refuse(at, "'{}' belongs on the command line; remove it here", key);
         }
-        if (const auto* list = node.as_array(); list != nullptr && option->repeatable) {
+        if (const auto* list = node.as_array(); list != nullptr && option->is(repeatable)) {
             for (const toml::node& element : *list) {
                 add(key, element);
             }

@@ -7,11 +7,11 @@
 
 #include "config/embedded_files.hpp"
 #include "config/input_file.hpp"
-#include "config/near_name.hpp"
+#include "config/switch_description.hpp"
 #include "config/switch_keys.hpp"
 #include "config/toml_file.hpp"
-#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 
 namespace weir::config {
 

@@ -23,76 +23,54 @@ std::string fabric_value(const RunRequest& request, const std::string& value) {
 }
 
 constexpr Option switch_rows[] = {
-    {.name = "switch",
-     .syntax = "NAME|FILE",
-     .help = "the switch: see below, or a file.toml",
-     .default_text = "shallow; datagrams plain",
-     .value = {[](RunRequest& r, Text text) { r.packets.switch_name = text; },
-               [](const RunRequest& r) { return fabric_value(r, r.packets.switch_name); }}},
-    {.name = "switch-set",
-     .syntax = "KEY=VALUE",
-     .help = "one key of it: ecn.none-below=50kB; repeatable",
-     .value = {[](RunRequest& r, Text text) {
-                   SwitchDescription unused;  // refuses the key or its value here, under the option's name
-                   set_key(unused, text);
-                   r.packets.keys.emplace_back(text);
-               },
-               [](const RunRequest& r) {
-                   return fabric_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
-               }},
-     .repeatable = true},
-    {.name = "pfc",
-     .syntax = "on|off",
-     .help = "priority flow control for data",
-     .default_text = "off",
-     .value = {[](RunRequest& r, Text text) { r.packets.pfc = choose(text, on_off); },
-               [](const RunRequest& r) { return packet_value(r, chosen(r.switches.pfc, on_off)); }}},
-    {.name = "ecn",
-     .syntax = "on|off",
-     .help = "switch marks, NICs do DCQCN; tcp: ECN",
-     .default_text = "off",
-     .value = {[](RunRequest& r, Text text) { r.packets.ecn = choose(text, on_off); },
-               [](const RunRequest& r) {
-                   return packet_value(r, chosen(r.switches.fabric.switches.ecn.on, on_off));
-               }}},
-    {.name = "loss-recovery",
-     .syntax = "go-back-n|selective",
-     .help = "what a NIC sends again after a loss",
-     .default_text = "go-back-n",
-     .value = {[](RunRequest& r, Text text) { r.packets.recovery = choose(text, loss_recoveries); },
-               [](const RunRequest& r) {
-                   return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
-               }}},
-    {.name = "control-priority",
-     .syntax = "data|own|0..7",
-     .completions = "data|own",
-     .help = "class of grants; own: strictly above data",
-     .default_text = "data",
-     .value = {[](RunRequest& r, Text text) { r.packets.control = parse_class(text); },
-               [](const RunRequest& r) { return packet_value(r, r.switches.control); }}},
-    {.name = "control-network",
-     .syntax = "shared|separate",
-     .help = "control messages: on data links or not",
-     .default_text = "shared; datagrams separate",
-     .value = {[](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
-               [](const RunRequest& r) {
-                   return packet_value(r, chosen(r.network.separate_control, control_networks));
-               }}},
-    {.name = "switch-rows",
-     .syntax = "TIME",
-     .help = "length of the rows in switch/NAME.csv",
-     .default_text = "1s; short runs: 50 rows",
-     .value = {[](RunRequest& r, Text text) {
-                   r.packets.row_length =
-                       bounded(text, core::Duration::microseconds(10), core::Duration::seconds(1));
-               },
-               [](const RunRequest& r) { return packet_value(r, to_text(r.packets.row_length)); }}},
+    {"switch", "NAME|FILE", "the switch: see below, or a file.toml", derived("shallow; datagrams plain"),
+     own([](RunRequest& r, Text text) { r.packets.switch_name = text; },
+         [](const RunRequest& r) { return fabric_value(r, r.packets.switch_name); })},
+    {"switch-set", "KEY=VALUE", "one key of it: ecn.none-below=50kB; repeatable", unset,
+     own(
+         [](RunRequest& r, Text text) {
+             SwitchDescription unused;  // refuses the key or its value here, under the option's name
+             set_key(unused, text);
+             r.packets.keys.emplace_back(text);
+         },
+         [](const RunRequest& r) {
+             return fabric_value(r, fmt::format("{}", fmt::join(r.packets.keys, " ")));
+         }),
+     repeatable},
+    {"pfc", "on|off", "priority flow control for data", derived("off"),
+     own([](RunRequest& r, Text text) { r.packets.pfc = choose(text, on_off); },
+         [](const RunRequest& r) { return packet_value(r, chosen(r.switches.pfc, on_off)); })},
+    {"ecn", "on|off", "switch marks, NICs do DCQCN; tcp: ECN", derived("off"),
+     own([](RunRequest& r, Text text) { r.packets.ecn = choose(text, on_off); },
+         [](const RunRequest& r) {
+             return packet_value(r, chosen(r.switches.fabric.switches.ecn.on, on_off));
+         })},
+    {"loss-recovery", "go-back-n|selective", "what a NIC sends again after a loss", derived("go-back-n"),
+     own([](RunRequest& r, Text text) { r.packets.recovery = choose(text, loss_recoveries); },
+         [](const RunRequest& r) {
+             return packet_value(r, chosen(r.switches.fabric.nics.recovery, loss_recoveries));
+         })},
+    {"control-priority", "data|own|0..7", "class of grants; own: strictly above data", derived("data"),
+     own([](RunRequest& r, Text text) { r.packets.control = parse_class(text); },
+         [](const RunRequest& r) { return packet_value(r, r.switches.control); }),
+     0, "data|own"},
+    {"control-network", "shared|separate", "control messages: on data links or not",
+     derived("shared; datagrams separate"),
+     own([](RunRequest& r, Text text) { r.packets.separate_control = choose(text, control_networks); },
+         [](const RunRequest& r) {
+             return packet_value(r, chosen(r.network.separate_control, control_networks));
+         })},
+    {"switch-rows", "TIME", "length of the rows in switch/NAME.csv", derived("1s; short runs: 50 rows"),
+     own(
+         [](RunRequest& r, Text text) {
+             r.packets.row_length =
+                 bounded(text, core::Duration::microseconds(10), core::Duration::seconds(1));
+         },
+         [](const RunRequest& r) { return packet_value(r, to_text(r.packets.row_length)); })},
 };
 
 }  // namespace
 
-std::span<const Option> switch_options() {
-    return switch_rows;
-}
+constinit const std::span<const Option> switch_options = switch_rows;
 
 }  // namespace weir::config

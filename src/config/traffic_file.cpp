@@ -12,11 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "config/amounts.hpp"
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
+#include "config/passes.hpp"
 #include "config/toml_file.hpp"
-#include "config/traffic_lines.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 

@@ -43,4 +43,22 @@ std::string traffic_text(const TrafficDescription& traffic);
 /// the option's name.
 void scale_traffic(TrafficDescription& traffic, const Ratio& bytes_factor, const Ratio& time_factor);
 
+// Their lines: matrices and traces in CSV (traffic_lines.cpp).
+
+/// What a message repeats of a line that may be anything.
+std::string shown(std::string_view text);
+
+/// Each pair once. Throws UsageError.
+std::vector<core::TrafficPlan::Entry> read_matrix(const std::string& file);
+
+struct TraceLines {
+    std::vector<core::TrafficPlan::Entry> entries;  ///< by time; each pair once at a time
+    std::vector<core::Dependency> dependencies;
+    core::Duration last_at;
+};
+
+/// Lines of the same time and pair are joined, unless lines have numbers by which others wait for them: then
+/// they are refused. Throws UsageError.
+TraceLines read_trace_lines(const std::string& file);
+
 }  // namespace weir::config

@@ -1,4 +1,4 @@
-#include "config/traffic_lines.hpp"
+#include "config/traffic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "config/amounts.hpp"
-#include "config/characters.hpp"
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
+#include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
+#include "config/words.hpp"
 
 namespace weir::config {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/ledger_report.hpp"
-#include "core/plan_limits.hpp"
+#include "core/actions.hpp"
+#include "core/plan.hpp"
 
 namespace weir::core {
 

@@ -23,11 +23,10 @@
 #include "core/actions.hpp"
 #include "core/consumer_parts.hpp"
 #include "core/distribution.hpp"
-#include "core/fragment_place.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
-#include "core/transfer_arrivals.hpp"
+#include "core/traffic_plan.hpp"
 
 namespace weir::core {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/consumer.hpp"
-#include "core/plan_limits.hpp"
+#include "core/plan.hpp"
 
 namespace weir::core {
 

@@ -51,7 +51,7 @@ class EventGenerator {
   public:
     /// Generates in start <= t < end. `sizes` draws event sizes in bytes; they are cut to 1 ..
     /// plan.slot_size. The plan is not kept. A rate (or a set) of zero bytes generates nothing, except with
-    /// saturate. `phase` (set_phase.hpp) is used by sets only, `id` by addressed events only.
+    /// saturate. `phase` (plan.hpp) is used by sets only, `id` by addressed events only.
     EventGenerator(const Plan& plan, Sampler sizes, Instant start, Instant end, Duration phase = {},
                    ProducerId id = {})
         : generation_(plan.generation),

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/ledger_report.hpp"
-#include "core/set_phase.hpp"
+#include "core/actions.hpp"
+#include "core/plan.hpp"
 
 namespace weir::core {
 

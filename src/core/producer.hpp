@@ -29,7 +29,6 @@
 #include "core/ledger.hpp"
 #include "core/pacer.hpp"
 #include "core/plan.hpp"
-#include "core/plan_limits.hpp"
 #include "core/producer_parts.hpp"
 #include "core/waiting_events.hpp"
 

@@ -268,7 +268,7 @@ class Scheduler {
     Plan plan_;
     std::unique_ptr<Policy> policy_;
     std::uint32_t under_way_limit_;  ///< of a source
-    std::uint64_t most_events_;      ///< of a producer, see plan_limits.hpp
+    std::uint64_t most_events_;      ///< of a producer, see plan.hpp
     Bytes most_bytes_;               ///< of a producer
     std::vector<ProducerAccount> producers_;
     ProducerAccount together_;                   ///< build: offered by all, granted, under way

@@ -1,8 +1,8 @@
 // The end of a run at the scheduler: who has drained, how long transfers may still take, the ledgers.
 #include <algorithm>
 
-#include "core/ledger_report.hpp"
-#include "core/plan_limits.hpp"
+#include "core/actions.hpp"
+#include "core/plan.hpp"
 #include "core/scheduler.hpp"
 
 namespace weir::core {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger_report.hpp"
-#include "core/plan_limits.hpp"
+#include "core/actions.hpp"
+#include "core/plan.hpp"
 #include "core/scheduler.hpp"
 
 namespace weir::core {

@@ -14,7 +14,7 @@
 namespace weir::core {
 
 // How hosts and switches of a simulated network are connected, and which ranks sit on which host, as a user
-// asks for it. core/placement.hpp and core/fabric_layout.hpp work out what follows from it.
+// asks for it. core/fabric_layout.hpp and core/fabric_layout.hpp work out what follows from it.
 
 enum class TopologyKind : std::uint8_t {
     star,            ///< one switch
@@ -195,7 +195,7 @@ struct SwitchPlan {
     /// Memory kept for what is under way when a pause is sent, for a port of 100 Gb/s; see headroom().
     Bytes headroom_at_100g{102'528};
     Bytes resume_offset{3'000};  ///< a pause ends this far below the threshold
-    // How a chip divides its memory; core/switch_memory.hpp works out what follows.
+    // How a chip divides its memory; core/network_plan.hpp works out what follows.
     Bytes cell{};              ///< memory is given out in cells of this size; 0: byte by byte
     std::uint32_t slices = 1;  ///< equal parts of the memory; what comes in at a port can use one
     Bytes headroom_pool{};     ///< of the pool, for the headroom of all ports; 0: each has its own

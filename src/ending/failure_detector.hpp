@@ -14,7 +14,7 @@
 #include "core/heartbeat.hpp"
 #include "core/units.hpp"
 #include "ending/failure_rules.hpp"
-#include "job/notice.hpp"
+#include "job/job.hpp"
 #include "job/run_settings.hpp"
 
 namespace weir::ending {

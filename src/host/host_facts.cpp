@@ -17,8 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "files/checked_json.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "host/ucx_library.hpp"
 
 namespace weir::host {

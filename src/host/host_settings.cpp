@@ -7,7 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "files/checked_json.hpp"
+#include "files/json.hpp"
 
 namespace weir::host {
 

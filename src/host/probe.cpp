@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "files/checked_json.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "record/quantiles.hpp"
 
 namespace weir::host {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "files/checked_json.hpp"
+#include "files/json.hpp"
 #include "host/counter_table.hpp"
 #include "host/kernel_calls.hpp"
 

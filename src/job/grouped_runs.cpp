@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "host/common_clock.hpp"
 #include "host/process.hpp"
 #include "host/signals.hpp"
-#include "job/clock_sync.hpp"
+#include "job/clocks.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::job {

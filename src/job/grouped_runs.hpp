@@ -15,7 +15,7 @@
 
 #include "core/plan.hpp"
 #include "host/common_clock.hpp"
-#include "job/clock_follower.hpp"
+#include "job/clocks.hpp"
 #include "job/mailbox.hpp"
 #include "job/mpi_job.hpp"
 #include "job/record_keeper.hpp"

@@ -7,7 +7,7 @@
 #include <climits>
 #include <utility>
 
-#include "job/join_socket.hpp"
+#include "job/join_connection.hpp"
 
 namespace weir::job {
 

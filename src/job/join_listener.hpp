@@ -15,7 +15,6 @@
 
 #include "core/units.hpp"
 #include "job/join_connection.hpp"
-#include "job/join_protocol.hpp"
 
 namespace weir::job {
 

@@ -16,7 +16,6 @@
 #include "job/job.hpp"
 #include "job/join_connection.hpp"
 #include "job/join_listener.hpp"
-#include "job/join_protocol.hpp"
 
 namespace weir::job {
 

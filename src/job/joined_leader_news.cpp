@@ -6,7 +6,7 @@
 
 #include "host/common_clock.hpp"
 #include "job/joined_job.hpp"
-#include "transport/meeting.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::job {
 

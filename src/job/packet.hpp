@@ -1,5 +1,5 @@
 // What travels in a control packet: a batch of the protocol's messages, a second's report, a part of an
-// event's result (result_packets.hpp), or a notice about the end of the run (notice.hpp). A packet has an
+// event's result (below), or a notice about the end of the run (job.hpp). A packet has an
 // 8-byte head and then plain structs; both sides run the same executable (checked at start), so the structs
 // need no translation. Sizes are still checked: a packet is data from outside.
 #pragma once
@@ -10,10 +10,13 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
+#include "core/actions.hpp"
 #include "core/messages.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::job {
 
@@ -77,5 +80,38 @@ bool decode_packet(std::span<const std::byte> packet, std::vector<T>& items) {
 inline bool decode_messages(std::span<const std::byte> packet, std::vector<core::ControlMessage>& messages) {
     return decode_packet(packet, messages) && std::all_of(messages.begin(), messages.end(), core::is_message);
 }
+
+// Results of events on their way from consumers to the scheduler. A result is cut into control packets, which
+// arrive in order, so the credit that is sent behind it also arrives behind it. Nothing is put together
+// again: the scheduler checks each part and keeps a few numbers per rank. How much can be under way is
+// bounded by the credits: a slot has one result at a time, and config bounds slots x size.
+//
+// The bytes are pseudo-random, seeded by event and place, and compared on arrival. Rejected: messages of
+// their own size on a communicator of their own, which would need receives as large as the largest result
+// from every consumer, and an order between two communicators.
+
+/// Sends `result` to `rank` in as many packets as it takes. `packet` is scratch memory.
+void send_result(transport::Transport& transport, transport::Rank rank, const core::SendResult& result,
+                 std::vector<std::byte>& packet);
+
+class ResultArrivals {
+  public:
+    explicit ResultArrivals(int ranks) : partial_(static_cast<std::size_t>(ranks)) {}
+
+    struct Received {
+        std::optional<core::SendResult> whole;  ///< its last part has arrived
+        std::string refusal;                    ///< not empty: what is wrong with the packet
+    };
+    /// Receives one packet of kind `result` that came from `rank`.
+    Received receive(int rank, std::span<const std::byte> packet);
+
+  private:
+    struct Partial {
+        core::SendResult result;
+        std::int64_t arrived = 0;
+    };
+    std::vector<Partial> partial_;  ///< by rank: the result whose parts are arriving
+    std::vector<std::byte> expected_;
+};
 
 }  // namespace weir::job

@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/checked_json.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "host/common_clock.hpp"
 #include "record/quantiles.hpp"
 

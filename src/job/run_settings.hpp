@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/engine_plan.hpp"
+#include "core/plan.hpp"
 #include "core/units.hpp"
 #include "host/host_facts.hpp"
 #include "host/idle.hpp"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 #include "record/quantiles.hpp"
 
 namespace weir::judge {

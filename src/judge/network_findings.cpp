@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 
 namespace weir::judge {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/plan_limits.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
 #include "judge/cause_text.hpp"
 #include "judge/verdict_cause.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/distribution.hpp"
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 #include "core/traffic_plan.hpp"
 #include "files/formatting.hpp"
 #include "judge/processing_load.hpp"

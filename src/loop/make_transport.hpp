@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "core/engine_plan.hpp"
+#include "core/plan.hpp"
 #include "transport/datagram/datagram_transport.hpp"
-#include "transport/meeting.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_base.hpp"
 
 namespace weir::transport {

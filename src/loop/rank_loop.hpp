@@ -2,6 +2,7 @@
 // about ranks that cannot go on it hands to the FailureDetector, and carries out what that returns.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,24 +12,91 @@
 
 #include "core/actions.hpp"
 #include "core/heartbeat.hpp"
+#include "core/role_map.hpp"
 #include "ending/failure_detector.hpp"
 #include "host/common_clock.hpp"
 #include "host/cpu_burner.hpp"
 #include "host/idle.hpp"
 #include "host/process_watch.hpp"
-#include "job/heartbeat_clock.hpp"
+#include "job/clocks.hpp"
 #include "job/job.hpp"
 #include "job/packet.hpp"
-#include "job/result_packets.hpp"
 #include "job/run_settings.hpp"
 #include "job/watchdog.hpp"
-#include "loop/outbox.hpp"
 #include "participant/rank_node.hpp"
 #include "record/second_collector.hpp"
 #include "transport/transport.hpp"
-#include "transport/transport_error.hpp"
 
 namespace weir::loop {
+
+// Collects the control messages of one turn of the loop and sends all that go to one rank in one packet.
+// Nothing is kept beyond the turn, so batching costs no latency; a later offer replaces an earlier
+// one of the same packet, because offers are cumulative.
+
+class Outbox {
+  public:
+    Outbox(const core::RoleMap& roles, transport::Transport& transport)
+        : roles_(roles),
+          transport_(transport),
+          messages_per_packet_((transport.packet_limit() - sizeof(job::PacketHead)) /
+                               sizeof(core::ControlMessage)),
+          by_rank_(static_cast<std::size_t>(roles.ranks())) {
+        WEIR_ASSERT(messages_per_packet_ > 0);
+    }
+
+    void add(const core::SendMessage& message) {
+        const auto rank = static_cast<std::size_t>(roles_.rank(message.to));
+        auto& waiting = by_rank_[rank];
+        if (waiting.empty()) {
+            filled_.push_back(rank);
+        } else if (replaces(message.message, waiting.back())) {
+            waiting.back() = message.message;
+            return;
+        }
+        waiting.push_back(message.message);
+        if (waiting.size() == messages_per_packet_) {
+            send(rank);
+        }
+    }
+
+    /// Sends everything collected.
+    void flush() {
+        for (const std::size_t rank : filled_) {
+            if (!by_rank_[rank].empty()) {
+                send(rank);
+            }
+        }
+        filled_.clear();
+    }
+
+    /// Packets sent so far, without heartbeats.
+    [[nodiscard]] std::uint64_t packets() const { return packets_; }
+
+  private:
+    /// A later offer contains all of an earlier one; of addressed events, if it is for the same consumer.
+    [[nodiscard]] static bool replaces(const core::ControlMessage& later,
+                                       const core::ControlMessage& earlier) {
+        const auto* const new_offer = std::get_if<core::Offer>(&later);
+        const auto* const old_offer = std::get_if<core::Offer>(&earlier);
+        return new_offer != nullptr && old_offer != nullptr && new_offer->to == old_offer->to;
+    }
+
+    void send(std::size_t rank) {
+        auto& waiting = by_rank_[rank];
+        packets_ += std::holds_alternative<core::Heartbeat>(waiting.front()) ? 0 : 1;
+        job::encode_packet(job::PacketKind::control, std::span<const core::ControlMessage>(waiting), packet_);
+        waiting.clear();
+        transport_.send_packet({static_cast<int>(rank)}, packet_);
+    }
+
+    const core::RoleMap& roles_;
+    transport::Transport& transport_;
+    std::size_t messages_per_packet_;
+    std::vector<std::vector<core::ControlMessage>> by_rank_;
+    std::vector<std::size_t> filled_;  ///< ranks with messages, in the order of their first
+    std::vector<std::byte> packet_;
+    std::uint64_t packets_ = 0;
+};
 
 /// What is known of the end of the process of `rank`, for people; empty: nothing. `news`: nullptr if there is
 /// none.
@@ -110,7 +178,7 @@ class RankLoop {
     /// death.
     void look_for_dead_process(int has_spoken = -1);
     void transport_failed(const transport::TransportError& error);
-    // --on-failure continue (rank_loop_losses.cpp).
+    // --on-failure continue (rank_loop_failures.cpp).
     void follow_news();
     void follow(const job::JobEvent& event);
     /// A consumer is given up.

@@ -1,6 +1,6 @@
 // A run on one rank, from the run directory to the exit status. One class in three files:
 // rank_run_start.cpp (until all ranks are ready), rank_run.cpp (the course of it, and the measurement),
-// rank_run_record.cpp (accounts and record).
+// rank_run.cpp (accounts and record).
 #pragma once
 
 #include <mpi.h>
@@ -17,8 +17,7 @@
 #include "host/idle.hpp"
 #include "host/process.hpp"
 #include "host/process_watch.hpp"
-#include "job/clock_sync.hpp"
-#include "job/heartbeat_clock.hpp"
+#include "job/clocks.hpp"
 #include "job/job.hpp"
 #include "job/record_keeper.hpp"
 #include "job/run_settings.hpp"
@@ -91,7 +90,7 @@ class RankRun {
     [[nodiscard]] bool outlives(int rank) const;
     ending::RunEnd run_loop(RankLoop& loop, const host::CommonClock& clock, core::Instant begin);
 
-    // rank_run_record.cpp: after the measurement.
+    // rank_run.cpp: after the measurement.
     participant::RankAccount make_account(const RankLoop& loop, const job::HeartbeatClock& clock);
     void expect_small_messages(const char* phase);
     void expect_file_system(const char* phase, const std::string& path);

@@ -17,7 +17,6 @@
 #include "core/switch_plan.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 #include "packet/topology.hpp"
 
 namespace weir::packet {

@@ -23,7 +23,7 @@
 #include <cmath>
 
 #include "core/switch_plan.hpp"
-#include "packet/picoseconds.hpp"
+#include "packet/packet.hpp"
 #include "packet/sender_control.hpp"
 
 namespace weir::packet {

@@ -8,7 +8,6 @@
 
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 #include "packet/topology.hpp"
 
 namespace weir::packet {

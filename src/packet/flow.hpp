@@ -10,7 +10,6 @@
 #include "core/assertion.hpp"
 #include "packet/message_stream.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 
 namespace weir::packet {
 

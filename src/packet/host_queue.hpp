@@ -9,7 +9,6 @@
 #include "core/switch_plan.hpp"
 #include "packet/message_stream.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 
 namespace weir::packet {
 

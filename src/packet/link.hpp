@@ -9,9 +9,8 @@
 
 #include "core/random.hpp"
 #include "core/ring_queue.hpp"
-#include "packet/items.hpp"
+#include "packet/event_wheel.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 
 namespace weir::packet {
 

@@ -1,10 +1,10 @@
 // Hosts with NICs and switches on a virtual clock, packet by packet: queues, shared memory, pauses (PFC),
 // marks (ECN), DCQCN, losses and their recovery. Deterministic for a seed.
 //
-// A packet stays in one item (items.hpp) on its whole way: in a queue, or in the wheel of events while it is
-// on a link. Nothing is copied or allocated per packet.
+// A packet stays in one item (event_wheel.hpp) on its whole way: in a queue, or in the wheel of events while
+// it is on a link. Nothing is copied or allocated per packet.
 //
-// One class in several files, because its parts call each other for every packet: network_links.cpp,
+// One class in several files, because its parts call each other for every packet: network_switches.cpp,
 // network_switches.cpp, network_hosts.cpp, and network_failures.cpp and network_deadlock.cpp.
 #pragma once
 
@@ -26,7 +26,6 @@
 #include "packet/failure.hpp"
 #include "packet/flow_row.hpp"
 #include "packet/host_queue.hpp"
-#include "packet/items.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"
 #include "packet/queue_pair.hpp"

@@ -11,7 +11,6 @@
 
 #include "core/switch_plan.hpp"
 #include "packet/packet.hpp"
-#include "packet/picoseconds.hpp"
 
 namespace weir::packet {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "core/switch_memory.hpp"
+#include "core/network_plan.hpp"
 #include "packet/packet.hpp"
 
 namespace weir::packet {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "participant/node.hpp"
+#include "participant/rank_node.hpp"
 #include "record/latencies.hpp"
 #include "show/run_record.hpp"
 

@@ -6,9 +6,9 @@
 #include "core/assertion.hpp"
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
+#include "core/plan.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
-#include "core/set_phase.hpp"
 
 namespace weir::participant {
 

@@ -11,16 +11,15 @@
 
 #include "core/network_plan.hpp"
 #include "core/scheduler.hpp"
-#include "files/io_error.hpp"
+#include "files/whole_file.hpp"
 #include "judge/causes.hpp"
 #include "participant/rank_account.hpp"
 #include "participant/run_description.hpp"
-#include "record/collective_times.hpp"
 #include "record/phase_times.hpp"
 #include "record/recovery.hpp"
 #include "record/second_collector.hpp"
-#include "record/trace_times.hpp"
 #include "record/traffic_matrix.hpp"
+#include "record/traffic_times.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::participant {

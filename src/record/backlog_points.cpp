@@ -5,7 +5,7 @@
 
 #include "core/assertion.hpp"
 #include "core/distribution.hpp"
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 
 namespace weir::record {
 

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "core/ids.hpp"
-#include "files/io_error.hpp"
+#include "files/whole_file.hpp"
 #include "record/rows.hpp"
 
 namespace weir::record {

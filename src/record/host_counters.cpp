@@ -6,9 +6,8 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "files/checked_json.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "record/counter_meaning.hpp"
 #include "record/json_values.hpp"
 #include "record/second_clock.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/phase_ideals.hpp"
+#include "core/ideal_time.hpp"
 #include "files/whole_file.hpp"
 #include "record/json_values.hpp"
 #include "record/quantiles.hpp"

@@ -3,11 +3,11 @@
 // of the measured time (TransferRecorder); PhaseTimes joins the consumers. phases.csv has a line for each
 // phase of each interval, transfers.csv one for each phase name, producer and consumer.
 //
-// Nothing travels for this (core/transfer_arrivals.hpp). Memory: an entry for each producer and phase, one
+// Nothing travels for this (core/traffic_plan.hpp). Memory: an entry for each producer and phase, one
 // for each transfer that has begun to arrive, and, as long as that stays bounded, one for each phase of each
 // interval; of a trace also one for each transfer of each interval.
 //
-// The completion time of a phase is that of its last transfer. Its ideal (core/phase_ideals.hpp) is known
+// The completion time of a phase is that of its last transfer. Its ideal (core/ideal_time.hpp) is known
 // where the links are, that is in a simulation; a trace, whose transfers begin at many times, has none.
 #pragma once
 
@@ -22,9 +22,9 @@
 #include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
-#include "core/transfer_arrivals.hpp"
+#include "core/traffic_plan.hpp"
 #include "core/units.hpp"
-#include "files/io_error.hpp"
+#include "files/whole_file.hpp"
 
 namespace weir::record {
 

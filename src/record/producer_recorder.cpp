@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 
 namespace weir::record {
 

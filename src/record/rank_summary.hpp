@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/actions.hpp"
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
-#include "core/socket_state.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"
 #include "record/rows.hpp"

@@ -39,7 +39,7 @@ struct SetsInTime {
 class SetDeadlines {
   public:
     /// With generation `saturate` there are no deadlines, and everything is ignored.
-    /// `phase`: of the producer's sets (core/set_phase.hpp).
+    /// `phase`: of the producer's sets (core/plan.hpp).
     explicit SetDeadlines(const core::Plan& plan, core::Duration phase = {});
 
     /// Time has come to `now`. Deadlines before it have passed; one at `now` is met by what is gone at `now`.

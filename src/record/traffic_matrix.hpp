@@ -15,7 +15,7 @@
 
 #include "core/ids.hpp"
 #include "core/ledger.hpp"
-#include "files/io_error.hpp"
+#include "files/whole_file.hpp"
 
 namespace weir::record {
 

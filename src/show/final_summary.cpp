@@ -12,7 +12,7 @@
 #include "files/formatting.hpp"
 #include "judge/ledger_check.hpp"
 #include "record/rank_summary.hpp"
-#include "show/run_record_parts.hpp"
+#include "show/run_record.hpp"
 
 namespace weir::show {
 

@@ -10,14 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "files/checked_json.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "files/whole_file.hpp"
 #include "judge/cause_text.hpp"
 #include "record/json_values.hpp"
 #include "show/run_record.hpp"
-#include "show/run_record_parts.hpp"
 
 namespace weir::show {
 

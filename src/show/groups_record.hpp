@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "files/io_error.hpp"
+#include "files/whole_file.hpp"
 
 namespace weir::show {
 

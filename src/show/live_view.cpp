@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "record/json_values.hpp"
 #include "record/second_clock.hpp"
 

@@ -10,15 +10,13 @@
 #include <span>
 #include <string_view>
 
-#include "files/checked_json.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "files/whole_file.hpp"
 #include "judge/fairness.hpp"
 #include "judge/ledger_check.hpp"
 #include "record/json_values.hpp"
 #include "record/rank_summary.hpp"
-#include "show/run_record_parts.hpp"
 
 namespace weir::show {
 

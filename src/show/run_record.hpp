@@ -18,11 +18,10 @@
 #include "core/plan.hpp"
 #include "core/pressure.hpp"
 #include "core/producer.hpp"
-#include "files/io_error.hpp"
 #include "files/whole_file.hpp"
+#include "judge/causes.hpp"
 #include "judge/network_verdict.hpp"
 #include "judge/verdict.hpp"
-#include "record/collective_times.hpp"
 #include "record/datagrams.hpp"
 #include "record/event_series.hpp"
 #include "record/host_counters.hpp"
@@ -31,7 +30,7 @@
 #include "record/rank_summary.hpp"
 #include "record/recovery.hpp"
 #include "record/switch_counters.hpp"
-#include "record/trace_times.hpp"
+#include "record/traffic_times.hpp"
 
 namespace weir::show {
 
@@ -148,5 +147,23 @@ std::string run_json_text(const RunRecord& record);
 /// Writes the record to `path` as a whole or not at all.
 files::MaybeIoError write_run_json(const std::string& path, const RunRecord& record,
                                    files::OnDisk on_disk = files::OnDisk::synced);
+
+// The larger parts of run.json.
+
+/// An entry of "ranks".
+nlohmann::ordered_json rank_json(const record::RankRecord& rank);
+
+/// The plan in plain numbers, for programs: the options beside it are text with units.
+nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional<core::Pressure>& pressure);
+
+/// `verdict` of the record, with `causes`.
+nlohmann::ordered_json verdict_json(const RunRecord& record);
+/// The causes of such a verdict, which may come from elsewhere. `list`: "causes", or "observed".
+std::vector<judge::NamedCause> causes_from(const nlohmann::ordered_json& verdict,
+                                           const char* list = "causes");
+
+/// The record of a run or of a job on one line, without line end; "type" is "summary", as "second" is in live
+/// lines.
+std::string summary_line(const nlohmann::ordered_json& json, const std::string& directory);
 
 }  // namespace weir::show

@@ -1,4 +1,4 @@
-#include "show/run_record_parts.hpp"
+#include "show/run_record.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,10 +8,9 @@
 #include <variant>
 
 #include "core/distribution.hpp"
-#include "core/set_phase.hpp"
-#include "files/checked_json.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "record/json_values.hpp"
 #include "record/phase_times.hpp"
 #include "show/plan_text.hpp"

@@ -1,6 +1,6 @@
 #include "simulation/checker.hpp"
 
-#include "core/plan_limits.hpp"
+#include "core/plan.hpp"
 
 namespace weir::simulation {
 

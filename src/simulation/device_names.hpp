@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
-#include "core/placement.hpp"
 #include "core/plan.hpp"
 #include "packet/failure.hpp"
 #include "packet/topology.hpp"

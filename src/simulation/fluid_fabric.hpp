@@ -11,7 +11,6 @@
 
 #include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
-#include "core/placement.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
 #include "packet/failure.hpp"

@@ -13,8 +13,8 @@
 #include "core/plan.hpp"
 #include "packet/failure.hpp"
 #include "packet/packet_network.hpp"
-#include "record/network_failures.hpp"
 #include "record/parallel_links.hpp"
+#include "record/switch_counters.hpp"
 #include "simulation/device_names.hpp"
 #include "simulation/disturbance.hpp"
 

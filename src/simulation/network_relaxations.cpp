@@ -10,7 +10,6 @@
 
 #include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
-#include "core/switch_memory.hpp"
 #include "files/formatting.hpp"
 #include "simulation/relaxations.hpp"
 

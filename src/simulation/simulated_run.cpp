@@ -10,8 +10,8 @@
 
 #include "files/formatting.hpp"
 #include "participant/exit_status.hpp"
-#include "participant/node.hpp"
 #include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
 #include "record/csv_log.hpp"
 
 namespace weir::simulation {

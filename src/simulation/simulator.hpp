@@ -24,7 +24,6 @@
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
-#include "participant/node.hpp"
 #include "participant/rank_node.hpp"
 #include "record/latencies.hpp"
 #include "simulation/checker.hpp"

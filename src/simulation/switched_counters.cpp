@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "core/switch_memory.hpp"
+#include "core/network_plan.hpp"
 
 namespace weir::simulation {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
-#include "core/placement.hpp"
 #include "packet/packet_network.hpp"
 #include "packet/topology.hpp"
 #include "record/switch_counters.hpp"

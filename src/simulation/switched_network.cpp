@@ -1,5 +1,5 @@
 // Data and control messages through switches, packet by packet, between the NICs of the hosts on which nodes
-// sit (core/placement.hpp). Every pair of nodes that talks has queue pairs (or, with framing `tcp`,
+// sit (core/fabric_layout.hpp). Every pair of nodes that talks has queue pairs (or, with framing `tcp`,
 // connections) for data, one, several that messages take in turn, or one for each event, and one for control
 // messages; a producer of datagrams has one socket. Control messages may have links of their own. The model
 // itself is packet/packet_network.hpp.
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/fabric_layout.hpp"
 #include "core/network_plan.hpp"
-#include "core/placement.hpp"
 #include "core/plan.hpp"
 #include "packet/packet_network.hpp"
 #include "simulation/device_names.hpp"

@@ -10,7 +10,7 @@
 
 #include "core/assertion.hpp"
 #include "core/memory_need.hpp"
-#include "transport/transport_error.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::transport {
 

@@ -9,12 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/actions.hpp"
 #include "core/ids.hpp"
-#include "core/socket_state.hpp"
 
 namespace weir::transport {
 
@@ -25,6 +26,42 @@ using Deadline = std::chrono::steady_clock::time_point;
 struct Rank {
     int value = -1;
     constexpr auto operator<=>(const Rank&) const = default;
+};
+
+// What a transport throws. Two types, because they mean different things to a user: a network or peer that
+// failed, and a plan that does not fit into this host's memory.
+
+/// An operation of the underlying library failed. The run cannot go on.
+class TransportError : public std::runtime_error {
+  public:
+    /// `operation` is the failed call, `peer` the rank it concerned (-1: none or not known).
+    TransportError(const std::string& operation, Rank peer, const std::string& reason)
+        : std::runtime_error(operation + (peer.value >= 0 ? " with rank " + std::to_string(peer.value) : "") +
+                             ": " + reason),
+          operation_(operation),
+          peer_(peer) {}
+
+    /// Control packets still go: only data for this peer does not. The transport reports it once per peer.
+    [[nodiscard]] bool control_works() const { return control_works_; }
+    TransportError&& that_leaves_control() && {
+        control_works_ = true;
+        return std::move(*this);
+    }
+
+    [[nodiscard]] const std::string& operation() const { return operation_; }
+    [[nodiscard]] Rank peer() const { return peer_; }
+
+  private:
+    std::string operation_;
+    Rank peer_;
+    bool control_works_ = false;
+};
+
+/// Buffers could not be allocated, or the plan needs more than the transport can do. The message names the
+/// sizes and the options to change.
+class CapacityError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
 };
 
 /// A chunk that a producer's stream had under way has left: its memory is free again. Whether the consumer
@@ -163,6 +200,53 @@ class Transport {
 
     /// Nothing where chunks are not datagrams.
     [[nodiscard]] virtual const core::SocketState* socket_state() const { return nullptr; }
+};
+
+// How control packets get from rank to rank; one for each engine (mpi_control.hpp, ucx_control.hpp).
+
+class ControlChannel {
+  public:
+    /// 80 messages of 48 bytes. Below every eager limit, headers included: Open MPI's shared memory has 4096.
+    static constexpr std::size_t packet_limit = 3840;
+
+    ControlChannel() = default;
+    ControlChannel(const ControlChannel&) = delete;
+    ControlChannel& operator=(const ControlChannel&) = delete;
+    virtual ~ControlChannel() = default;
+
+    /// Copies and sends. Packets between two ranks arrive in order. Throws TransportError when too many
+    /// packets are under way.
+    virtual void send(Rank to, std::span<const std::byte> packet) = 0;
+    /// Makes progress, and appends packets that arrived. Throws TransportError.
+    virtual void poll(Polled& found) = 0;
+    /// Packets that have not left.
+    [[nodiscard]] virtual std::size_t under_way() const = 0;
+    /// Nothing may be sent afterwards; packets that came after the last poll are lost. False: the deadline
+    /// passed with something under way that cannot be withdrawn.
+    virtual bool close(Deadline deadline) = 0;
+};
+
+// What a transport needs of the job outside its own network: all ranks exchange texts and wait for each
+// other.
+
+/// The exchanges in which every rank gets the addresses of the others, by rank.
+inline constexpr const char* exchange_of_control_addresses = "exchange of addresses for control";
+inline constexpr const char* exchange_of_data_addresses = "exchange of addresses for data";
+
+class Meeting {
+  public:
+    Meeting() = default;
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+    virtual ~Meeting() = default;
+
+    [[nodiscard]] virtual int rank() const = 0;
+    /// Collective: every rank's text, by rank, on every rank. `what` names the step in messages.
+    virtual std::vector<std::string> share(const std::string& mine, const char* what) = 0;
+    /// Collective: begin to wait for all ranks.
+    virtual void begin_barrier() = 0;
+    /// Whether all have begun. Until then it is called again and again.
+    [[nodiscard]] virtual bool barrier_done() = 0;
 };
 
 }  // namespace weir::transport

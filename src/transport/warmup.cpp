@@ -9,9 +9,8 @@
 #include "core/plan.hpp"
 #include "core/role_map.hpp"
 #include "transport/buffers.hpp"
-#include "transport/payload.hpp"
+#include "transport/chunk_header.hpp"
 #include "transport/transport.hpp"
-#include "transport/transport_error.hpp"
 #include "transport/warmup.hpp"
 
 namespace weir::transport {

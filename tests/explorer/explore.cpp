@@ -115,7 +115,7 @@ class Shrinker {
 
     bool leave_out() {
         for (std::size_t index = 0; index < best_.options.size(); ++index) {
-            if (config::find_option(best_.options[index].name)->kept_when_shrunk) {
+            if (config::find_option(best_.options[index].name)->is(config::kept_when_shrunk)) {
                 continue;
             }
             Options candidate = best_.options;

@@ -15,7 +15,7 @@
 #include "config/resolve.hpp"
 #include "core/policies/matching_table.hpp"
 #include "explorer/random_draw.hpp"
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 #include "show/run_record.hpp"
 #include "simulation/simulated_run.hpp"
 

@@ -13,7 +13,6 @@
 #include "fuzz_input.hpp"
 #include "job/join_connection.hpp"
 #include "job/join_listener.hpp"
-#include "job/join_protocol.hpp"
 
 using namespace weir;
 using job::FrameKind;

@@ -3,9 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "job/notice.hpp"
+#include "job/job.hpp"
 #include "job/packet.hpp"
-#include "job/result_packets.hpp"
 #include "record/rank_summary.hpp"
 #include "record/second_collector.hpp"
 #include "show/live_view.hpp"

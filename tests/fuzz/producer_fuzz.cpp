@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/distribution.hpp"
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 #include "small_plan.hpp"
 #include "steps.hpp"
 

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "config/scenario.hpp"
+#include "config/switch_description.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"
-#include "config/traffic_classes.hpp"
 #include "config/usage_error.hpp"
 #include "steps.hpp"
 

@@ -15,11 +15,10 @@
 #include <utility>
 
 #include "host/common_clock.hpp"
-#include "job/clock_sync.hpp"
-#include "job/heartbeat_clock.hpp"
+#include "job/clocks.hpp"
 #include "job/mpi_job.hpp"
 #include "job/pair_probe.hpp"
-#include "loop/warmup_together.hpp"
+#include "loop/run_transport.hpp"
 #include "mpi_memory.hpp"
 #include "transport/mpi/mpi_control.hpp"
 

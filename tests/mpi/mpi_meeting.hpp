@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/meeting.hpp"
+#include "transport/transport.hpp"
 
 namespace weir::test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/policies/balanced_policy.hpp"
+#include "core/policies/pairing_policies.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 

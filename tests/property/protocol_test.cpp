@@ -14,11 +14,11 @@
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
 #include "core/event_generator.hpp"
+#include "core/plan.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"
-#include "core/set_phase.hpp"
 
 using namespace weir::core;
 

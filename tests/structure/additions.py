@@ -34,12 +34,9 @@ COLUMN = {
 OPTION = {
     "src/core/plan.hpp": [("    SetPhase set_phase = SetPhase::same;\n", "    Duration spare_time;\n")],
     "src/config/data_options.cpp": [
-        ("     .value = as::word<&Plan::set_phase, set_phases>},\n", """\
-    {.name = "spare-time",
-     .syntax = "TIME",
-     .help = "a time that nothing needs",
-     .default_value = "1s",
-     .value = as::quantity<&Plan::spare_time, Duration{1}, longest_duration>},
+        ('     preset("same"), as::word<&Plan::set_phase, set_phases>},\n', """\
+    {"spare-time", "TIME", "a time that nothing needs", preset("1s"),
+     as::quantity<&Plan::spare_time, Duration{1}, longest_duration>},
 """)],
     "docs/options.md": [("| `--set-phase same\\|spread\\|random` | same | all producers' sets at one instant, evenly "
                          "spread, or random |\n",
@@ -58,7 +55,7 @@ POLICY = {
         ('    PolicyRow{PolicyKind::random, "random", make_random_policy, ConsumerRule::none, false},\n',
          '    PolicyRow{PolicyKind::lowest, "lowest", make_lowest_policy, ConsumerRule::none, false},\n')],
     "src/core/policies/policy_table.cpp": [
-        ('#include "core/policies/balanced_policy.hpp"\n', '#include "core/policies/lowest_policy.hpp"\n'),
+        ('#include "core/policies/pairing_policies.hpp"\n', '#include "core/policies/lowest_policy.hpp"\n'),
         ("    return std::make_unique<RoundRobinPolicy>(sources(plan), plan.consumers);\n}\n", """
 std::unique_ptr<Policy> make_lowest_policy(const Plan& plan, std::uint64_t /*seed*/) {
     return std::make_unique<LowestPolicy>(sources(plan), plan.consumers);

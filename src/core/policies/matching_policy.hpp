@@ -42,7 +42,7 @@
 #include <vector>
 
 #include "core/bits.hpp"
-#include "core/index_queue.hpp"
+#include "core/indexed_heap.hpp"
 #include "core/policies/matching_table.hpp"
 #include "core/policy.hpp"
 #include "core/traffic_plan.hpp"

@@ -1,8 +1,7 @@
 #include "core/policies/policy_table.hpp"
 
-#include "core/policies/balanced_policy.hpp"
 #include "core/policies/matching_policy.hpp"
-#include "core/policies/simple_policies.hpp"
+#include "core/policies/pairing_policies.hpp"
 
 namespace weir::core {
 

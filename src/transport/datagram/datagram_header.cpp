@@ -9,7 +9,7 @@
 
 #include "core/assertion.hpp"
 #include "transport/byte_order.hpp"
-#include "transport/payload.hpp"
+#include "transport/chunk_header.hpp"
 
 namespace weir::transport {
 

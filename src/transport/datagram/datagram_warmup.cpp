@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "core/memory_need.hpp"
-#include "transport/datagram/datagram_addresses.hpp"
 #include "transport/datagram/datagram_header.hpp"
 #include "transport/datagram/datagram_socket.hpp"
 #include "transport/datagram/datagram_warmup.hpp"
 #include "transport/mpi/mpi_support.hpp"
-#include "transport/transport_error.hpp"
+#include "transport/transport.hpp"
 #include "transport/warmup.hpp"
 
 namespace weir::transport {

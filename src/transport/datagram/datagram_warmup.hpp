@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "transport/datagram/datagram_addresses.hpp"
 #include "transport/datagram/datagram_header.hpp"
 #include "transport/datagram/datagram_socket.hpp"
 #include "transport/warmup.hpp"

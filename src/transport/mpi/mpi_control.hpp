@@ -19,7 +19,6 @@
 #include <span>
 #include <vector>
 
-#include "transport/control_channel.hpp"
 #include "transport/mpi/mpi_support.hpp"
 #include "transport/transport.hpp"
 

@@ -22,7 +22,6 @@
 #include "transport/chunk_header.hpp"
 #include "transport/mpi/mpi_support.hpp"
 #include "transport/mpi/mpi_transport.hpp"
-#include "transport/mpi/rma_notices.hpp"
 #include "transport/mpi/rma_window.hpp"
 
 namespace weir::transport {

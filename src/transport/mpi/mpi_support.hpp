@@ -12,7 +12,6 @@
 
 #include "core/role_map.hpp"
 #include "transport/transport.hpp"
-#include "transport/transport_error.hpp"
 
 namespace weir::transport {
 

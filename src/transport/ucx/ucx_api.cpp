@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "transport/transport_error.hpp"
+#include "transport/transport.hpp"
 #include "transport/ucx/ucx_words.hpp"
 
 namespace weir::transport {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "transport/control_channel.hpp"
 #include "transport/packet_order.hpp"
+#include "transport/transport.hpp"
 #include "transport/ucx/ucx_network.hpp"
 
 namespace weir::transport {

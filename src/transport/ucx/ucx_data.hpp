@@ -1,5 +1,5 @@
 // How messages of data get over UCP out of a producer's chunk buffers and into a consumer's, which are
-// registered once. The transports differ in this alone: ucx_message_data.cpp (send), ucx_remote_data.cpp
+// registered once. The transports differ in this alone: ucx_data.cpp (send), ucx_remote_data.cpp
 // (put, get). A message is announced with the place it is for; the receiver says into which buffer it
 // goes, or that it is not wanted.
 #pragma once

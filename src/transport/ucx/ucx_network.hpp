@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "transport/transport.hpp"
-#include "transport/transport_error.hpp"
 #include "transport/ucx/ucx_api.hpp"
 
 namespace weir::transport {

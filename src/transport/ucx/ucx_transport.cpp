@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "core/engine_plan.hpp"
 #include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/meeting.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_base.hpp"
 #include "transport/ucx/ucx_control.hpp"
 #include "transport/ucx/ucx_data.hpp"

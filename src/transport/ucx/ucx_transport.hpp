@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "core/engine_plan.hpp"
-#include "transport/meeting.hpp"
+#include "core/plan.hpp"
+#include "transport/transport.hpp"
 #include "transport/transport_base.hpp"
 
 namespace weir::transport {

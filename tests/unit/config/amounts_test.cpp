@@ -1,5 +1,5 @@
 // Amounts that cannot be counted, or cannot wait, are refused with their numbers.
-#include "config/amounts.hpp"
+#include "config/passes.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "config/derive_packets.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "config/groups.hpp"
+#include "config/role_assignment.hpp"
 
 #include "catch.hpp"
 #include "config/resolve.hpp"

@@ -1,4 +1,4 @@
-#include "config/link_speeds.hpp"
+#include "config/fabric.hpp"
 
 #include "catch.hpp"
 #include "config/resolve.hpp"

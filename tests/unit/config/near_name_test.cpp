@@ -1,4 +1,4 @@
-#include "config/near_name.hpp"
+#include "config/words.hpp"
 
 #include <array>
 

@@ -16,23 +16,23 @@ TEST_CASE("every option is complete and there once") {
         CHECK(option.value.get != nullptr);
         CHECK_FALSE(option.help.empty());
         CHECK(option.help.find('\n') == std::string_view::npos);
-        CHECK((option.default_text.empty() || option.default_text != option.default_value));
+        CHECK((option.usual.text.empty() || option.usual.text != option.usual.value));
         CHECK(option.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string_view::npos);
     }
 }
 
 TEST_CASE("default values are canonical") {
     for (const Option& option : option_table()) {
-        if (!option.default_value.empty()) {
+        if (!option.usual.value.empty()) {
             CAPTURE(option.name);
             RunRequest request;
             request.plan.initiation =
                 weir::core::Initiation::pull;  // some options mean something with these only
             request.plan.transport = weir::core::TransportKind::datagram;
-            option.set(request, option.default_value);
+            option.set(request, option.usual.value);
             // Some mean nothing as long as another option has its default value, and have no text then.
             const std::string value = option.get(request);
-            CHECK((value.empty() || value == option.default_value));
+            CHECK((value.empty() || value == option.usual.value));
         }
     }
 }
@@ -51,7 +51,7 @@ TEST_CASE("options are found by name, and near it") {
 TEST_CASE("every option but few may stand in a scenario") {
     std::set<std::string_view> excluded;
     for (const Option& option : option_table()) {
-        if (!option.in_scenario) {
+        if (option.is(not_in_scenario)) {
             excluded.insert(option.name);
         }
     }

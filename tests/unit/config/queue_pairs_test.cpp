@@ -1,4 +1,3 @@
-#include "config/queue_pairs.hpp"
 
 #include "catch.hpp"
 #include "config/checks.hpp"

@@ -1,4 +1,4 @@
-#include "config/traffic_classes.hpp"
+#include "config/switch_description.hpp"
 
 #include <map>
 #include <string>

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 #include "catch.hpp"
+#include "core/actions.hpp"
 #include "core/consumer.hpp"
-#include "core/ledger_report.hpp"
 
 namespace weir::core::consumer_test {
 

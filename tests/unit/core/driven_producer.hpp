@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "core/distribution.hpp"
+#include "core/plan.hpp"
 #include "core/producer.hpp"
-#include "core/set_phase.hpp"
 #include "unit/core/messages_of.hpp"
 
 namespace weir::core::test {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 #include "catch.hpp"
-#include "core/ledger_report.hpp"
+#include "core/actions.hpp"
 #include "core/scheduler.hpp"
 
 namespace weir::core::scheduler_test {

@@ -1,4 +1,4 @@
-#include "core/exact_math.hpp"
+#include "core/distribution.hpp"
 
 #include <bit>
 #include <cmath>

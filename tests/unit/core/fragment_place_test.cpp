@@ -1,4 +1,4 @@
-#include "core/fragment_place.hpp"
+#include "core/consumer_parts.hpp"
 
 #include <algorithm>
 #include <cstdint>

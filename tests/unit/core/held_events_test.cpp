@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/transfer_arrivals.hpp"
+#include "core/traffic_plan.hpp"
 #include "unit/core/driven_producer.hpp"
 
 using namespace weir::core;

@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "core/consumer.hpp"
 #include "core/distribution.hpp"
-#include "core/plan_limits.hpp"
+#include "core/plan.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/producer.hpp"
 #include "core/scheduler.hpp"

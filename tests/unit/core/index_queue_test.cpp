@@ -1,4 +1,4 @@
-#include "core/index_queue.hpp"
+#include "core/indexed_heap.hpp"
 
 #include <algorithm>
 #include <deque>

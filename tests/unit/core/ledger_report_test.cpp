@@ -1,5 +1,5 @@
 // A ledger as messages: what is reported is what is added up.
-#include "core/ledger_report.hpp"
+#include "core/actions.hpp"
 
 #include "catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/phase_ideals.hpp"
+#include "core/ideal_time.hpp"
 
 #include <memory>
 #include <vector>

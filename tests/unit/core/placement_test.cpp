@@ -1,4 +1,4 @@
-#include "core/placement.hpp"
+#include "core/fabric_layout.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/switch_memory.hpp"
+#include "core/network_plan.hpp"
 
 using namespace weir::core;
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/ledger_report.hpp"
-#include "core/plan_limits.hpp"
+#include "core/actions.hpp"
+#include "core/plan.hpp"
 #include "unit/core/driven_producer.hpp"
 
 namespace core_producer_test_file {

@@ -1,6 +1,6 @@
 // --on-failure continue: each core on its own.
 #include "catch.hpp"
-#include "core/policies/simple_policies.hpp"
+#include "core/policies/pairing_policies.hpp"
 #include "unit/core/driven_consumer.hpp"
 #include "unit/core/driven_producer.hpp"
 #include "unit/core/driven_scheduler.hpp"

@@ -1,4 +1,4 @@
-#include "core/set_phase.hpp"
+#include "core/plan.hpp"
 
 #include <cmath>
 #include <set>

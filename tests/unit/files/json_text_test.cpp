@@ -1,4 +1,4 @@
-#include "files/json_text.hpp"
+#include "files/json.hpp"
 
 #include <nlohmann/json.hpp>
 

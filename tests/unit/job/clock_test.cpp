@@ -1,7 +1,7 @@
 // The common clock and the bound of its error.
 #include "catch.hpp"
 #include "host/common_clock.hpp"
-#include "job/clock_sync.hpp"
+#include "job/clocks.hpp"
 
 using namespace weir::host;
 using namespace weir::job;

@@ -1,5 +1,5 @@
 // A rank's clock that drifts, followed by heartbeats over a simulated network: true time is known.
-#include "job/heartbeat_clock.hpp"
+#include "job/clocks.hpp"
 
 #include <cmath>
 #include <functional>

@@ -15,7 +15,7 @@
 #include "host/signals.hpp"
 #include "job/run_settings.hpp"
 #include "job/watchdog.hpp"
-#include "participant/node.hpp"
+#include "participant/rank_node.hpp"
 
 using namespace weir::core;
 using namespace weir::participant;

@@ -13,7 +13,6 @@
 #include "catch.hpp"
 
 #include "core/random.hpp"
-#include "job/join_protocol.hpp"
 
 using namespace weir;
 using job::FrameKind;

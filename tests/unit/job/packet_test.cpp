@@ -1,6 +1,6 @@
 // Packets: what is sent is read, and nothing else is.
 #include "job/packet.hpp"
-#include "job/notice.hpp"
+#include "job/job.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // Results in packets: cut, put in order, checked.
-#include "job/result_packets.hpp"
+#include "job/packet.hpp"
 
 #include "catch.hpp"
 #include "unit/loop/fake_transport.hpp"

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "core/messages.hpp"
-#include "job/notice.hpp"
+#include "job/job.hpp"
 #include "job/packet.hpp"
 #include "transport/transport.hpp"
-#include "transport/transport_error.hpp"
 
 namespace weir::loop::test {
 

@@ -1,5 +1,5 @@
 // The outbox: one packet per rank and turn, in order, within the transport's limit.
-#include "loop/outbox.hpp"
+#include "loop/rank_loop.hpp"
 
 #include "catch.hpp"
 #include "fake_transport.hpp"

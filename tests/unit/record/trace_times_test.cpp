@@ -1,4 +1,4 @@
-#include "record/trace_times.hpp"
+#include "record/traffic_times.hpp"
 
 #include <unistd.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "catch.hpp"
-#include "core/policies/balanced_policy.hpp"
+#include "core/policies/pairing_policies.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/random.hpp"
 #include "core/scheduler.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/uplink_queues.hpp"
 #include "packet_run.hpp"
 #include "simulation/simulated_run.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
-#include "core/switch_memory.hpp"
+#include "core/network_plan.hpp"
 #include "ranks_in_order.hpp"
 
 using namespace weir::core;

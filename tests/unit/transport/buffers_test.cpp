@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "core/memory_need.hpp"
-#include "transport/transport_error.hpp"
+#include "transport/transport.hpp"
 
 using namespace weir;
 

@@ -1,5 +1,5 @@
 // Which address is taken for datagrams, on hosts as clusters, labs and laptops have them.
-#include "transport/datagram/datagram_addresses.hpp"
+#include "transport/datagram/datagram_socket.hpp"
 
 #include <cstring>
 

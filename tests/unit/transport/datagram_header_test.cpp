@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "transport/payload.hpp"
+#include "transport/chunk_header.hpp"
 
 using namespace weir;
 using transport::DatagramForm;

@@ -6,8 +6,7 @@
 
 #include "catch.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/outgoing_chunks.hpp"
-#include "transport/payload.hpp"
+#include "transport/transport_base.hpp"
 
 using namespace weir;
 using transport::DisturbanceKind;

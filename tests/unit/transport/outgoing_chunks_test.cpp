@@ -1,11 +1,10 @@
 // What lies in a producer's chunk buffers when a chunk leaves, and which of them are in use.
-#include "transport/outgoing_chunks.hpp"
+#include "transport/transport_base.hpp"
 
 #include <set>
 
 #include "catch.hpp"
 #include "transport/chunk_header.hpp"
-#include "transport/payload.hpp"
 
 using namespace weir;
 using transport::DisturbanceKind;

@@ -1,4 +1,4 @@
-#include "transport/payload.hpp"
+#include "transport/chunk_header.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Notices over real MPI, from the only rank to itself: all arrive, in order, and what is none is refused.
-#include "transport/mpi/rma_notices.hpp"
+#include "transport/mpi/rma_window.hpp"
 
 #include <mpi.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "transport/transport_error.hpp"
+#include "transport/transport.hpp"
 
 using namespace weir::transport;
 

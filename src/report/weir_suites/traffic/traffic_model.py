@@ -12,7 +12,7 @@ import collections
 import dataclasses
 import itertools
 
-# Those of weir (src/config/limits.hpp, src/core/plan_limits.hpp), so that what is accepted here is accepted there.
+# Those of weir (src/config/limits.hpp, src/core/plan.hpp), so that what is accepted here is accepted there.
 TRANSFERS_MAX = 2**22  # of an interval
 RANK_PAIRS_MAX = 2**24  # producers x consumers
 PHASES_MAX = 4096  # with repetitions

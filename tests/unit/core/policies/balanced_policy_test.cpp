@@ -1,4 +1,4 @@
-#include "core/policies/balanced_policy.hpp"
+#include "core/policies/pairing_policies.hpp"
 
 #include "catch.hpp"
 

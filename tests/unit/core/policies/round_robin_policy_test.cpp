@@ -1,4 +1,4 @@
-#include "core/policies/simple_policies.hpp"
+#include "core/policies/pairing_policies.hpp"
 
 #include "catch.hpp"
 
