@@ -132,20 +132,26 @@ class _Asic:
     # --- Ports.
 
     def read_ports(self):
-        """port -> table|queues -> settings -> the key that has them; the key of PORT_QOS_MAP; or nothing. Of queues in
-        a chassis, each ASIC has an entry for each port: the one with a scheduler is the port's own."""
+        """port -> table|queues -> (settings, the key that has them); PORT_QOS_MAP| has those of the port. Of queues in
+        a chassis each ASIC has an entry for each port: the one with a scheduler is the port's own."""
+        seen = {}
         for kind in ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE"):
             for key, (fields, _) in self.tables.of(kind).items():
                 ports, _, index = key.rpartition("|")
-                index = f"{kind}|{index}"
                 what = tuple(sorted((name, plain_name(value)) for name, value in fields.items()))
                 for port in self.ports_named(ports):
-                    self.found.setdefault(port, {}).setdefault(index, {})[what] = key
-        for key in self.tables.of("PORT_QOS_MAP"):
+                    seen.setdefault(port, {}).setdefault(f"{kind}|{index}", {})[what] = key
+        for key, (fields, _) in self.tables.of("PORT_QOS_MAP").items():
             for port in self.ports_named(key) if key != "global" else ():
-                self.found.setdefault(port, {})["PORT_QOS_MAP"] = key
-        for port in self.tables.of("PORT"):
-            self.found.setdefault(port, {})
+                seen.setdefault(port, {})["PORT_QOS_MAP|"] = {_as_tuple(fields): key}
+        for port in {**seen, **self.tables.of("PORT")}:
+            self.found[port] = {}
+            for index, choices in seen.get(port, {}).items():
+                most = max(choices, key=len)
+                if all(set(most).issuperset(each) for each in choices):
+                    self.found[port][index] = (most, choices[most])
+                else:
+                    self.tables.odd[f"{index} of {port}: entries of several ASICs or lists differ; left out"] = None
         self.found.pop("", None)
 
     def ports_named(self, text):
@@ -160,14 +166,7 @@ class _Asic:
 
     def settings(self, port):
         """All in which a port can differ from others, as a tuple that is equal for equal ports."""
-        entries = []
-        for index, choices in self.found[port].items():
-            if index == "PORT_QOS_MAP":
-                entries.append((index, _as_tuple(self.tables.of(index)[choices][0])))
-            elif len(choices) == 1 or _agree(choices):
-                entries.append((index, max(choices, key=len)))
-            else:
-                self.tables.odd[f"{index} of {port}: entries of several ASICs or lists differ; left out"] = None
+        entries = [(index, what) for index, (what, _) in self.found[port].items()]
         speed, watchdog = (self.tables.of(table).get(port, ({}, ""))[0] for table in ("PORT", "PFC_WD"))
         return (str(speed.get("speed", "")), self.cables.get(port, ("",))[0], _as_tuple(watchdog), port in
                 self.tables.of("PFC_WD"), tuple(sorted(entries)))
@@ -175,18 +174,17 @@ class _Asic:
     def port(self, names):
         name = names[0]
         made = Port(names, self.number("PORT", name, "speed", 1e6), self.cable(name))
-        has = self.found[name]
-        for index, choices in has.items():
-            kind, bar, text = index.partition("|")
-            if not bar or not _agree(choices):
-                continue
+        has = {index: key for index, (_, key) in self.found[name].items()}
+        of_port = has.pop("PORT_QOS_MAP|", None)
+        for index, key in has.items():
+            kind, _, text = index.partition("|")
             if (index := numbers(text)) is None:
                 self.tables.not_understood[f"{kind}: an entry whose queues or groups are no numbers"] = None
-                continue
-            self.add_entry(made, kind, choices[max(choices, key=len)], index)
-        self.add_maps(made, has.get("PORT_QOS_MAP"))
+            else:
+                self.add_entry(made, kind, key, index)
+        self.add_maps(made, of_port)
         self.add_looked_up(made)
-        made.watchdog = self.watchdog(name, has.get("PORT_QOS_MAP"))
+        made.watchdog = self.watchdog(name, of_port)
         return made
 
     def add_entry(self, made, kind, key, index):
@@ -293,12 +291,6 @@ def _alpha(exponent):
 
 def _as_tuple(fields):
     return tuple(sorted((name, str(value)) for name, value in fields.items()))
-
-
-def _agree(choices):
-    """Whether the settings with the most fields include the others."""
-    most = set(max(choices, key=len))
-    return all(most.issuperset(each) for each in choices)
 
 
 def _in_order(name):
