@@ -31,7 +31,7 @@ BUDGET = {
     "judge": 5748, "loop": 2235, "packet": 5637, "participant": 1291, "record": 8297, "report": 1232,
     "show": 2588, "simulation": 9675, "transport": 7457, "twin": 1506, "weir_compare/comparison": 6335,
     "weir_compare/sweep": 5815, "weir_runs/basics": 1224, "weir_runs/figures": 2877, "weir_runs/pages": 874,
-    "weir_runs/reading": 3427, "weir_suites/bmwg": 3391, "weir_suites/switches": 2412,
+    "weir_runs/reading": 3427, "weir_suites/bmwg": 3391, "weir_suites/switches": 2405,
     "weir_suites/traffic": 2155, "weir_suites/tune": 3121,
 }
 SLACK = 0.03

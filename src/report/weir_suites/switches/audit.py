@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from weir_runs.basics import units
 
-from . import asics, memory
+from . import asics
 from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_queue
 from .switch_keys import roles_of
 
@@ -49,7 +49,7 @@ def audit(configuration, dscp, hosts=()):
 
 def _shared_bytes(configuration, profile):
     """Of the pool of a group, what a packet can use. None if it is not known."""
-    of_pool = memory.of_pool(configuration, profile.pool)
+    of_pool = asics.of_pool(configuration, profile.pool)
     return of_pool and of_pool.shared_bytes / of_pool.slices
 
 
@@ -136,8 +136,8 @@ def _headroom_pool(configuration):
                 of_pool[id(group.pool)] = (group.pool, total + group.headroom.value * len(port.names),
                                            max(most, group.headroom.value), number + len(port.names))
     for pool, total, most, number in of_pool.values():
-        # Without a pool of its own headroom is in the size where the chip is known (memory.py).
-        limit = pool.headroom if memory.headroom_of(pool) else pool.size if asics.of_sku(configuration.model) else None
+        # Without a pool of its own headroom is in the size where the chip is known.
+        limit = pool.headroom if asics.headroom_of(pool) else pool.size if asics.of_sku(configuration.model) else None
         if limit is not None and total > limit.value:
             yield Finding(SERIOUS if limit is pool.size else WARNING, "headroom-pool",
                           f"{number} groups of all ports have headroom of {_size(total)} together, and {pool.name} "

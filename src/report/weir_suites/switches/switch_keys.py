@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from weir_runs.basics import units
 
-from . import asics, memory
+from . import asics
 from .qos_description import CNP_DSCP, NS_PER_METRE, path_of, why_no_queue
 
 PRIORITIES = range(8)
@@ -102,7 +102,7 @@ def _pool_of(configuration, roles):
 
 def _memory(made, configuration, roles):
     pool, chip = _pool_of(configuration, roles), asics.of_sku(configuration.model)
-    of_pool = memory.of_pool(configuration, pool)
+    of_pool = asics.of_pool(configuration, pool)
     if chip:
         made.put("switch.cell", size(chip.cell_bytes), note=f"{configuration.model}: {chip.title}")
         if chip.slices > 1:
@@ -118,7 +118,7 @@ def _memory(made, configuration, roles):
         return
     # Where data is lossy, no headroom is in use.
     made.memory = of_pool if roles.group and roles.group.lossless else replace(of_pool, headroom_bytes=0)
-    headroom, xoff = made.memory.headroom_bytes, memory.headroom_of(pool)
+    headroom, xoff = made.memory.headroom_bytes, asics.headroom_of(pool)
     if xoff and not chip:
         made.not_known.append(f"whether size of {pool.name} holds its xoff: SONiC's documents say no, as here, and "
                               f"SAI's yes; then pool = \"{pool.size.value - xoff + headroom}B\", and thresholds are "
@@ -159,7 +159,7 @@ def _ingress(made, configuration, roles):
         return
     _threshold(made, "ingress", group, group.pool)
     _headroom(made, roles)
-    offset, reserved = group.resume_offset, memory.reserved_bytes(group)
+    offset, reserved = group.resume_offset, asics.reserved_bytes(group)
     if group.dynamic:
         made.leave_out("switch.headroom, resume-offset", f"the switch computes them itself ({group.name})")
     elif offset is None or (group.limit and not group.alpha and offset.value > group.limit.value):
@@ -220,7 +220,7 @@ def _egress(made, configuration, roles):
         as_large = pool.size.value == ingress.size.value
         made.put("switch.egress-pool", size(made.memory.shared_bytes if as_large else pool.size.value), pool.size,
                  note=f"as large as {ingress.name}: what is shared of that" if as_large else "")
-    if reserved := memory.reserved_bytes(profile):
+    if reserved := asics.reserved_bytes(profile):
         made.put("switch.queue-reserved", size(reserved), profile.reserved)
         key, queues = "egress-pool" if apart else "pool", 7 if roles.paused else 8
         made.reserves[key] = made.reserves.get(key, 0) + queues * _in_cells(configuration, reserved)
