@@ -83,11 +83,17 @@ std::vector<CounterValue> CounterTable::read() {
         source->read(fresh_);
     }
     std::vector<CounterValue> counted(columns_.size());
+    absences_.assign(columns_.size(), record::Absence::none);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const CounterValue now = fresh_[places_[i]];
         const bool gone = !first_ && !last_[i];
         if (!gone && last_[i] && now) {
             counted[i] = difference(counters_[i], *last_[i], *now);
+        }
+        if (gone || (!first_ && !now)) {
+            absences_[i] = record::Absence::gone;
+        } else if (last_[i] && *now < *last_[i] && !counted[i]) {
+            absences_[i] = record::Absence::reset;
         }
         last_[i] = gone ? std::nullopt : now;
     }

@@ -11,6 +11,7 @@
 
 #include "host/counter_files.hpp"
 #include "host/kernel_calls.hpp"
+#include "record/host_counters.hpp"
 
 namespace weir::host {
 
@@ -35,6 +36,9 @@ class CounterTable {
     /// time.
     std::vector<CounterValue> read();
 
+    /// By column: what is missing in the last reading, of what could be read in the first.
+    [[nodiscard]] const std::vector<record::Absence>& absences() const { return absences_; }
+
   private:
     Sources sources_;
     std::vector<Counter> counters_;
@@ -42,6 +46,7 @@ class CounterTable {
     std::vector<std::string> columns_;
     std::vector<std::string> made_of_others_;
     std::vector<CounterValue> last_;
+    std::vector<record::Absence> absences_;
     std::vector<CounterValue> fresh_;
     bool first_ = true;
 };

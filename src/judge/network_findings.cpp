@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -144,6 +145,46 @@ void add_unknown(const record::HostCounters& host, const record::CounterSum& cou
     found.hosts.insert(host.host);
 }
 
+/// Adds one host's to that of the same device on others.
+void add_gap(const record::CounterGap& gap, const std::string& host, std::vector<HostGap>& gaps) {
+    const auto same = std::find_if(gaps.begin(), gaps.end(), [&](const HostGap& other) {
+        return std::tie(other.gap.source, other.gap.what, other.gap.counters) ==
+               std::tie(gap.source, gap.what, gap.counters);
+    });
+    if (same == gaps.end()) {
+        gaps.push_back({.gap = gap, .host = host});
+        return;
+    }
+    ++same->other_hosts;
+    if (gap.second < same->gap.second) {
+        same->gap.second = gap.second;
+        same->host = host;
+    }
+}
+
+/// "2 counters of mlx5_0 on eb01 and 1 other host were reset, first in second 3: a, b"
+std::string gap_text(const HostGap& found) {
+    const record::CounterGap& gap = found.gap;
+    const bool reset = gap.what == record::Absence::reset;
+    const bool one = gap.counters.size() == 1;
+    const std::string what =
+        fmt::format("{} {}{} {} second {}{}", reset ? (one ? "was" : "were") : (one ? "is" : "are"),
+                    reset ? "reset" : "missing", found.other_hosts > 0 ? ", first" : "",
+                    reset ? "in" : "from", std::max<std::int64_t>(0, gap.second), reset ? "" : " on");
+    const std::string where = fmt::format(
+        "{} on {}{}", gap.source, found.host,
+        found.other_hosts > 0 ? fmt::format(" and {}", files::counted(found.other_hosts, "other host"))
+                              : std::string{});
+    if (gap.all) {
+        return fmt::format("the {} of {} {}", one ? "counter" : "counters", where, what);
+    }
+    const std::size_t named = std::min(gap.counters.size(), kinds_named);
+    return fmt::format(
+        "{} of {} {}: {}{}", files::counted(gap.counters.size(), "counter"), where, what,
+        fmt::join(gap.counters.begin(), gap.counters.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+        named < gap.counters.size() ? ", ..." : "");
+}
+
 /// By name.
 struct Kinds {
     std::map<std::string, CounterKind> known;
@@ -187,11 +228,15 @@ void add_host(const record::HostCounters& host, bool datagrams, Kinds& kinds, Ne
         CounterKind& kind = kinds.known[record::kind_name(counter.column)];
         kind.meaning = meaning;
         kind.sum += *counter.sum;
+        kind.is_partial = kind.is_partial || counter.is_partial();
         const std::uint64_t on_host = here[record::kind_name(counter.column)] += *counter.sum;
         if (on_host > kind.most) {
             kind.most = on_host;
             kind.most_host = host.host;
         }
+    }
+    for (const record::CounterGap& gap : record::gaps_of(host)) {
+        add_gap(gap, host.host, findings.gaps);
     }
     findings.hosts_with_losses += losses && !blind ? 1U : 0U;
     findings.hosts_with_pauses += pauses ? 1U : 0U;
@@ -209,9 +254,10 @@ std::string kind_text(const CounterKind& kind) {
     };
     const std::string amount = fmt::format("{}{}{}", number(kind.sum), time ? " of " : " ", kind.name);
     const char* bursts = is_burst(kind.meaning) && kind.sum > 0 ? "each for a burst, " : "";
-    return kind.most == kind.sum
-               ? fmt::format("{} ({}on {})", amount, bursts, kind.most_host)
-               : fmt::format("{} ({}most on {}: {})", amount, bursts, kind.most_host, number(kind.most));
+    const char* partial = kind.is_partial ? ", in part of the run" : "";
+    return kind.most == kind.sum ? fmt::format("{} ({}on {}{})", amount, bursts, kind.most_host, partial)
+                                 : fmt::format("{} ({}most on {}: {}{})", amount, bursts, kind.most_host,
+                                               number(kind.most), partial);
 }
 
 }  // namespace
@@ -244,6 +290,17 @@ bool NetworkFindings::unknown_trouble() const {
         return counter.sounds_like_trouble &&
                counter.sum >= std::max(least_count, packets / packets_per_count);
     });
+}
+
+std::string NetworkFindings::gaps_text() const {
+    std::vector<std::string> texts;
+    std::transform(gaps.begin(),
+                   gaps.begin() + static_cast<std::ptrdiff_t>(std::min(gaps.size(), kinds_named)),
+                   std::back_inserter(texts), gap_text);
+    if (gaps.size() > texts.size()) {
+        texts.push_back(fmt::format("and {}", files::counted(gaps.size() - texts.size(), "other gap")));
+    }
+    return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string NetworkFindings::unknown_text() const {

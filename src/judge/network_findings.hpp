@@ -22,6 +22,7 @@ struct CounterKind {
     std::uint64_t sum = 0;
     std::uint64_t most = 0;  ///< on one host
     std::string most_host;
+    bool is_partial = false;  ///< of part of the run: counters were gone or reset
 };
 
 /// Of a device, with a name that the catalogue does not have, and moved.
@@ -33,9 +34,17 @@ struct UnknownCounter {
     std::set<std::string> hosts;
 };
 
+/// What is missing of a device's counters, on the host on which that began first, and on others.
+struct HostGap {
+    record::CounterGap gap;
+    std::string host;
+    std::size_t other_hosts = 0;
+};
+
 struct NetworkFindings {
     std::vector<CounterKind> kinds;       ///< with a meaning; the largest sums first
     std::vector<UnknownCounter> unknown;  ///< what sounds like trouble first, then the largest
+    std::vector<HostGap> gaps;            ///< of counters during the run
     std::size_t hosts = 0;                ///< that handed in
     std::size_t counters = 0;             ///< that are known to show losses, pauses, marks or notifications
     std::size_t hosts_with_losses = 0;    ///< with counters of lost packets that see the data
@@ -64,6 +73,8 @@ struct NetworkFindings {
     [[nodiscard]] bool unknown_trouble() const;
     /// "6 counters of ionic_0 on eb01 moved whose meaning is not known: ..."; empty: none did.
     [[nodiscard]] std::string unknown_text() const;
+    /// "the counters of mlx5_0 on eb01 are missing from second 2 on"; empty: there are no gaps.
+    [[nodiscard]] std::string gaps_text() const;
     /// With the most of the first kind that listed() names; empty: there is none.
     [[nodiscard]] std::string worst_host(std::initializer_list<record::CounterMeaning> meanings) const;
     /// Of the packets that hosts received, by the largest kind with this meaning; nothing: no packets were

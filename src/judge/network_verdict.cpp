@@ -197,7 +197,7 @@ class VerdictWriter {
                           true);
         const std::string where = fmt::format("in {} of {}", files::counted(found_.counters, "known counter"),
                                               files::counted(found_.hosts, "host"));
-        const bool unsure = found_.unknown_trouble();
+        const bool unsure = found_.unknown_trouble() || !found_.gaps.empty();
         add(unsure ? NetworkMechanism::unknown : NetworkMechanism::nothing_counted,
             fmt::format("{}{}{}{}{}{}", unsure ? "unknown: " : "",
                         few.empty() ? "no loss, pause, mark or notification was counted " + where
@@ -205,6 +205,13 @@ class VerdictWriter {
                                           few + " " + where,
                         without_loss_counters(found_), without_pause_counters(found_),
                         busiest.empty() ? "" : "; ", busiest));
+    }
+
+    /// Beside any mechanism: what was counted is then of part of the run.
+    void add_gaps() {
+        if (!found_.gaps.empty()) {
+            parts_.push_back(found_.gaps_text());
+        }
     }
 
     /// Beside any mechanism, if they may be signs of others.
@@ -253,6 +260,7 @@ NetworkVerdict mechanisms_of(const NetworkFindings& found, core::Bytes payload, 
         if (writer.empty()) {
             writer.add(NetworkMechanism::unknown, "unknown: " + reason);
         }
+        writer.add_gaps();
         return std::move(writer).verdict();
     }
     writer.add_losses(lost, losses(found));
@@ -265,6 +273,7 @@ NetworkVerdict mechanisms_of(const NetworkFindings& found, core::Bytes payload, 
     }
     writer.add_long_waits();
     writer.add_unknown_counters();
+    writer.add_gaps();
     return std::move(writer).verdict();
 }
 

@@ -110,7 +110,7 @@ class CounterSampler::Work {
             }
             if (second == last) {
                 put(second, values);
-                keep(second, values, took);
+                keep(second, values, table.absences(), took);
                 ++second;
             }
             if (ends || (end && second > record::second_of(*end))) {
@@ -174,10 +174,12 @@ class CounterSampler::Work {
         }
     }
 
-    void keep(std::int64_t second, const std::vector<host::CounterValue>& values, core::Duration took) {
+    void keep(std::int64_t second, const std::vector<host::CounterValue>& values,
+              const std::vector<record::Absence>& absences, core::Duration took) {
         const std::lock_guard lock(mutex_);
         result_.reading_max = std::max(result_.reading_max, took);
         result_.add(values, record::phase_of(second, task_.duration));
+        result_.note(absences, second, record::phase_of(second, task_.duration));
     }
 
     /// False: the run ended before it began.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "files/formatting.hpp"
 #include "files/json.hpp"
@@ -74,6 +75,68 @@ void HostCounters::add(const CounterValues& values, Phase phase) {
             sums[i].sum = sums[i].sum.value_or(0) + *values[i];
         }
     }
+}
+
+void HostCounters::note(const std::vector<Absence>& absences, std::int64_t second, Phase phase) {
+    for (std::size_t i = 0; i < std::min(absences.size(), sums.size()); ++i) {
+        if (absences[i] == Absence::gone && phase != Phase::drain && !sums[i].gone_from) {
+            sums[i].gone_from = second;
+        } else if (absences[i] == Absence::reset && phase == Phase::measure && !sums[i].reset_in) {
+            sums[i].reset_in = second;
+        }
+    }
+}
+
+namespace {
+
+/// Sources that are known to have received less than a hundredth of what another one did.
+std::set<std::string_view> idle_sources(const HostCounters& host) {
+    std::map<std::string_view, std::uint64_t> bytes;
+    for (const CounterSum& counter : host.sums) {
+        if (meaning_of(counter.column) == CounterMeaning::received_bytes && counter.whole_run) {
+            std::uint64_t& most = bytes[source_of(counter.column)];
+            most = std::max(most, *counter.whole_run);
+        }
+    }
+    std::set<std::string_view> idle;
+    for (const auto& [source, received] : bytes) {
+        const bool less = std::any_of(bytes.begin(), bytes.end(),
+                                      [&](const auto& other) { return received < other.second / 100; });
+        if (less && !is_protocol(source)) {
+            idle.insert(source);
+        }
+    }
+    return idle;
+}
+
+}  // namespace
+
+std::vector<CounterGap> gaps_of(const HostCounters& host) {
+    const std::set<std::string_view> idle = idle_sources(host);
+    std::map<std::pair<std::string_view, Absence>, CounterGap> gaps;
+    std::map<std::string_view, std::size_t> counters;
+    const auto add = [&](const CounterSum& counter, Absence what, std::optional<std::int64_t> second) {
+        if (second) {
+            CounterGap& gap = gaps[{source_of(counter.column), what}];
+            gap.second = gap.counters.empty() ? *second : std::min(gap.second, *second);
+            gap.counters.emplace_back(counter_of(counter.column));
+        }
+    };
+    for (const CounterSum& counter : host.sums) {
+        if (shows_trouble(meaning_of(counter.column)) && !idle.contains(source_of(counter.column))) {
+            ++counters[source_of(counter.column)];
+            add(counter, Absence::gone, counter.gone_from);
+            add(counter, Absence::reset, counter.reset_in);
+        }
+    }
+    std::vector<CounterGap> all;
+    for (auto& [key, gap] : gaps) {
+        gap.source = key.first;
+        gap.what = key.second;
+        gap.all = gap.counters.size() == counters[key.first];
+        all.push_back(std::move(gap));
+    }
+    return all;
 }
 
 bool HostCounters::counts_again(std::string_view column) const {
@@ -147,6 +210,8 @@ static void each_field(files::MaybeConst<CounterSum> auto& counter, auto&& visit
     visit("column", counter.column);
     visit("sum", counter.sum);
     visit("whole_run", counter.whole_run);
+    visit("gone_from", counter.gone_from);
+    visit("reset_in", counter.reset_in);
 }
 
 static void each_field(files::MaybeConst<HostCounters> auto& host, auto&& visit) {
@@ -225,6 +290,13 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             totals[counter.column] = *counter.sum;
         }
     }
+    Json gaps = Json::array();
+    for (const CounterGap& gap : gaps_of(host)) {
+        gaps.push_back({{"source", gap.source},
+                        {"what", gap.what == Absence::gone ? "gone" : "reset"},
+                        {"second", gap.second},
+                        {"counters", gap.counters}});
+    }
     Json by_source = Json::object();
     for (const auto& [source, families] : families_by_source(host)) {
         by_source[std::string(source)] = families;
@@ -238,6 +310,7 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
             {"totals", known(std::move(totals))},
             {"families", known(families_of(host))},
             {"families_by_source", known(std::move(by_source))},
+            {"gaps", known(std::move(gaps))},
             {"reading_max_us", known(host.reading_max.in_microseconds())},
             {"settings", host.settings.empty() ? Json() : files::parse_json(host.settings)},
             {"problem", text_or_null(host.problem)}};

@@ -32,10 +32,23 @@ std::string host_csv_header(const std::vector<std::string>& columns);
 std::string host_csv_line(std::int64_t second, Phase phase, std::optional<std::int64_t> unix_ns_at_second_0,
                           const CounterValues& values, std::size_t columns);
 
+/// Why a counter has no value in a second that was read.
+enum class Absence : std::uint8_t {
+    none,   ///< it has one, or its beginning is not known, or it stands at its largest value
+    gone,   ///< it cannot be read any more
+    reset,  ///< it went down
+};
+
 struct CounterSum {
     std::string column;
     std::optional<std::uint64_t> sum = {};        ///< nothing: in no measured second was it known
     std::optional<std::uint64_t> whole_run = {};  ///< warm-up and drain included
+    /// The second from which on it is gone, and the first measured one in which it was reset: the sum is of
+    /// part of the run. Nothing: of all of it.
+    std::optional<std::int64_t> gone_from = {};
+    std::optional<std::int64_t> reset_in = {};
+
+    [[nodiscard]] bool is_partial() const { return gone_from || reset_in; }
 };
 
 /// One host's part in run.json.
@@ -53,6 +66,8 @@ struct HostCounters {
 
     /// Adds what was counted in a second.
     void add(const CounterValues& values, Phase phase);
+    /// By column: what is missing in this second.
+    void note(const std::vector<Absence>& absences, std::int64_t second, Phase phase);
     /// Whether another source of the host counts the same: what goes through a bond goes through its members.
     [[nodiscard]] bool counts_again(std::string_view column) const;
 };
@@ -72,6 +87,17 @@ std::map<std::string_view, FamilySums> families_by_source(const HostCounters& ho
 /// Sums over all sources of the host. Several of them count the same packets: the kind of counter that has
 /// most is taken.
 FamilySums families_of(const HostCounters& host);
+
+/// What is missing of the counters of one source that show losses, pauses, marks or notifications. Sources
+/// through which next to nothing came are left out: interfaces of containers come and go.
+struct CounterGap {
+    std::string source;
+    Absence what = Absence::none;
+    std::int64_t second = 0;            ///< the first
+    std::vector<std::string> counters;  ///< by name
+    bool all = false;                   ///< that the source has of these
+};
+std::vector<CounterGap> gaps_of(const HostCounters& host);
 
 /// Whole, to travel between ranks.
 std::string encode_host(const HostCounters& host);

@@ -6,7 +6,7 @@ import pytest
 from conftest import editing
 
 from weir_runs.figures import charts, counter_charts, heat_maps, latency_charts, svg_heat_maps, time_charts
-from weir_runs.reading import series
+from weir_runs.reading import host_counters, series
 from weir_runs.reading.key_figures import key_figures
 from weir_runs.reading.run import read_run
 
@@ -149,6 +149,28 @@ def test_counters_of_hosts_are_drawn(stored):
                                                    "udp": {"dropped_by_hosts": 40_000}, "tcp": {"tcp_timeouts": 0}}}]
     assert counter_charts.counters(read_run(directory)).caption.endswith(
         " Together: packets dropped by hosts 90000 (eth0 on eb01 50000 and udp on eb01 40000).")
+
+
+def test_counters_that_were_gone_or_reset_are_not_0(stored):
+    directory = stored("measured")
+    (directory / "hosts").mkdir()
+    rows = ["-1,warmup,,4,100", "0,measure,,,5", "1,measure,,,", "2,measure,,,7"]
+    (directory / "hosts" / "eb01.csv").write_text(
+        "second,phase,wall_time,mlx5_0.out_of_sequence,eth0.rx_prio3_pause\n" + "\n".join(rows) + "\n")
+    with editing(directory) as record:
+        record["seconds"] = 3
+        record["hosts"] = [{"name": "eb01", "file": "hosts/eb01.csv", "totals": {"eth0.rx_prio3_pause": 12},
+                            "gaps": [{"source": "mlx5_0", "what": "gone", "second": -1,
+                                      "counters": ["out_of_sequence"]},
+                                     {"source": "eth0", "what": "reset", "second": 1,
+                                      "counters": ["rx_prio3_pause"]}]}]
+    titles = [panel.title for panel in counter_charts.counters(read_run(directory)).panels]
+    assert titles[1:] == ["eth0.rx_prio3_pause (12 in the measured seconds, on eb01; reset on eb01 in second 1)",
+                          "mlx5_0.out_of_sequence (not known in the measured seconds; missing on eb01 from second 0 "
+                          "on)"]
+    assert host_counters.missing([read_run(directory)]) == (
+        f"What hosts counted is of part of the run in 1 run: counters were gone or reset (first: {directory.name}, "
+        "mlx5_0.out_of_sequence on eb01, gone from second 0).")
 
 
 def test_latency_curves_end_at_the_slowest_event(stored):

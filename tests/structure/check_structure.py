@@ -27,11 +27,11 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 6995, "config": 8760, "core": 10785, "ending": 1088, "files": 800, "host": 5656, "job": 5690,
-    "judge": 5748, "loop": 2235, "packet": 5637, "participant": 1291, "record": 8297, "report": 1232,
-    "show": 2588, "simulation": 9675, "transport": 7457, "twin": 1506, "weir_compare/comparison": 6335,
-    "weir_compare/sweep": 5815, "weir_runs/basics": 1224, "weir_runs/figures": 2877, "weir_runs/pages": 874,
-    "weir_runs/reading": 3427, "weir_suites/bmwg": 3391, "weir_suites/switches": 2405,
+    "cli": 6995, "config": 8760, "core": 10785, "ending": 1088, "files": 800, "host": 5667, "job": 5690,
+    "judge": 5825, "loop": 2237, "packet": 5637, "participant": 1291, "record": 8396, "report": 1232,
+    "show": 2588, "simulation": 9675, "transport": 7457, "twin": 1506, "weir_compare/comparison": 6336,
+    "weir_compare/sweep": 5815, "weir_runs/basics": 1224, "weir_runs/figures": 2887, "weir_runs/pages": 874,
+    "weir_runs/reading": 3458, "weir_suites/bmwg": 3391, "weir_suites/switches": 2405,
     "weir_suites/traffic": 2155, "weir_suites/tune": 3121,
 }
 SLACK = 0.03

@@ -190,6 +190,14 @@ TEST_CASE("A counter that vanishes is absent from then on, and the others go on"
     CHECK(table.read() == std::vector<CounterValue>{{}, 20});
     tree.statistic("eth0", "rx_bytes", 300);
     CHECK(table.read() == std::vector<CounterValue>{{}, 0});
+    using weir::record::Absence;
+    CHECK(table.absences() == std::vector{Absence::gone, Absence::none});
+    tree.statistic("eth0", "tx_bytes", 3);
+    CHECK(table.read() == std::vector<CounterValue>{{}, {}});
+    CHECK(table.absences() == std::vector{Absence::gone, Absence::reset});
+    tree.statistic("eth0", "tx_bytes", 4);
+    CHECK(table.read() == std::vector<CounterValue>{{}, 1});
+    CHECK(table.absences() == std::vector{Absence::gone, Absence::none});
 }
 
 TEST_CASE("A difference of 32 bits goes round; one of 64 bits or a large step back is a reset") {

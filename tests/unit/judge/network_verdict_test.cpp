@@ -108,6 +108,41 @@ TEST_CASE("Beside a mechanism unknown counters are named only if they sound like
          "3000 pause_c and 2 others"});
 }
 
+TEST_CASE(
+    "Counters that are gone or were reset leave it open what was counted, and sums are of part of the run") {
+    HostCounters host = roce_host("eb02", {});
+    for (CounterSum& counter : host.sums) {
+        if (source_of(counter.column) == "mlx5_0") {
+            counter.gone_from = -2;
+        }
+    }
+    NetworkVerdict verdict = judged({roce_host("eb01", {}), host});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::unknown});
+    check_says(verdict, {"unknown: no loss, pause, mark or notification was counted in 10 known counters",
+                         "; the counters of mlx5_0 on eb02 are missing from second 0 on"});
+    host = roce_host("eb02", {});
+    host.sums[4] = {"mlx5_0.out_of_sequence", 40000};
+    host.sums[4].gone_from = 2;
+    host.sums[6].reset_in = 3;
+    verdict = judged({roce_host("eb01", {}), host});
+    CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::lossy});
+    check_says(verdict,
+               {"40000 out_of_sequence (on eb02, in part of the run)",
+                "; the counter of eth0 on eb02 was reset in second 3; 1 counter of mlx5_0 on eb02 is missing "
+                "from second 2 on: out_of_sequence"});
+    HostCounters other = host;
+    other.host = "eb03";
+    other.sums[4].gone_from = 1;
+    check_says(judged({roce_host("eb01", {}), host, other}),
+               {"; the counter of eth0 on eb02 and 1 other host was reset, first in second 3; 1 counter of "
+                "mlx5_0 on "
+                "eb03 and 1 other host is missing, first from second 1 on: out_of_sequence"});
+    host.sums[0].sum.reset();
+    host.sums.resize(5);
+    check_says(judge_network(std::vector{host}, {10'000'000'000}, {}),
+               {"unknown: ", "is missing from second 2 on"});
+}
+
 TEST_CASE("What a bond counts is what its members count") {
     HostCounters host = roce_host("eb01", {{"bond0.rx_missed_errors", 100},
                                            {"bond0.rx_bytes", 20'000'000'000},

@@ -57,7 +57,7 @@ TEST_CASE("Sums in run.json: those that are not 0, and every source") {
     CHECK(
         host_json(silent).dump() ==
         R"({"name":"eb02","file":"hosts/eb02.csv","sources":null,"counters":null,"seconds":null,)"
-        R"("totals":null,"families":null,"families_by_source":null,"reading_max_us":null,"settings":null,"problem":null})");
+        R"("totals":null,"families":null,"families_by_source":null,"gaps":null,"reading_max_us":null,"settings":null,"problem":null})");
 }
 
 namespace {
@@ -117,6 +117,30 @@ TEST_CASE("Sums by family: packets that an interface and its RDMA port count are
     CHECK(sums == FamilySums{{"received_packets", 440}, {"sent_packets", 30}, {"sent_segments", 900}});
 }
 
+TEST_CASE("What is missing of a device is known, with the second; not of interfaces that carried nothing") {
+    HostCounters host = counting({{"mlx5_0.out_of_sequence", {}},
+                                  {"mlx5_0.np_cnp_sent", {}},
+                                  {"mlx5_0.rx_write_requests", {}},
+                                  {"eth0.rx_bytes", {}},
+                                  {"eth0.rx_missed_errors", {}},
+                                  {"veth7.rx_bytes", {}},
+                                  {"veth7.rx_missed_errors", {}}});
+    using A = Absence;
+    host.add({1, 1, 1, 5000, 1, 40, 1}, Phase::warmup);
+    host.note({A::none, A::none, A::none, A::none, A::none, A::none, A::none}, -1, Phase::warmup);
+    CHECK(gaps_of(host).empty());
+    host.note({A::none, A::reset, A::reset, A::none, A::none, A::gone, A::gone}, 3, Phase::measure);
+    host.note({A::gone, A::none, A::gone, A::none, A::reset, A::gone, A::gone}, 4, Phase::measure);
+    host.note({A::gone, A::gone, A::gone, A::gone, A::gone, A::gone, A::gone}, 9, Phase::drain);
+    const auto gaps = host_json(host)["gaps"];
+    CHECK(gaps.dump() == R"([{"source":"eth0","what":"reset","second":4,"counters":["rx_missed_errors"]},)"
+                         R"({"source":"mlx5_0","what":"gone","second":4,"counters":["out_of_sequence"]},)"
+                         R"({"source":"mlx5_0","what":"reset","second":3,"counters":["np_cnp_sent"]}])");
+    CHECK(gaps_of(host)[0].all);
+    CHECK_FALSE(gaps_of(host)[1].all);
+    CHECK(host_json(decode_host(encode_host(host)).value())["gaps"] == gaps);
+}
+
 TEST_CASE("A host's counters are the same after their travel") {
     HostCounters host = two_seconds();
     host.problem = "cannot create x: No space left on device";
@@ -138,8 +162,8 @@ TEST_CASE("A host's counters are the same after their travel") {
 TEST_CASE("Numbers of a host that fit nowhere are refused, and not cast") {
     const auto text = [](const char* seconds, const char* sum) {
         return std::string(R"({"host":"","file":"","seconds":)") + seconds +
-               R"(,"made_of_others":[],"sums":[{"column":"a","whole_run":1,"sum":)" + sum +
-               R"(}],"reading_max_ns":1,"problem":"","settings":""})";
+               R"(,"made_of_others":[],"sums":[{"column":"a","whole_run":1,"gone_from":null,"reset_in":null,"sum":)" +
+               sum + R"(}],"reading_max_ns":1,"problem":"","settings":""})";
     };
     CHECK(decode_host(text("2", "3")));
     CHECK(decode_host(text("2", "null")));

@@ -144,7 +144,8 @@ def _leave_open(comparisons):
 
 def _counters(groups):
     runs = [run for group in groups for run in group.runs]
-    return [sentence for sentence in (switch_counters.missing(runs), host_counters.unknown(runs)) if sentence]
+    return [sentence for sentence in (switch_counters.missing(runs), host_counters.unknown(runs),
+                                      host_counters.missing(runs)) if sentence]
 
 
 # Share of the measured time in stalls of 10 ms and more: a host that has time for its ranks has hardly any.

@@ -39,8 +39,9 @@ def counters(run):
                             lines=[Line("payload", rows.seconds, total / factor, "mean")]))
     shown = sorted(sums, key=lambda name: (_rank_of_counter(name), name))[:PANELS_MAX]
     in_measure = measured(run)
+    gaps = host_counters.gaps(run)
     for name in shown:
-        panels.append(Panel(f"{name} ({_counted(name, in_measure)})", "per second",
+        panels.append(Panel(f"{name} ({_counted(name, in_measure)}{_missing(name, gaps)})", "per second",
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
     return PanelChart("counters", "Network counters", panels, measured_seconds(run),
@@ -86,11 +87,20 @@ def _counted(name, in_measure):
     """12 in the measured seconds, most on eb01: 7"""
     unit = "B" if name.endswith("_bytes") else ""
     on_hosts = {host: counters[name] for host, counters in in_measure.items() if name in counters}
+    if not on_hosts:
+        return "not known in the measured seconds"
     whole = sum(on_hosts.values())
     most = max(on_hosts, key=on_hosts.get, default=None)
     where = ("" if not whole else f", on {most}" if on_hosts[most] == whole else
              f", most on {most}: {counter(on_hosts[most], unit)}")
     return f"{counter(whole, unit)} in the measured seconds{where}"
+
+
+def _missing(name, gaps):
+    """; missing on eb01 from second 2 on"""
+    texts = [f"missing on {host} from second {second} on" if what == "gone" else f"reset on {host} in second {second}"
+             for (host, column), (second, what) in sorted(gaps.items()) if column == name]
+    return f"; {listed(texts, PORTS_MAX)}" if texts else ""
 
 
 def _rank_of_counter(name):

@@ -84,6 +84,24 @@ def packets(run, whole):
     return float(sum((host.get("families") or {}).get(whole, 0) for host in run.record.get("hosts") or []))
 
 
+def gaps(run):
+    """{(host, 'mlx5_0.out_of_sequence'): (second, 'gone' or 'reset')}: counters that miss a part of the run."""
+    return {(host["name"], f"{gap['source']}.{name}"): (max(0, gap["second"]), gap["what"])
+            for host in run.record.get("hosts") or [] for gap in host.get("gaps") or [] for name in gap["counters"]}
+
+
+def missing(runs):
+    """A sentence on runs in which counters were gone or reset; None if there are none."""
+    lost = {run.directory.name: gaps(run) for run in runs if gaps(run)}
+    if not lost:
+        return None
+    first, found = next(iter(lost.items()))
+    (host, column), (second, what) = min(found.items(), key=lambda gap: gap[1])
+    since = "reset in second" if what == "reset" else "gone from second"
+    return (f"What hosts counted is of part of the run in {counted(len(lost), 'run')}: counters were gone or reset "
+            f"(first: {first}, {column} on {host}, {since} {second}).")
+
+
 def unknown(runs):
     """A sentence on runs that an earlier weir made, whose run.json has no families; None if there are none."""
     old = [run for run in runs if any(host.get("totals") is not None and "families" not in host
