@@ -486,6 +486,17 @@ def test_several_groups_have_a_line_each(capsys, make):
     assert out.count("mechanism differs") == 2
 
 
+def test_a_setting_has_the_main_cause_of_its_runs_in_their_own_words(capsys, make):
+    links = "NOT sustained: 3 sets were late. Main cause: the link of consumer 0 on fn01.farm. It carried 1 Gb/s."
+    texts = {"off": [links, links, "Late. Main cause: too few slots."], "on": ["Sustained."] * 3,
+             "far": ["NOT sustained. Main cause: not told. The network gave 1 Gb/s."] * 3}
+    runs = [make(f"{value}-{index}", tags={"pfc": value}, verdict={"text": text}, sustained=value == "on")
+            for value, of_value in texts.items() for index, text in enumerate(of_value)]
+    _, out, _ = run(capsys, "--by", "pfc", *runs)
+    assert "off: held up by the link of consumer 0 on fn01.farm in 2 of 3 runs" in " ".join(out.split())
+    assert out.count("held up by") == 1
+
+
 def test_simulations_have_no_network_to_tell_of(capsys, make, tmp_path):
     sides = [[make(f"{name}-{index}", simulated=True, seed=str(index), plan={"slots": slots}) for index in range(3)]
              for name, slots in (("few", "2"), ("many", "4"))]

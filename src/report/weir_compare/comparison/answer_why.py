@@ -3,7 +3,9 @@ or of packets. Received and sent pauses are two things. What nothing counts is m
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import re
 
 import numpy as np
 
@@ -98,6 +100,7 @@ class Why:
     # of the fullest port that leads to a consumer, or of the busiest interface: the median of the runs
     use: float | None = None
     link: str = "fullest port"
+    held_up: str = ""  # by what: the main cause of most of the runs that had one
     acknowledgement_bytes: int | None = None  # of each packet that the switch lost, if all are acknowledgements
 
     @property
@@ -132,7 +135,8 @@ class Why:
         for place, counter in enumerate(told):
             if counter.name == "switch_dropped_packets" and self.acknowledgement_bytes:
                 counters[place] += f" ({ACKNOWLEDGEMENTS.format(self.acknowledgement_bytes)})"
-        mechanism = [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
+        mechanism = [self.held_up] if self.held_up else []
+        mechanism += [] if self.mechanism.startswith(network_mechanisms.SIMULATED) else [self.mechanism]
         mechanism += [f"{self.link} used {units.percent(self.use)}"] if self.use is not None else []
         return "; ".join([*mechanism, *([", ".join(counters)] if counters else [])])
 
@@ -149,7 +153,18 @@ def why(group, name, at=None):
                most=next(iter(network_mechanisms.count(group)), network_mechanisms.UNKNOWN), at=at,
                use=float(np.median(uses)) if uses else None,
                link="busiest interface" if measured else "fullest port",
-               acknowledgement_bytes=lost.pop() if len(lost) == 1 else None)
+               acknowledgement_bytes=lost.pop() if len(lost) == 1 else None, held_up=_held_up(group.runs))
+
+
+def _held_up(runs):
+    """'held up by links of consumers in 4 of 5 runs': what the runs themselves call their main cause; '': nothing."""
+    named = collections.Counter(found[1] for run in runs if (
+        found := re.search(r"Main cause: (.+?)\.(?: [A-Z]|$)", run.verdict.get("text") or "")))
+    del named["not told"]
+    if not named:
+        return ""
+    cause, times = named.most_common(1)[0]
+    return f"held up by {cause} in {times} of {units.counted(len(runs), 'run')}"
 
 
 def _link_use(run):

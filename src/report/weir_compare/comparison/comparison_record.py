@@ -96,7 +96,7 @@ def answer_record(answer):
                    "difference": _finite(pair.result.difference),
                    **_fields(pair.result, "low", "high", "p_value", "level", "detectable", "paired", "call", "reason"),
                    "told_apart": pair.is_told} for pair in answer.measured.pairs],
-        "why": [{**_fields(why, "setting", "at", "mechanism"),
+        "why": [{**_fields(why, "setting", "at", "mechanism", "held_up"),
                  "counters": [_fields(counter, "name", "title", "unit", "value", "share", "of", "runs")
                               for counter in why.counters],
                  "missing": list(why.missing)} for why in answer.why],
