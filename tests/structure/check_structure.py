@@ -30,8 +30,8 @@ BUDGET = {
     "cli": 6995, "config": 8760, "core": 10785, "ending": 1088, "files": 800, "host": 5667, "job": 5690,
     "judge": 5825, "loop": 2237, "packet": 5637, "participant": 1291, "record": 8396, "report": 1232,
     "show": 2588, "simulation": 9675, "transport": 7457, "twin": 1506, "weir_compare/comparison": 6351,
-    "weir_compare/sweep": 5815, "weir_runs/basics": 1224, "weir_runs/figures": 2887, "weir_runs/pages": 874,
-    "weir_runs/reading": 3458, "weir_suites/bmwg": 3391, "weir_suites/switches": 2405,
+    "weir_compare/sweep": 5812, "weir_runs/basics": 1224, "weir_runs/figures": 2885, "weir_runs/pages": 868,
+    "weir_runs/reading": 3458, "weir_suites/bmwg": 3378, "weir_suites/switches": 2405,
     "weir_suites/traffic": 2155, "weir_suites/tune": 3121,
 }
 SLACK = 0.03

@@ -1,10 +1,11 @@
 """A campaign as text and as JSON: what is planned, and its progress."""
 
+import dataclasses
 import math
 
 from weir_runs.basics.units import counted, duration, number, text
 from weir_runs.reading import capacity, plan_pressure
-from . import find_text, find_values, run_plan, simulate
+from . import find_text, run_plan, simulate
 from .campaign import STATES, counts
 from .find_state import FindState
 from .submission import job_limit_s
@@ -42,7 +43,7 @@ def plan_record(prepared, search=None):
         record |= {
             "most_runs": prepared.most_runs,
             "most_s": expected * most if prepared.world != "simulation" else None,
-            "find": find_values.as_record(prepared.plan.find),
+            "find": dataclasses.asdict(prepared.plan.find),
             "ranges": {setting.name: [prepared.spaces[setting.index].least, prepared.spaces[setting.index].most]
                        for setting in prepared.searched},
         }

@@ -246,10 +246,6 @@ def _scaled(text, factor, units):
 # --- In plan.json.
 
 
-def as_record(find):
-    return None if find is None else dataclasses.asdict(find)
-
-
 def from_record(record):
     """Raises KeyError, TypeError or ValueError."""
     if record is None:

@@ -226,7 +226,7 @@ def as_record(plan):
     return {
         "schema": SCHEMA, "name": plan.name, "seed": plan.seed, "repetitions": plan.repetitions, "hold": plan.hold,
         "baseline": plan.baseline, "file": plan.file, "verify_ignores": plan.verify_ignores, "axes": list(plan.axes),
-        "find": find_values.as_record(plan.find),
+        "find": plan.find and dataclasses.asdict(plan.find),
         "settings": [{"name": setting.name, "values": dict(setting.values), "switch": setting.switch,
                       "options": list(map(list, setting.options)), "environment": dict(setting.environment),
                       "tags": list(map(list, setting.tags)), "simulate": list(map(list, setting.simulate))}

@@ -46,10 +46,7 @@ def buffers(run):
     for role, title, name in (("producer", "Late sets", "late_sets"),
                               ("producer", "Events lost at producers", "lost_events"),
                               ("consumer", "Events lost on the way", "lost_events")):
-        values = column(by_second(run), role, name)
-        if values is not None and np.nansum(values):
-            panels.append(Panel(title, "in the second", whole_numbers=True, lines=[
-                Line(f"all {role}s", by_second(run).rows(role).seconds, np.nansum(values, axis=0), "highest")]))
+        panels += _sums(run, role, title, ((name, f"all {role}s", "highest"),), also_zero=False)
     if not panels:
         return None
     return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE,
@@ -174,20 +171,21 @@ def blocked(run):
 
 def _building_panels(run):
     """Pattern build: events that all consumers finished, and what was lost meanwhile. Nothing with other patterns."""
-    run = by_second(run)
-    panels = []
-    for title, parts in (("Events built", (("finished_events", "finished", "mean"),
-                                           ("given_up_events", "given up", "lowest"))),
-                         ("Fragments requested again", (("asked_again", "requested again", "highest"),))):
-        lines = []
-        for name, shown, style in parts:
-            values = column(run, "consumer", name)
-            if values is not None and np.isfinite(values).any():
-                lines.append(Line(f"{shown}, all consumers", run.rows("consumer").seconds, np.nansum(values, axis=0),
-                                  style))
-        if lines:
-            panels.append(Panel(title, "in the second", whole_numbers=True, lines=lines))
-    return panels
+    return [*_sums(run, "consumer", "Events built", (("finished_events", "finished, all consumers", "mean"),
+                                                     ("given_up_events", "given up, all consumers", "lowest"))),
+            *_sums(run, "consumer", "Fragments requested again",
+                   (("asked_again", "requested again, all consumers", "highest"),))]
+
+
+def _sums(run, role, title, parts, also_zero=True):
+    """A panel of columns (name, title, style) over all ranks of a role by the second, in a list; nothing without a
+    value, or where none is above 0."""
+    run, lines = by_second(run), []
+    for name, shown, style in parts:
+        values = column(run, role, name)
+        if values is not None and (np.isfinite(values).any() if also_zero else np.nansum(values)):
+            lines.append(Line(shown, run.rows(role).seconds, np.nansum(values, axis=0), style))
+    return [Panel(title, "in the second", whole_numbers=True, lines=lines)] if lines else []
 
 
 def by_events(run):

@@ -117,7 +117,7 @@ def section(run, position, decisive_charts, charts):
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
         "twin": explained, "switch": _switch(run), "classes": class_counters.table(run),
         "parallel_links": switch_charts.links_table(run), "losses": lost_consumers.table(run),
-        "failures": _network_failures(run), "phases": _phases(run), "sizes": transfer_tables.sizes(run),
+        "failures": network_failures.table(run), "phases": _phases(run), "sizes": transfer_tables.sizes(run),
         "size_columns": transfer_tables.SIZE_HEADS,
         "collectives": transfer_tables.collectives(run), "collective_columns": transfer_tables.COLLECTIVE_HEADS,
         "faults": _faults(record),
@@ -129,12 +129,6 @@ def _phases(run):
     """Chart and table of phases; None if events have no address."""
     table, chart = transfer_tables.phases(run), phase_charts.rows(run)
     return table and {**table, "chart": chart, "about_chart": chart and phase_charts.about_rows(chart)}
-
-
-def _network_failures(run):
-    """Table of failures of the network; None if there were none."""
-    table = network_failures.table(run)
-    return table and {**table, "columns": network_failures.HEADER}
 
 
 def _switch(run):

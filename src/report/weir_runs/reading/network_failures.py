@@ -11,7 +11,7 @@ def table(run):
     failures = (run.record.get("switch") or {}).get("failures")
     if not failures or not failures["faults"]:
         return None
-    return {"rows": [_row(fault) for fault in failures["faults"]],
+    return {"columns": HEADER, "rows": [_row(fault) for fault in failures["faults"]],
             "sentences": [*_watchdog(failures), *_deadlock(failures)]}
 
 

@@ -19,7 +19,9 @@ def run(options):
     if options.template and (words or options.list):
         raise ReportError("bmwg: --template: it stands alone")
     if options.template:
-        return _template()
+        from .plan_file import TEMPLATE
+        print(TEMPLATE, end="")
+        return 0
     if options.list and not words:
         from . import draft_suite
         print("\n".join(draft_suite.list_lines()))
@@ -31,12 +33,6 @@ def run(options):
     if len(words) != 1 or words[0] in ("check", "compare"):
         raise ReportError(f"bmwg: {' '.join(words) or 'nothing'} was found; {FORMS} is expected")
     return _suite(options, Path(words[0]))
-
-
-def _template():
-    from .plan_file import TEMPLATE
-    print(TEMPLATE, end="")
-    return 0
 
 
 def _check(directory):

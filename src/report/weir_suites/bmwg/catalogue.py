@@ -15,7 +15,6 @@ OPERATORS = ("Where the draft leaves a figure open, it is taken as its editor's 
              "the bus bandwidth by collective, S_fabric, observation points, trial accounting and comparability.")
 
 SIMULATED, MEASURED = "simulation", "measurement"
-NOT_YET = "not in this version"
 NEEDS_UEC = "needs NICs of UEC 1.0; weir's simulator has no such transport"
 # Which NIC a flow takes is not theirs to choose, so that N senders need not meet, and a host has more than one line
 # rate.
@@ -57,8 +56,8 @@ class Section:
     procedure: str = ""
     parameters: tuple = ()
     needs: tuple = ()
-    measured: str = NOT_YET
-    simulated: str = NOT_YET
+    measured: str = ""
+    simulated: str = ""
     document: str = ""  # if it is another one
 
     def why_not(self, world):
@@ -88,7 +87,7 @@ def _collective(number, name, figure, quick_sizes=("1MiB", "8MiB")):
                     Parameter("workers", "N, participants", WORKERS, (8, 16), least=2),
                     Parameter("balancing", "how switches choose among equal ways", BALANCING, BALANCING),
                     Parameter("iterations", "of each run", (100,), (5,)),
-                    Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)), measured="", simulated="")
+                    Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)))
 
 
 _UEC = ("UET throughput by transport service", "UET latency characterization", "Packet spray efficacy under UET RUD",
@@ -107,8 +106,7 @@ SECTIONS = (
              Parameter("directions", "one or both", ("one", "both"), ("one", "both")),
              Parameter("seconds", "of each trial, at least", (60.0,), (0.01,), "s", simulated=(0.05,)),
              Parameter("resolution", "of the rate", (0.005,), (0.02,), ours=True),
-             Parameter("repetitions", "searches, each with another seed", (3,), (1,), ours=True)),
-            measured="", simulated=""),
+             Parameter("repetitions", "searches, each with another seed", (3,), (1,), ours=True))),
     Section("5.2", "Latency characterization", "How long a message takes, at the rate of 5.1 and alone.",
             "Loaded: all pairs of 5.1 send messages, evenly spaced, at the rate that 5.1 found for this size with one "
             "queue pair. Alone: one pair, and a message only when the last one has long arrived. Time counts from the "
@@ -117,7 +115,7 @@ SECTIONS = (
             (_sizes(MESSAGES, ("4KiB", "64KiB", "1MiB")),
              Parameter("samples", "of each repetition, at least", (10000,), (200,), ours=True),
              Parameter("repetitions", "runs of each setting", (20,), (3,))),
-            needs=("5.1",), measured=NEEDS_CLOCKS, simulated=""),
+            needs=("5.1",), measured=NEEDS_CLOCKS),
     Section("5.3", "Back-to-back burst absorption", "The longest burst of N senders to one receiver of which nothing "
                                                     "is lost (RFC 9004).",
             "N hosts of different leaves send one message each at the same instant, at line rate; nothing of weir "
@@ -127,7 +125,7 @@ SECTIONS = (
              Parameter("bursts", "of each length", (50,), (10,)),
              Parameter("resolution", "of the length", (0.005,), (0.005,), ours=True),
              Parameter("repetitions", "searches, each with another seed", (3,), (2,), ours=True)),
-            measured=NEEDS_DROPS, simulated=""),
+            measured=NEEDS_DROPS),
     *(Section(f"6.{number}", title, "Of the transport of the Ultra Ethernet Consortium.", measured=NEEDS_UEC,
               simulated=NEEDS_UEC)
       for number, title in enumerate(_UEC, 1)),
@@ -136,15 +134,14 @@ SECTIONS = (
             "through the thresholds, up to where the senders stop. NICs do not react to marks; PFC is off.",
             (Parameter("thresholds", "T, where marks begin", ("100kB", "1MB", "5MB"), ("100kB", "1MB", "5MB")),
              Parameter("repetitions", "ramps", (20,), (3,), ours=True)),
-            measured="not in this version: it needs the depth of the queue while packets are marked", simulated=""),
+            measured="not in this version: it needs the depth of the queue while packets are marked"),
     Section("7.2", "PFC behavior under incast", "How often and how long ports pause when N senders at line rate meet "
                                                 "at one receiver.",
             "N hosts of different leaves send to one, each at its line rate, with PFC on and ECN off; the next message "
             "is granted before the last one has left, so that nothing of weir holds a sender back.",
             (Parameter("senders", "N, the ratio of the incast", (2, 4, 8, 16, 32, 64), (2, 4, 8), least=2),
              Parameter("seconds", "of each run", (1.0,), (0.005,), "s", ours=True, simulated=(0.1,)),
-             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
-            measured="", simulated=""),
+             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True))),
     Section("7.3", "DCQCN convergence time", "How long until flows through a bottleneck have equal shares again, after "
                                              "as many more began.",
             "M hosts send to one, and at a quarter of the trial M more begin. PFC and ECN are on, with the switch "
@@ -157,7 +154,7 @@ SECTIONS = (
              Parameter("seconds", "of a trial", (4.0,), (0.8,), "s", ours=True),
              Parameter("window", "over which rates of single flows are taken", ("100ms",), ("100ms",), ours=True),
              Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
-            measured="not in this version: it needs rates of single flows", simulated=""),
+            measured="not in this version: it needs rates of single flows"),
     Section("7.4", "PFC storm and deadlock resilience", "Does traffic in a circle stop the fabric for good, and what "
                                                         "does a NIC that pauses for half of the "
             "time?",
@@ -167,7 +164,7 @@ SECTIONS = (
             (Parameter("seconds", "of each run", (300.0,), (0.02,), "s", simulated=(0.5,)),
              Parameter("detection", "time of the watchdog", ("200ms",), ("2ms",), ours=True, simulated=("20ms",)),
              Parameter("repetitions", "runs of each setting", (3,), (1,), ours=True)),
-            measured="not in this version: it needs a NIC that pauses on demand", simulated=""),
+            measured="not in this version: it needs a NIC that pauses on demand"),
     Section("8.1", "ECMP entropy and polarization", "How evenly a hash spreads flows over parallel links, by number of "
                                                     "queue pairs.",
             "Every host sends to the host of its number at the next leaf, its bytes in Q equal messages, one for each "
@@ -178,7 +175,7 @@ SECTIONS = (
              Parameter("hash", "does it take the queue pair", ("with", "without"), ("with", "without")),
              Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
              Parameter("repetitions", "runs of each setting, each with hashes of its own", (20,), (6,), ours=True)),
-            measured=NEEDS_LINKS, simulated=""),
+            measured=NEEDS_LINKS),
     Section("8.2", "Dynamic load balancing (flowlet)", "What flowlets change: how even links are, and what arrives out "
                                                        "of order.",
             "Traffic of 8.1 with four queue pairs; a packet may take another way after a gap.",
@@ -186,7 +183,7 @@ SECTIONS = (
                        ("500ns", "2us")),
              Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
              Parameter("repetitions", "runs of each setting", (20,), (3,), ours=True)),
-            measured=NEEDS_LINKS, simulated=""),
+            measured=NEEDS_LINKS),
     Section("8.3", "Packet spraying",
             "How even links are when each packet takes another way, and what that costs in order.",
             "Traffic of 8.1 with four queue pairs, every packet by itself; with receivers that keep what comes ahead, "
@@ -194,19 +191,19 @@ SECTIONS = (
             (Parameter("reorder", "bytes ahead that a receiver keeps", ("0B", "1MiB"), ("0B", "1MiB"), ours=True),
              Parameter("bytes", "of each pair and interval", ("4MiB",), ("512KiB",), ours=True),
              Parameter("repetitions", "runs of each setting", (20,), (3,), ours=True)),
-            measured=NEEDS_LINKS, simulated=""),
+            measured=NEEDS_LINKS),
     Section("8.4", "Jain fairness index measurement", "One number for each way of balancing: the fairness index of "
                                                       "parallel links.",
             "Taken from the runs of 8.1 (four queue pairs, the hash takes them, the fabric's own leaves), 8.2 (the "
             "smallest gap) and 8.3 (the most reordering); nothing is run for it.",
-            needs=("8.1", "8.2", "8.3"), measured=NEEDS_LINKS, simulated=""),
+            needs=("8.1", "8.2", "8.3"), measured=NEEDS_LINKS),
     _collective("9.1", "AllReduce", "BusBW = S f / time of communication with f = 2 (N - 1) / N, by ring"),
     _collective("9.2", "AlltoAll", "JCT of an iteration, pairwise; f = (N - 1) / N"),
     _collective("9.3", "AllGather", "BusBW with f = (N - 1) / N, by ring"),
     Section("9.4", "Bus bandwidth summary", "Mean bus bandwidth of all collectives by way of balancing, side by side.",
             "Taken from 9.1 to 9.3, the largest S and N that all of them have. The draft's own template there is that "
             "of section 6.3.",
-            needs=("9.1", "9.2", "9.3"), measured="", simulated=""),
+            needs=("9.1", "9.2", "9.3")),
     Section("10.1", "Synthetic JCT under controlled conditions",
             "How much longer an iteration takes than its roofline.",
             "Each participant computes for C, then all take part in an AllReduce of S bytes, by ring; one iteration "
@@ -215,8 +212,7 @@ SECTIONS = (
              Parameter("sizes", "S, bytes of each participant", ("256MiB", "1GiB", "4GiB"), ("8MiB",)),
              Parameter("workers", "N, participants", (64, 128, 256, 512, 1024), (8, 16), least=2),
              Parameter("iterations", "of each run", (1000,), (5,)),
-             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
-            measured="", simulated=""),
+             Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True))),
     Section("10.2", "MLPerf-aligned JCT", "Training workloads by the rules of MLPerf.",
             measured="needs accelerators and training software; weir moves no tensors",
             simulated="there is no model of training software"),
@@ -229,7 +225,7 @@ SECTIONS = (
              Parameter("balancing", "how switches choose among equal ways", BALANCING, ("ecmp", "spray"), ours=True),
              Parameter("iterations", "of each run", (100,), (3,), ours=True),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
-            measured="not in this version: it needs two jobs on chosen leaves", simulated=""),
+            measured="not in this version: it needs two jobs on chosen leaves"),
     Section("11.1", "Fabric scale limits", "The largest number of participants with acceptable figures.",
             measured="asks for load of the switches' processors and for routing to converge, which weir does not "
                      "observe",
@@ -247,11 +243,11 @@ SECTIONS = (
              Parameter("ack-timeout", "after which a NIC sends again", ("67.108864ms",), ("1ms",), ours=True),
              Parameter("iterations", "of each run", (100,), (6,), ours=True),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
-            measured="not in this version: it needs a command that takes a link down", simulated=""),
+            measured="not in this version: it needs a command that takes a link down"),
     Section("11.3", "Zero-impact failover measurement", "Is the iteration with a failure within the P99 of the others?",
             "Taken from the trials of 11.2; nothing is run for it. With fewer than 100 iterations the P99 is the "
             "longest of the others.",
-            needs=("11.2",), measured="not in this version, as 11.2", simulated=""),
+            needs=("11.2",), measured="not in this version, as 11.2"),
     Section("12.1", "24-hour sustained load", "Are figures stable over a day?",
             "AllReduce by ring and AllToAll in pairs take turns, so that both together would fill the given share of a "
             "participant's link at line rate; figures of each sample of the time.",
@@ -260,8 +256,7 @@ SECTIONS = (
              Parameter("load", "share of a participant's link, at line rate", (0.8,), (0.5,), ours=True),
              Parameter("seconds", "of a run", (86400.0,), (0.1,), "s", simulated=(10.0,)),
              Parameter("sample", "time of a sample", (60.0,), (0.01,), "s", simulated=(0.5,)),
-             Parameter("repetitions", "runs", (1,), (1,), ours=True)),
-            measured="", simulated=""),
+             Parameter("repetitions", "runs", (1,), (1,), ours=True))),
     Section("12.2", "Resource leak detection", "Does memory of the switches' software grow?",
             measured="asks for memory of the switches' processes, which weir does not observe",
             simulated="a simulated switch has no software"),
@@ -277,7 +272,7 @@ SECTIONS = (
              Parameter("ports", "who sends to whom", ("pairs", "mesh"), ("pairs", "mesh")),
              Parameter("seconds", "of each run", (0.1,), (0.004,), "s", ours=True),
              Parameter("repetitions", "runs of each setting", (3,), (1,), ours=True)),
-            measured="answered by 5.1", simulated="", document="RFC 8239"),
+            measured="answered by 5.1", document="RFC 8239"),
     Section("rfc8239-3", "Buffering (RFC 8239)", "What a port stores, by its name in RFC 8239.", "Answered by 5.3.",
             measured=NEEDS_DROPS, simulated="answered by 5.3", document="RFC 8239"),
     Section("rfc8239-4", "Microburst (RFC 8239)", "The largest burst to one port, by its name in RFC 8239.",
@@ -290,7 +285,7 @@ SECTIONS = (
             (Parameter("crowd", "hosts beside the first that send to the crowded port", (3,), (3,), ours=True, least=2),
              Parameter("seconds", "of each run", (0.1,), (0.01,), "s", ours=True),
              Parameter("repetitions", "runs of each setting", (5,), (2,), ours=True)),
-            measured=NEEDS_SETTINGS, simulated="", document="RFC 8239"),
+            measured=NEEDS_SETTINGS, document="RFC 8239"),
     Section("rfc8239-6", "Incast, stateful and stateless (RFC 8239)", "Many to one, by its name in RFC 8239.",
             "Answered by 7.2 and 5.3.",
             measured="answered by 7.2", simulated="answered by 7.2 and 5.3", document="RFC 8239"),
@@ -302,7 +297,7 @@ SECTIONS = (
              Parameter("context", "tokens", (4096, 32768), (128,), ours=True),
              Parameter("iterations", "of each run", (10,), (2,), ours=True),
              Parameter("repetitions", "runs of each setting", (3,), (2,), ours=True)),
-            measured="not in this version: tried with simulated hosts only", simulated="",
+            measured="not in this version: tried with simulated hosts only",
             document="draft-calabria-bmwg-ai-fabric-inference-bench, as its editor's copy of 2026-08-12 names it"),
 )
 BY_NUMBER = {section.number: section for section in SECTIONS}

@@ -6,7 +6,7 @@ import dataclasses
 from weir_runs.basics import quantities
 from weir_runs.version import VERSION
 from . import catalogue
-from .result_tables import POINTS
+from .result_tables import Outcome, POINTS
 
 SCHEMA = "weir-bmwg/1"
 FILE, PAGE = "submission.json", "submission.html"
@@ -71,20 +71,16 @@ def _result(section, one, kind):
         why = section.why_not(kind)
         return record | {"state": "cannot" if why else "not run", "why": why or "not asked for", "parameters": {},
                          "tables": [], "curves": [], "verdicts_of_weir": {}}
-    outcome = one.outcome
+    outcome = one.outcome or Outcome(())
     parameters = {} if one.setup is None else {
         parameter.name: {"used": list(one.setup.values(parameter.name)), "draft": list(parameter.draft),
                          "of_draft": not parameter.ours,
                          "meaning": parameter.meaning, "unit": parameter.unit} for parameter in section.parameters}
     return record | {
         "state": one.state, "why": one.why, "parameters": parameters,
-        "tables": [] if outcome is None else [{"title": table.title,
-                                               "columns": [dataclasses.asdict(column) for column in table.columns],
-                                               "rows": [list(row) for row in table.rows]} for table in outcome.tables],
-        "curves": [] if outcome is None else [{"title": curve.title, "x": curve.x_title, "x_unit": curve.x_unit,
-                                               "unit": curve.unit,
-                                               "names": list(curve.names), "lines": curve.lines}
-                                              for curve in outcome.curves],
+        "tables": list(map(dataclasses.asdict, outcome.tables)),
+        "curves": [{"title": curve.title, "x": curve.x_title, "x_unit": curve.x_unit, "unit": curve.unit,
+                    "names": list(curve.names), "lines": curve.lines} for curve in outcome.curves],
         "verdicts_of_weir": one.accounting.verdicts}
 
 
