@@ -104,7 +104,11 @@ class Explainer {
                 assumed.push_back({.producer_links = sends, .consumer_links = !sends, .change = true});
             }
         }
+        constexpr double for_all = 0.6;  ///< of the time; the rest is for what puts them on time
+        const double each = for_all / static_cast<double>(assumed.size());
+        double until = 0;
         for (const twin::Limits limits : assumed) {
+            until += each;
             if (out_of_time()) {
                 explained_.cut_short = true;
                 explained_.no_twin = "its simulations take too long";
@@ -112,10 +116,12 @@ class Explainer {
             }
             WeighedTwin weighed;
             try {
-                weighed.twin = nearest_twin(run_, limits, [this] {
+                const auto is_out_of_time = [this] {
                     show_progress();
                     return out_of_time();
-                });
+                };
+                weighed.twin =
+                    nearest_twin(run_, limits, is_out_of_time, [&] { return used_share() >= until; });
             } catch (const TwinFailed&) {
                 explained_.no_twin = "none of its simulations came to an end";
                 continue;
@@ -126,8 +132,10 @@ class Explainer {
             weighed.weight = weight_of(weighed.twin);
             explained_.simulations += weighed.twin.simulations;
             explained_.twins.push_back(std::move(weighed));
-            if (run_.has_packets() && explained_.twins.front().twin.comparison.near()) {
-                break;  // the switch and links as planned do all of it, and such simulations are dear
+            // What links and the switch do as planned needs no other assumption.
+            const twin::TwinComparison& as_planned = explained_.twins.front().twin.comparison;
+            if (run_.has_packets() ? as_planned.near() : as_planned.misfit() < twin::like_equal_runs) {
+                break;
             }
         }
         std::stable_sort(explained_.twins.begin(), explained_.twins.end(),
@@ -147,6 +155,11 @@ class Explainer {
         }
     }
     [[nodiscard]] bool out_of_time() const { return left_s() <= 0; }
+    /// Of the time, of which there is as much as the scarcer of the two has.
+    [[nodiscard]] double used_share() const {
+        return std::max((processor_seconds(cost_.jobs) - begin_s_) / cost_.processor_s,
+                        passed_s() / cost_.wall_s);
+    }
 
     /// What is enough in each twin that counts, without a search for how much of it.
     void relax_twins() {
@@ -192,29 +205,6 @@ class Explainer {
         }
         blame_others(twin.assumptions, proved.causes);
         return std::move(proved.causes);
-    }
-
-    /// A link that is slower by what others moved over it is not to be repaired; a faster one would do, too.
-    static void blame_others(const twin::Assumptions& assumptions, std::vector<NamedCause>& causes) {
-        for (NamedCause& cause : causes) {
-            const double foreign = cause.where ? assumptions.foreign_of(*cause.where) : 0;
-            if (foreign <= 0 || !cause.remedy.starts_with("repair ")) {
-                continue;
-            }
-            const auto faster = std::find_if(causes.begin(), causes.end(), [&](const NamedCause& other) {
-                return &other != &cause && other.what == cause.what && other.where == cause.where &&
-                       other.together_with == cause.together_with;
-            });
-            cause.text = fmt::format("without the {} that others moved over its interface{}",
-                                     files::rate_text(foreign), cause.text.substr(cause.text.find(',')));
-            cause.remedy = "move that traffic away";
-            if (faster != causes.end()) {
-                cause.remedy += ", or have " + faster->remedy;
-                faster->suffices = false;
-            }
-            cause.what = CauseKind::other_traffic;
-        }
-        std::erase_if(causes, [](const NamedCause& cause) { return !cause.suffices; });
     }
 
     /// What was observed of this kind: at this rank, if it has one there.

@@ -1,12 +1,18 @@
 #include "cli/slow_network.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
+
+#include "files/formatting.hpp"
 
 namespace weir::cli {
 
 namespace {
 
 using judge::CauseKind;
+using judge::NamedCause;
 
 // Chosen on fitting seeds of bench/study causes.
 constexpr double largest_misfit = 1;
@@ -25,7 +31,7 @@ std::optional<SlowRole> with_slow_links(std::span<const WeighedTwin> twins, Caus
                                 limits.producer_links == (links == CauseKind::producer_links);
         const auto cause =
             std::find_if(twins[i].causes.begin(), twins[i].causes.end(),
-                         [&](const judge::NamedCause& one) { return one.what == links && !one.where; });
+                         [&](const NamedCause& one) { return one.what == links && !one.where; });
         if (only_these && cause != twins[i].causes.end() &&
             (!nearest || misfit(twins[i]) < misfit(twins[nearest->twin]))) {
             nearest = {i, &*cause};
@@ -49,6 +55,28 @@ std::optional<SlowRole> slow_role(std::span<const WeighedTwin> twins) {
     const double off = twin::like_equal_runs + misfit(twins[nearer->twin]);
     const bool stands_out = !other || twin::like_equal_runs + misfit(twins[other->twin]) >= decisive * off;
     return stands_out ? nearer : std::nullopt;
+}
+
+void blame_others(const twin::Assumptions& assumptions, std::vector<NamedCause>& causes) {
+    for (NamedCause& cause : causes) {
+        const double foreign = cause.where ? assumptions.foreign_of(*cause.where) : 0;
+        if (foreign <= 0 || !cause.remedy.starts_with("repair ")) {
+            continue;
+        }
+        const auto faster = std::find_if(causes.begin(), causes.end(), [&](const NamedCause& other) {
+            return &other != &cause && other.what == cause.what && other.where == cause.where &&
+                   other.together_with == cause.together_with;
+        });
+        cause.text = fmt::format("without the {} that others moved over its interface{}",
+                                 files::rate_text(foreign), cause.text.substr(cause.text.find(',')));
+        cause.remedy = "move that traffic away";
+        if (faster != causes.end()) {
+            cause.remedy += ", or have " + faster->remedy;
+            faster->suffices = false;
+        }
+        cause.what = CauseKind::other_traffic;
+    }
+    std::erase_if(causes, [](const NamedCause& cause) { return !cause.suffices; });
 }
 
 }  // namespace weir::cli

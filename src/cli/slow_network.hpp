@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "cli/explainer.hpp"
 
@@ -18,5 +19,8 @@ struct SlowRole {
 /// Of twins with slow links of one role alone, the one that fits the run, if it does so far better than that
 /// of the other role. Nothing: both do, or none.
 std::optional<SlowRole> slow_role(std::span<const WeighedTwin> twins);
+
+/// A link that is slower by what others moved over it is not to be repaired; a faster one would do, too.
+void blame_others(const twin::Assumptions& assumptions, std::vector<judge::NamedCause>& causes);
 
 }  // namespace weir::cli

@@ -52,7 +52,7 @@ Twin simulated_twin(const twin::ShownRun& run, const twin::Assumptions& assumpti
 }
 
 Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::Latency latency,
-            const std::function<bool()>& out_of_time) {
+            const std::function<bool()>& out_of_time, const std::function<bool()>& enough) {
     twin::Assumptions assumptions = twin::assumed_of(run, limits);
     if (latency == twin::Correction::Latency::none) {
         assumptions.latency_s = least_latency_s;
@@ -63,7 +63,7 @@ Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::La
     std::size_t simulations = 1;
     std::size_t better_at = 1;
     try {
-        while (simulations < most_simulations && simulations - better_at < most_in_vain &&
+        while (simulations < most_simulations && simulations - better_at < most_in_vain && !enough() &&
                correction.correct(assumptions, *shown)) {
             Twin next = simulated_twin(run, assumptions, shown, out_of_time);
             ++simulations;
@@ -81,15 +81,16 @@ Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::La
 
 }  // namespace
 
-Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time) {
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time,
+                  const std::function<bool()>& enough) {
     using Latency = twin::Correction::Latency;
-    Twin twin = fitted(run, limits, Latency::from_slots, out_of_time);
+    Twin twin = fitted(run, limits, Latency::from_slots, out_of_time, enough);
     std::size_t simulations = twin.simulations;
     for (const Latency latency : {Latency::from_waiting, Latency::none}) {
-        if (twin.comparison.misfit() < like_equal_runs(run) || out_of_time()) {
+        if (twin.comparison.misfit() < like_equal_runs(run) || enough()) {
             break;
         }
-        Twin other = fitted(run, limits, latency, out_of_time);
+        Twin other = fitted(run, limits, latency, out_of_time, enough);
         simulations += other.simulations;
         if (other.comparison.misfit() < twin.comparison.misfit()) {
             twin = std::move(other);

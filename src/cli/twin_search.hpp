@@ -35,7 +35,9 @@ struct TwinFailed {};
 /// Under one assumption about whose links were limits, the twin that comes nearest. Throws config::UsageError
 /// if the plan is not one of a simulation, Interrupted and TwinFailed.
 ///
-/// `out_of_time`: when true, what was found so far is enough.
-Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time);
+/// `out_of_time`: when true, simulations are ended. `enough`: when true, none is begun: what was found is the
+/// answer.
+Twin nearest_twin(const twin::ShownRun& run, twin::Limits limits, const std::function<bool()>& out_of_time,
+                  const std::function<bool()>& enough);
 
 }  // namespace weir::cli
