@@ -230,21 +230,65 @@ constexpr CounterNames qede[] = {
 };
 
 constexpr CounterNames others[] = {
-    // cloud
-    {"rx_no_buffers_posted[%] rx_queue_drop_cnt[%] rx_dropped_pkt[%]", &drops_in},  // gve
+    // gve
+    {"rx_no_buffers_posted[%] rx_queue_drop_cnt[%] rx_dropped_pkt[%]", &drops_in},
     {"rx_drops_packet_over_mru[%] rx_drops_invalid_checksum[%] rx_desc_err_dropped_pkt", &unwanted},
-    {"rx_no_bufs rx_drop", &drops_in},                // enic
-    {"tx_drops tx-skb_drops", &drops_out},            // enic, idpf
-    {"drv_dropped_rx_total pkts_rx_OOB", &drops_in},  // vmxnet3
+    // enic, idpf
+    {"rx_no_bufs rx_drop", &drops_in},
+    {"tx_drops tx-skb_drops", &drops_out},
+    // vmxnet3
+    {"drv_dropped_rx_total pkts_rx_OOB", &drops_in},
     {"drv_dropped_tx_total", &drops_out},
-    {"rx_dropped_pkts_fifo_full", &drops_in},  // octep
+    // octeon_ep
+    {"rx_dropped_pkts_fifo_full", &drops_in},
     {"rx_pause_pkts", &pauses_in},
     {"rx_pause_bytes rx_dropped_bytes_fifo_full", &bytes_again},
-    {"rx_discard_vport", &drops_in},  // hinic
+    // hinic
+    {"rx_discard_vport", &drops_in},
     {"tx_discard_vport", &drops_out},
     {"mac_rx_pause_num", &pauses_in},
     {"mac_tx_pause_num", &pauses_out},
-    {"InDroppedDma", &drops_in},  // atlantic
+    // atlantic
+    {"InDroppedDma", &drops_in},
+    // amd-xgbe, stmmac, macb, sky2, bcmgenet, bnx2, cxgb3
+    {"rx_fifo_overflow_errors mmc_rx_fifo_overflow rx_missed_cntr rx_overflow_cntr rx_gmac_overflow "
+     "overflow_error "
+     "mmc_rx_discard_frames_gb rx_overruns rx_fifo_overflow rx_ftq_discards rx_fw_discards RxDrops "
+     "RxFIFOoverflow",
+     &drops_in},
+    {"mmc_rx_pause_frames rx_mac_pause rx_xoff_frames RxPauseFrames", &pauses_in},
+    {"mmc_tx_pause_frame tx_mac_pause tx_xoff_frames TxPauseFrames", &pauses_out},
+    {"mmc_rx_crc_error rx_fcs_error rx_crc RxFCSErrors RxSymbolErrors", &damaged},
+    // liquidio, thunder, octeontx2
+    {"mac_rx_dma_drop mac_rx_fifo_err dropped_nomem rx_drop_overrun rx_drop_red", &drops_in},
+    {"mac_tx_fifo_err", &drops_out},
+    {"mac_rx_fcs_err rx_fcs_errs", &damaged},
+    {"rx_drop_overrun_bytes rx_drop_red_bytes mmc_rx_discard_octets_gb", &bytes_again},
+    {"rx_drop_bcast rx_drop_mcast rx_drop_l3_bcast rx_drop_l3_mcast rx_err_drop fw_dropped_nodispatch",
+     &unwanted},
+    // fun, bna, fm10k, myri10ge
+    {"mac_rx_CBFCPAUSE# bpc_rx_pause_# mac_rx_pause", &pauses_in},
+    {"mac_tx_CBFCPAUSE# bpc_tx_pause_# mac_tx_pause", &pauses_out},
+    {"bpc_rx_first_pause_#", &pause_starts_in},
+    {"bpc_tx_first_pause_#", &pause_starts_out},
+    {"bpc_rx_zero_pause_# bpc_tx_zero_pause_#", &pause_ends},
+    {"mac_rx_drop_events mac_rx_drop rad_rx_drops rlb_rad_rx_drops rxf%_frame_drops rx_drops_nic nodesc_drop "
+     "rx_overrun_pf rx_overrun_vf dropped_overrun dropped_link_overflow dropped_no_small_buffer "
+     "dropped_no_big_buffer",
+     &drops_in},
+    {"mac_tx_drop", &drops_out},
+    {"mac_rx_fcs_error dropped_bad_crc32 dropped_bad_phy", &damaged},
+    {"vlan_drop loopback_drop dropped_multicast_filtered dropped_unicast_filtered dropped_runt", &unwanted},
+    // dpaa2, enetc, mvpp2
+    {"[mac]_rx_pause MAC_rx_valid_pause_frames", &pauses_in},
+    {"[mac]_tx_b-pause MAC_tx_valid_pause_frames", &pauses_out},
+    {"[hw]_rx_nobuffer_discards [mac]_rx_frame_discards MAC_rx_fifo_drop Rx_ring__%_discarded_frames "
+     "Rx_ring_%_discarded_frames rx_fifo_overrun rx_fifo_or_parser_overrun_drops rxq_%_packets_bm_drops "
+     "rxq_%_packets_early_drops rxq_%_queue_full_drops",
+     &drops_in},
+    {"[hw]_tx_discarded_frames txq_%_packets_bm_drops txq_%_packets_early_drops txq_%_queue_full_drops",
+     &drops_out},
+    {"MAC_rx_fcs_errors bad_crc_event", &damaged},
 };
 
 constexpr CounterDriver drivers[] = {
@@ -268,8 +312,9 @@ constexpr CounterDriver drivers[] = {
     {"cxgb4", "drivers/infiniband/hw/cxgb4/provider.c, drivers/net/ethernet/chelsio/cxgb4/cxgb4_ethtool.c",
      cxgb4},
     {"qede, bnx2x", "drivers/net/ethernet/qlogic/qede/qede_ethtool.c, broadcom/bnx2x/bnx2x_ethtool.c", qede},
-    {"gve, enic, idpf, vmxnet3, octeon_ep, hinic, atlantic", "the file *_ethtool.c of each in drivers/net",
-     others},
+    {"amd-xgbe, atlantic, bcmgenet, bna, bnx2, cxgb3, dpaa2, enetc, enic, fm10k, fun, gve, hinic, idpf, "
+     "liquidio, macb, mvpp2, myri10ge, octeon_ep, octeontx2, sky2, stmmac, thunder, vmxnet3",
+     "the file *_ethtool.c of each in drivers/net", others},
 };
 
 }  // namespace ethernet

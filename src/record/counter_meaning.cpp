@@ -135,10 +135,10 @@ KnownCounter known_column(std::string_view column) {
 }
 
 bool sounds_like_trouble(std::string_view name) {
-    constexpr std::array<std::string_view, 24> words = {
-        "retx",    "retrans", "retry", "seq_err", "outof", "out_of", "oos",      "drop",
-        "discard", "dscd",    "pause", "pfc",     "xoff",  "ecn",    "cnp",      "mark",
-        "lost",    "loss",    "miss",  "timeout", "nak",   "crc",    "overflow", "overrun"};
+    constexpr std::array<std::string_view, 25> words = {
+        "retx", "retrans", "retry", "seq_err", "outof", "out_of",   "oos",    "drop", "discard",
+        "dscd", "pause",   "pfc",   "xoff",    "ecn",   "cnp",      "mark",   "lost", "loss",
+        "miss", "timeout", "nak",   "crc",     "fcs",   "overflow", "overrun"};
     const std::string lower = as_column(name);
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return lower.find(word) != std::string::npos; });
