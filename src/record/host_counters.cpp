@@ -181,10 +181,40 @@ std::map<std::string_view, FamilySums> families_by_source(const HostCounters& ho
     return families;
 }
 
+namespace {
+
+/// What an RDMA port counts becomes its interface's: both can count the same packet.
+void join_ports_and_interfaces(HostCounters& host) {
+    std::map<std::string, std::string> interfaces;
+    const auto settings = files::parse_json_or_discard(host.settings);
+    for (const Json& port : files::field(settings, "rdma_ports")) {
+        const std::string device = files::text_in(port, "device");
+        const std::string interface = files::text_in(port, "interface");
+        const bool is_source =
+            !interface.empty() &&
+            std::any_of(host.sums.begin(), host.sums.end(),
+                        [&](const CounterSum& counter) { return source_of(counter.column) == interface; });
+        if (is_source) {
+            interfaces[device] = interface;
+            interfaces[fmt::format("{}:{}", device,
+                                   files::value_in<std::int64_t>(port, "port").value_or(1))] = interface;
+        }
+    }
+    for (CounterSum& counter : host.sums) {
+        if (const auto found = interfaces.find(std::string(source_of(counter.column)));
+            found != interfaces.end()) {
+            counter.column = fmt::format("{}.{}", found->second, counter_of(counter.column));
+        }
+    }
+}
+
+}  // namespace
+
 FamilySums families_of(const HostCounters& whole_host) {
     HostCounters host = whole_host;
     std::erase_if(host.sums,
                   [&](const CounterSum& counter) { return whole_host.counts_again(counter.column); });
+    join_ports_and_interfaces(host);
     FamilySums sums;
     for (const auto& [source, families] : families_by_source(host)) {
         for (const auto& [family, sum] : families) {

@@ -84,8 +84,9 @@ std::string kind_name(std::string_view column);
 using FamilySums = std::map<std::string_view, std::uint64_t>;
 /// By source: of each device and protocol.
 std::map<std::string_view, FamilySums> families_by_source(const HostCounters& host);
-/// Sums over all sources of the host. Several of them count the same packets: the kind of counter that has
-/// most is taken.
+/// Sums over all sources of the host. Several of them count the same packets: of received and sent ones the
+/// kind of counter that has most is taken; of the others, of an RDMA port and its interface the larger one,
+/// and of what is made of others nothing.
 FamilySums families_of(const HostCounters& host);
 
 /// What is missing of the counters of one source that show losses, pauses, marks or notifications. Sources

@@ -28,7 +28,7 @@ MORE_FUNCTIONS = "More functions:"
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
     "cli": 7020, "config": 8760, "core": 10785, "ending": 1088, "files": 800, "host": 5667, "job": 5690,
-    "judge": 5825, "loop": 2237, "packet": 5637, "participant": 1291, "record": 8441, "report": 1232,
+    "judge": 5825, "loop": 2237, "packet": 5637, "participant": 1291, "record": 8472, "report": 1232,
     "show": 2588, "simulation": 9675, "transport": 7457, "twin": 1506, "weir_compare/comparison": 6351,
     "weir_compare/sweep": 5812, "weir_runs/basics": 1224, "weir_runs/figures": 2885, "weir_runs/pages": 868,
     "weir_runs/reading": 3458, "weir_suites/bmwg": 3378, "weir_suites/switches": 2405,

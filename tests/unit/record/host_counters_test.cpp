@@ -117,6 +117,23 @@ TEST_CASE("Sums by family: packets that an interface and its RDMA port count are
     CHECK(sums == FamilySums{{"received_packets", 440}, {"sent_packets", 30}, {"sent_segments", 900}});
 }
 
+TEST_CASE("Sums by family: of an RDMA port and its interface the larger count") {
+    HostCounters host = counting({{"eth0.rx_stat_discard", 90},
+                                  {"eth0.rx_pfc_ena_frames_pri3", 5},
+                                  {"bnxt_re0.rx_roce_discards", 80},
+                                  {"bnxt_re0.rx_pkts", 1000},
+                                  {"eth0.rx_packets", 300},
+                                  {"bnxt_re1:2.rx_roce_discards", 7},
+                                  {"bnxt_re2.rx_roce_discards", 1}});
+    CHECK(families_of(host).at("dropped_by_hosts") == 178);
+    host.settings = R"({"rdma_ports": [{"device": "bnxt_re0", "port": 1, "interface": "eth0"},
+                                       {"device": "bnxt_re1", "port": 2, "interface": "eth0"},
+                                       {"device": "bnxt_re2", "port": 1, "interface": "eth9"}, null, 7]})";
+    CHECK(host_json(host)["families"].dump() ==
+          R"({"dropped_by_hosts":91,"pause_frames_received":5,"received_packets":1000})");
+    CHECK(families_by_source(host).at("bnxt_re0").at("dropped_by_hosts") == 80);
+}
+
 TEST_CASE("What is missing of a device is known, with the second; not of interfaces that carried nothing") {
     HostCounters host = counting({{"mlx5_0.out_of_sequence", {}},
                                   {"mlx5_0.np_cnp_sent", {}},
