@@ -381,12 +381,12 @@ TEST_CASE("A bond and its members: packets and drops count once") {
 TEST_CASE("Hostile lists of a driver: thousands of names, equal ones, and a wrap at 2^32") {
     Rises many;
     for (int i = 0; i < 10000; ++i) {
-        many.push_back({"dropped_by_thing_" + std::to_string(i), 1});
+        many.emplace_back("dropped_by_thing_" + std::to_string(i), 1);
     }
-    many.push_back({"rx_prio3_pause", 5});
-    many.push_back({"rx_prio3_pause", 6});
-    many.push_back({std::string(31, '\x7f'), 1});
-    many.push_back({"", 1});
+    many.emplace_back("rx_prio3_pause", 5);
+    many.emplace_back("rx_prio3_pause", 6);
+    many.emplace_back(std::string(31, '\x7f'), 1);
+    many.emplace_back("", 1);
     const weir::record::HostCounters host = after("mlx5_core", many);
     CHECK(host.sums.size() == 192);
     CHECK(host.sums.front().column == "eth0.rx_prio3_pause");
