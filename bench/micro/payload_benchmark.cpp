@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "transport/buffers.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/transport_base.hpp"

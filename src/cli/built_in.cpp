@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "config/resolve.hpp"
-#include "config/scenario.hpp"
 #include "config/switch_file.hpp"
 
 namespace weir::cli {

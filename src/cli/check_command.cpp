@@ -26,7 +26,7 @@
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
 #include "files/json.hpp"
 #include "host/abort_message.hpp"

@@ -14,7 +14,6 @@
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/role_assignment.hpp"
-#include "config/row_interval.hpp"
 #include "files/formatting.hpp"
 #include "files/json.hpp"
 #include "show/plan_text.hpp"

@@ -13,10 +13,10 @@
 #include "core/datagram_frames.hpp"
 #include "core/distribution.hpp"
 #include "core/ledger.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
 #include "record/burst_rows.hpp"
-#include "record/traffic_matrix.hpp"
+#include "record/pairs.hpp"
 
 namespace weir::cli {
 

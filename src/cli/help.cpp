@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands.hpp"
-#include "config/embedded_files.hpp"
+#include "config/input_file.hpp"
 #include "config/option_table.hpp"
 #include "config/usage_error.hpp"
 #include "weir_version.hpp"

@@ -11,7 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
-#include "config/embedded_files.hpp"
+#include "config/input_file.hpp"
 #include "config/usage_error.hpp"
 #include "config/words.hpp"
 #include "files/formatting.hpp"

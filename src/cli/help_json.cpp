@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/commands.hpp"
-#include "config/scenario.hpp"
+#include "config/resolve.hpp"
 #include "config/switch_description.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"

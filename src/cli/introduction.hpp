@@ -8,7 +8,6 @@
 
 #include "config/checks.hpp"
 #include "config/run_request.hpp"
-#include "core/ids.hpp"
 #include "core/role_map.hpp"
 #include "core/units.hpp"
 #include "host/host_facts.hpp"

@@ -10,7 +10,7 @@
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "core/fabric_layout.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::cli {

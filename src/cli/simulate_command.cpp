@@ -27,8 +27,8 @@
 #include "host/process.hpp"
 #include "host/signals.hpp"
 #include "participant/exit_status.hpp"
-#include "show/final_summary.hpp"
 #include "show/live_view.hpp"
+#include "show/run_record.hpp"
 #include "simulation/network_failures.hpp"
 #include "simulation/simulated_run.hpp"
 

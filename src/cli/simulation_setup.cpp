@@ -138,13 +138,13 @@ std::string environment_of(const RunRequest& request) {
 }
 
 /// The switch of each rank's host, where each host has one NIC.
-void name_leaves(const RunRequest& request, std::vector<participant::RankHost>& hosts) {
+void name_leaves(const RunRequest& request, std::vector<record::RankHost>& hosts) {
     const core::TopologyPlan& topology = request.network.fabric.topology;
     if (topology.nics > 1) {
         return;
     }
     if (!core::has_fabric(request.network) || topology.kind == core::TopologyKind::star) {
-        for (participant::RankHost& host : hosts) {
+        for (record::RankHost& host : hosts) {
             host.leaf = "switch-0";
         }
         return;

@@ -1,4 +1,4 @@
-#include "config/embedded_files.hpp"
+#include "config/input_file.hpp"
 #include "config/toml_file.hpp"
 
 namespace weir::config {

@@ -1,22 +1,11 @@
 #include "config/checks.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <initializer_list>
-#include <map>
-#include <string_view>
 #include <system_error>
-#include <vector>
-
-#include "config/quantities.hpp"
-#include "config/usage_error.hpp"
-#include "core/memory_need.hpp"
-#include "core/plan.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

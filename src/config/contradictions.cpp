@@ -7,7 +7,7 @@
 #include "config/limits.hpp"
 #include "config/passes.hpp"
 #include "core/distribution.hpp"
-#include "core/heartbeat.hpp"
+#include "core/messages.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::config {

@@ -1,18 +1,9 @@
 #include "config/passes.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
-
 #include "config/checks.hpp"
 #include "config/passes.hpp"
-#include "config/quantities.hpp"
 #include "config/switch_file.hpp"
-#include "config/usage_error.hpp"
 #include "core/fabric_layout.hpp"
-#include "core/network_plan.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

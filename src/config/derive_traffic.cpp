@@ -1,21 +1,10 @@
 #include "config/passes.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
 
 #include "config/limits.hpp"
-#include "config/quantities.hpp"
 #include "config/role_assignment.hpp"
-#include "config/usage_error.hpp"
 #include "core/distribution.hpp"
-#include "core/plan.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

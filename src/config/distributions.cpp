@@ -1,15 +1,11 @@
 #include "config/distributions.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
 
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
-#include "config/usage_error.hpp"
 #include "config/words.hpp"
 #include "core/distribution.hpp"
 

@@ -1,19 +1,11 @@
 #include "config/fabric.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "config/checks.hpp"
-#include "config/distributions.hpp"
 #include "config/option_values.hpp"
 #include "config/passes.hpp"
-#include "config/quantities.hpp"
-#include "config/usage_error.hpp"
 #include "core/fabric_layout.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "core/units.hpp"
 
 namespace weir::config {
@@ -33,7 +33,7 @@ inline constexpr core::Bytes chunk_limit{core::chunk_size_limit_bytes};  ///< ju
 inline constexpr core::BitRate fastest_rate{1000000000000000};           ///< 1000 Tb/s
 inline constexpr core::Duration longest_interval{std::int64_t{3600} * 1000000000};
 inline constexpr core::Duration longest_duration{std::int64_t{366} * 24 * 3600 * 1000000000};
-/// Rows of bursts of all ranks and the whole run: config/row_interval.hpp.
+/// Rows of bursts of all ranks and the whole run: config/passes.hpp.
 inline constexpr core::Bytes burst_bytes_limit{std::int64_t{2} << 30};
 inline constexpr std::size_t trace_limit = 1000000;                   ///< entries of a trace file
 inline constexpr std::size_t transfers_limit = std::size_t{1} << 22;  ///< of addressed events, in an interval

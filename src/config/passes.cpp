@@ -1,7 +1,5 @@
 #include "config/passes.hpp"
 
-#include <type_traits>
-
 namespace weir::config {
 
 namespace {

@@ -1,15 +1,9 @@
 #include "config/quantities.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <span>
 
-#include "config/usage_error.hpp"
 #include "config/words.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -211,6 +205,16 @@ std::int64_t prefixed_factor(std::string_view unit, std::span<const std::string_
     return 0;
 }
 
+double number_of(const Decimal& decimal) {
+    return static_cast<double>(decimal.mantissa) / std::pow(10.0, decimal.decimals);
+}
+
+/// Of a share in percent, that share as a number.
+std::string example_of_number(const Decimal& decimal, std::string_view example) {
+    return decimal.rest != "%" || decimal.mantissa == 0 ? std::string(example)
+                                                        : fmt::format("{:.6g}", number_of(decimal) / 100);
+}
+
 }  // namespace
 
 core::Bytes parse_bytes(std::string_view text) {
@@ -278,20 +282,6 @@ std::uint64_t parse_count(std::string_view text, std::uint64_t minimum, std::uin
     }
     return value;
 }
-
-namespace {
-
-double number_of(const Decimal& decimal) {
-    return static_cast<double>(decimal.mantissa) / std::pow(10.0, decimal.decimals);
-}
-
-/// Of a share in percent, that share as a number.
-std::string example_of_number(const Decimal& decimal, std::string_view example) {
-    return decimal.rest != "%" || decimal.mantissa == 0 ? std::string(example)
-                                                        : fmt::format("{:.6g}", number_of(decimal) / 100);
-}
-
-}  // namespace
 
 Ratio parse_ratio(std::string_view text) {
     constexpr std::string_view what = "a factor";

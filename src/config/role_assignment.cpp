@@ -1,16 +1,7 @@
 #include "config/role_assignment.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "config/host_list.hpp"
 #include "config/passes.hpp"
-#include "config/usage_error.hpp"
 #include "config/words.hpp"
 
 namespace weir::config {

@@ -1,16 +1,8 @@
-#include "config/row_interval.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string>
+#include "config/passes.hpp"
 
 #include "config/limits.hpp"
 #include "config/passes.hpp"
-#include "config/quantities.hpp"
 #include "config/role_assignment.hpp"
-#include "config/usage_error.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

@@ -14,7 +14,6 @@
 #include "config/quantities.hpp"
 #include "config/switch_description.hpp"
 #include "config/traffic_file.hpp"
-#include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"

@@ -11,7 +11,7 @@
 #include "config/quantities.hpp"
 #include "config/usage_error.hpp"
 #include "core/distribution.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "files/formatting.hpp"
 
 namespace weir::config {

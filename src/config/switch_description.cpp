@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
-#include <vector>
 
 #include "config/fabric.hpp"
 #include "config/option_values.hpp"

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "config/embedded_files.hpp"
 #include "config/input_file.hpp"
-#include "config/switch_description.hpp"
 #include "config/switch_keys.hpp"
 #include "config/toml_file.hpp"
 #include "config/usage_error.hpp"

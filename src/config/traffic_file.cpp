@@ -1,23 +1,14 @@
 #include "config/traffic_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
 #include "config/passes.hpp"
 #include "config/toml_file.hpp"
-#include "config/usage_error.hpp"
-#include "files/formatting.hpp"
 
 namespace weir::config {
 

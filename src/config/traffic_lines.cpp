@@ -1,22 +1,14 @@
 #include "config/traffic_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <set>
-#include <span>
 #include <tuple>
-#include <utility>
 
 #include "config/input_file.hpp"
 #include "config/limits.hpp"
 #include "config/passes.hpp"
-#include "config/quantities.hpp"
-#include "config/usage_error.hpp"
 #include "config/words.hpp"
 
 namespace weir::config {
@@ -35,17 +27,6 @@ struct TimeUnit {
 };
 constexpr std::array<TimeUnit, 4> time_units = {
     {{"time_s", 1000000000}, {"time_ms", 1000000}, {"time_us", 1000}, {"time_ns", 1}}};
-
-}  // namespace
-
-std::string shown(std::string_view text) {
-    constexpr std::size_t most = 40;
-    std::string plain(text.substr(0, most));
-    std::replace_if(plain.begin(), plain.end(), [](char sign) { return sign < ' ' || sign > '~'; }, '?');
-    return plain + (text.size() > most ? "..." : "");
-}
-
-namespace {
 
 /// The lines of a CSV file behind its header, one by one.
 class CsvLines {
@@ -127,34 +108,6 @@ void check_count(const CsvLines& lines, std::size_t entries) {
         lines.complain("more than {} transfers; write fewer", transfers_limit);
     }
 }
-
-}  // namespace
-
-std::vector<Entry> read_matrix(const std::string& file) {
-    CsvLines lines(file, "the name of a CSV file with the columns producer,consumer,bytes");
-    const auto header = lines.next();
-    if (header != matrix_header) {
-        lines.complain("'{}' is not the header of a matrix; write {}", shown(header.value_or("")),
-                       matrix_header);
-    }
-    std::vector<Entry> entries;
-    std::set<std::pair<core::ProducerId, core::ConsumerId>> pairs;
-    while (const auto line = lines.next()) {
-        entries.push_back(read_entry(lines, lines.fields(*line, matrix_header)));
-        check_count(lines, entries.size());
-        if (!pairs.emplace(entries.back().from, entries.back().transfer.to).second) {
-            lines.complain("producer {} has consumer {} twice; write one line with the sum",
-                           entries.back().from.value, entries.back().transfer.to.value);
-        }
-    }
-    if (entries.empty()) {
-        lines.complain(
-            "the matrix has no line behind its header; write one for each pair, such as 0,1,1048576");
-    }
-    return entries;
-}
-
-namespace {
 
 constexpr std::string_view after_column = "after";
 
@@ -262,6 +215,37 @@ void join_equal(std::vector<Entry>& entries) {
 }
 
 }  // namespace
+
+std::string shown(std::string_view text) {
+    constexpr std::size_t most = 40;
+    std::string plain(text.substr(0, most));
+    std::replace_if(plain.begin(), plain.end(), [](char sign) { return sign < ' ' || sign > '~'; }, '?');
+    return plain + (text.size() > most ? "..." : "");
+}
+
+std::vector<Entry> read_matrix(const std::string& file) {
+    CsvLines lines(file, "the name of a CSV file with the columns producer,consumer,bytes");
+    const auto header = lines.next();
+    if (header != matrix_header) {
+        lines.complain("'{}' is not the header of a matrix; write {}", shown(header.value_or("")),
+                       matrix_header);
+    }
+    std::vector<Entry> entries;
+    std::set<std::pair<core::ProducerId, core::ConsumerId>> pairs;
+    while (const auto line = lines.next()) {
+        entries.push_back(read_entry(lines, lines.fields(*line, matrix_header)));
+        check_count(lines, entries.size());
+        if (!pairs.emplace(entries.back().from, entries.back().transfer.to).second) {
+            lines.complain("producer {} has consumer {} twice; write one line with the sum",
+                           entries.back().from.value, entries.back().transfer.to.value);
+        }
+    }
+    if (entries.empty()) {
+        lines.complain(
+            "the matrix has no line behind its header; write one for each pair, such as 0,1,1048576");
+    }
+    return entries;
+}
 
 TraceLines read_trace_lines(const std::string& file) {
     CsvLines lines(file, "the name of a CSV file with the columns time_us,producer,consumer,bytes");

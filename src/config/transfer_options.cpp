@@ -10,7 +10,6 @@
 #include <string>
 
 #include "config/option_rows.hpp"
-#include "core/policies/matching_table.hpp"
 #include "core/policies/policy_table.hpp"
 #include "files/formatting.hpp"
 

@@ -1,9 +1,6 @@
 #include "config/usage_error.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string_view>
 
 namespace weir::config {
 

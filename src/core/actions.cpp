@@ -1,6 +1,5 @@
 #include "core/actions.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/plan.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/messages.hpp"
 #include "core/units.hpp"

@@ -1,11 +1,5 @@
 #include "core/consumer.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "core/actions.hpp"
-#include "core/plan.hpp"
-
 namespace weir::core {
 
 namespace {

@@ -12,7 +12,6 @@
 
 #include "core/actions.hpp"
 #include "core/distribution.hpp"
-#include "core/ids.hpp"
 #include "core/indexed_heap.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"

@@ -1,12 +1,7 @@
 #include "core/distribution.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cfloat>
 #include <cmath>
-#include <limits>
-
-#include "core/assertion.hpp"
 
 namespace weir::core {
 
@@ -123,6 +118,22 @@ bool is_constant(const Distribution& distribution) {
             return false;
     }
     return false;
+}
+
+// log 2 in two parts; the upper one has 21 zero bits at its end, so that its product with an exponent is
+// exact.
+constexpr double log_2_upper = 0x1.62e42feep-1;
+constexpr double log_2_lower = 0x1.a39ef35793c76p-33;
+constexpr double inverse_log_2 = 0x1.71547652b82fep+0;
+constexpr double half_log_2_pi = 0x1.d67f1c864beb5p-1;
+constexpr double inverse_sqrt_2_pi = 0x1.9884533d43651p-2;
+
+constexpr int mantissa_bits = 52;
+constexpr int exponent_bias = 1023;
+
+/// 2 to the power n, for -1022 <= n <= 1023.
+double power_of_2(int n) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(n + exponent_bias) << mantissa_bits);
 }
 
 }  // namespace
@@ -323,26 +334,6 @@ double Sampler::large_poisson_count() {
 
 // Intermediate results in a wider format (as on the x87) would round differently.
 static_assert(FLT_EVAL_METHOD == 0 && std::numeric_limits<double>::is_iec559);
-
-namespace {
-
-// log 2 in two parts; the upper one has 21 zero bits at its end, so that its product with an exponent is
-// exact.
-constexpr double log_2_upper = 0x1.62e42feep-1;
-constexpr double log_2_lower = 0x1.a39ef35793c76p-33;
-constexpr double inverse_log_2 = 0x1.71547652b82fep+0;
-constexpr double half_log_2_pi = 0x1.d67f1c864beb5p-1;
-constexpr double inverse_sqrt_2_pi = 0x1.9884533d43651p-2;
-
-constexpr int mantissa_bits = 52;
-constexpr int exponent_bias = 1023;
-
-/// 2 to the power n, for -1022 <= n <= 1023.
-double power_of_2(int n) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(n + exponent_bias) << mantissa_bits);
-}
-
-}  // namespace
 
 // x = m 2^k with m between sqrt(1/2) and sqrt(2); with s = (m - 1) / (m + 1), log m = 2 (s + s^3/3 + s^5/5 +
 // ...) and |s| < 0.172: terms after s^23 are below 1e-19 of the sum.

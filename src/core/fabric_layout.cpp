@@ -1,13 +1,9 @@
 #include "core/fabric_layout.hpp"
 
-#include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <numeric>
-#include <utility>
 
-#include "core/assertion.hpp"
 #include "core/random.hpp"
 
 namespace weir::core {

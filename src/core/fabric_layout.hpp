@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/network_plan.hpp"
+#include "core/units.hpp"
 
 namespace weir::core {
 

@@ -1,16 +1,5 @@
 #include "core/ideal_time.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <unordered_map>
-#include <utility>
-
-#include "core/assertion.hpp"
-#include "core/fabric_layout.hpp"
-
 namespace weir::core {
 
 namespace {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/fabric_layout.hpp"
-#include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"

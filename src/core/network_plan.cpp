@@ -1,8 +1,6 @@
 #include "core/network_plan.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "core/fabric_layout.hpp"
 

@@ -1,12 +1,8 @@
 #include "core/plan.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "core/assertion.hpp"
 #include "core/distribution.hpp"
-#include "core/ids.hpp"
 #include "core/random.hpp"
 
 namespace weir::core {

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "core/assertion.hpp"
-#include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"

@@ -1,16 +1,10 @@
 #include "core/pressure.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <utility>
 
 #include "core/datagram_frames.hpp"
 #include "core/distribution.hpp"
 #include "core/fabric_layout.hpp"
-#include "core/memory_need.hpp"
-#include "core/network_plan.hpp"
 
 namespace weir::core {
 
@@ -197,51 +191,6 @@ class UplinkQueues {
     std::vector<PortQueue> queues_;
 };
 
-}  // namespace
-
-IntoPort into_port(const Plan& plan, Bytes largest, std::uint32_t senders) {
-    IntoPort into{.transfers = plan.places(), .transfer = largest, .senders = senders};
-    const auto limit = [&](std::uint64_t transfers, Pressure::Limit by) {
-        if (transfers < into.transfers) {
-            into.transfers = transfers;
-            into.limit = by;
-        }
-    };
-    limit(std::uint64_t{plan.streams} * senders, Pressure::Limit::streams);
-    if (plan.pulls()) {
-        limit(plan.requests, Pressure::Limit::requests);
-    }
-    if (plan.builds() && plan.assigned_events > 0) {
-        limit(std::uint64_t{plan.assigned_events} * plan.producers, Pressure::Limit::outstanding);
-    }
-    const Bytes window = plan.chunk_size * plan.window;
-    if (!plan.lossy() && window < largest) {
-        into.transfer = window;
-        into.window_bound = true;
-    }
-    return into;
-}
-
-Bytes largest_fragment(const Plan& plan) {
-    const Bytes largest = std::min(plan.slot_size, Bytes{largest_size(plan.event_size)});
-    const bool cut = plan.generation == Generation::sets && !plan.addressed();
-    return cut ? std::min(largest, plan.set_bytes()) : largest;
-}
-
-double on_the_wire(const Plan& plan, const NetworkPlan& network, Bytes payload) {
-    const std::int64_t capacity = chunk_capacity_bytes(plan);
-    const auto chunks = static_cast<double>(detail::ceil_div(payload.count, capacity));
-    if (plan.lossy()) {
-        return chunks * static_cast<double>(wire_cost(plan.chunk_size.count, network.mtu.count).bytes);
-    }
-    const PacketShape shape = packet_shape(network);
-    const std::int64_t packets = detail::ceil_div(capacity + chunk_header_bytes, shape.payload);
-    return static_cast<double>(payload.count) +
-           chunks * (static_cast<double>(chunk_header_bytes) + static_cast<double>(packets * shape.overhead));
-}
-
-namespace {
-
 /// Where a threshold is 0, and what is above all others.
 constexpr double highest_pressure = 1e6;
 
@@ -360,6 +309,47 @@ void add_settings(Pressure& all, const Plan& plan, const NetworkPlan& network, c
 }
 
 }  // namespace
+
+IntoPort into_port(const Plan& plan, Bytes largest, std::uint32_t senders) {
+    IntoPort into{.transfers = plan.places(), .transfer = largest, .senders = senders};
+    const auto limit = [&](std::uint64_t transfers, Pressure::Limit by) {
+        if (transfers < into.transfers) {
+            into.transfers = transfers;
+            into.limit = by;
+        }
+    };
+    limit(std::uint64_t{plan.streams} * senders, Pressure::Limit::streams);
+    if (plan.pulls()) {
+        limit(plan.requests, Pressure::Limit::requests);
+    }
+    if (plan.builds() && plan.assigned_events > 0) {
+        limit(std::uint64_t{plan.assigned_events} * plan.producers, Pressure::Limit::outstanding);
+    }
+    const Bytes window = plan.chunk_size * plan.window;
+    if (!plan.lossy() && window < largest) {
+        into.transfer = window;
+        into.window_bound = true;
+    }
+    return into;
+}
+
+Bytes largest_fragment(const Plan& plan) {
+    const Bytes largest = std::min(plan.slot_size, Bytes{largest_size(plan.event_size)});
+    const bool cut = plan.generation == Generation::sets && !plan.addressed();
+    return cut ? std::min(largest, plan.set_bytes()) : largest;
+}
+
+double on_the_wire(const Plan& plan, const NetworkPlan& network, Bytes payload) {
+    const std::int64_t capacity = chunk_capacity_bytes(plan);
+    const auto chunks = static_cast<double>(detail::ceil_div(payload.count, capacity));
+    if (plan.lossy()) {
+        return chunks * static_cast<double>(wire_cost(plan.chunk_size.count, network.mtu.count).bytes);
+    }
+    const PacketShape shape = packet_shape(network);
+    const std::int64_t packets = detail::ceil_div(capacity + chunk_header_bytes, shape.payload);
+    return static_cast<double>(payload.count) +
+           chunks * (static_cast<double>(chunk_header_bytes) + static_cast<double>(packets * shape.overhead));
+}
 
 Pressure measured_pressure(const Plan& plan, std::uint32_t consumers_per_port, std::optional<Bytes> acts_at) {
     Pressure pressure = begun(into_fullest_port(plan, &IntoPort::bytes), consumers_per_port);

@@ -1,10 +1,5 @@
 #include "core/producer.hpp"
 
-#include <algorithm>
-
-#include "core/actions.hpp"
-#include "core/plan.hpp"
-
 namespace weir::core {
 
 namespace {

@@ -25,9 +25,7 @@
 
 #include "core/actions.hpp"
 #include "core/event_generator.hpp"
-#include "core/held_events.hpp"
 #include "core/ledger.hpp"
-#include "core/pacer.hpp"
 #include "core/plan.hpp"
 #include "core/producer_parts.hpp"
 #include "core/waiting_events.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "core/ids.hpp"
+#include "core/units.hpp"
 
 namespace weir::core {
 

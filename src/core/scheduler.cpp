@@ -1,11 +1,5 @@
 #include "core/scheduler.hpp"
 
-#include <limits>
-#include <utility>
-
-#include "core/actions.hpp"
-#include "core/plan.hpp"
-
 namespace weir::core {
 
 namespace {

@@ -21,12 +21,12 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/indexed_heap.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/policy.hpp"
 #include "core/ring_queue.hpp"
+#include "core/units.hpp"
 
 namespace weir::core {
 

@@ -4,8 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/assertion.hpp"
-
 namespace weir::core {
 
 namespace {

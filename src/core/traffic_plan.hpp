@@ -4,7 +4,7 @@
 //
 // Transfers may wait for others (the steps of a collective): worker i is producer i and consumer i, and what
 // producer i sends may need what consumer i receives in the same interval. Such a transfer is generated at
-// its time as any other, and offered when its inputs are there (held_events.hpp).
+// its time as any other, and offered when its inputs are there (waiting_events.hpp).
 //
 // A pair is a producer and a consumer with at least one transfer. Pairs are numbered, those of producer 0
 // first and by consumer, so that accounts of pairs need memory for the pairs that there are. Rejected: a
@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/units.hpp"
 
 namespace weir::core {

@@ -1,8 +1,5 @@
 #include "core/waiting_events.hpp"
 
-#include <algorithm>
-
-#include "core/assertion.hpp"
 #include "core/bits.hpp"
 
 namespace weir::core {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/heartbeat.hpp"
+#include "core/messages.hpp"
 #include "core/units.hpp"
 #include "ending/failure_rules.hpp"
 #include "job/job.hpp"

@@ -23,7 +23,6 @@
 #include "participant/exit_status.hpp"
 #include "participant/run_record_builder.hpp"
 #include "record/second_collector.hpp"
-#include "show/final_summary.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::ending {

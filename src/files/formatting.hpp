@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/ids.hpp"
 #include "core/units.hpp"
 
 namespace weir::files {

@@ -1,12 +1,6 @@
 #include "job/clocks.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <span>
-#include <utility>
-
-#include "host/common_clock.hpp"
 
 namespace weir::job {
 

@@ -2,22 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <nlohmann/json.hpp>
-#include <string_view>
-#include <thread>
-#include <utility>
 
-#include "files/formatting.hpp"
 #include "files/json.hpp"
-#include "host/common_clock.hpp"
 #include "host/process.hpp"
 #include "host/signals.hpp"
-#include "job/clocks.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::job {

@@ -1,6 +1,5 @@
 #include "job/join_connection.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -12,14 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <utility>
 
 #include "files/json.hpp"
 #include "host/common_clock.hpp"

@@ -3,11 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <climits>
-#include <utility>
-
-#include "job/join_connection.hpp"
 
 namespace weir::job {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
-#include "core/heartbeat.hpp"
+#include "core/messages.hpp"
 #include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 #include "job/joined_job.hpp"

@@ -1,6 +1,5 @@
 // What the leader of a job without MPI does while the loop runs: it finds out who is gone, gives ranks up,
 // and takes in processes that come back.
-#include <algorithm>
 #include <string>
 #include <utility>
 

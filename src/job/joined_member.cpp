@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/assertion.hpp"
-#include "core/heartbeat.hpp"
+#include "core/messages.hpp"
 #include "host/common_clock.hpp"
 #include "host/process.hpp"
 #include "job/join_connection.hpp"

@@ -6,16 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "host/counter_files.hpp"
 #include "host/host_facts.hpp"
@@ -28,6 +24,21 @@ namespace {
 
 /// Number of the file descriptor.
 constexpr const char* variable_of_log = "WEIR_UCX_LOG";
+
+/// Variables that decide which way data go. What else the launcher sets differs between hosts without meaning
+/// anything.
+constexpr std::array<std::string_view, 7> of_the_data{"UCX_",
+                                                      "OMPI_MCA_pml",
+                                                      "OMPI_MCA_btl",
+                                                      "OMPI_MCA_mtl",
+                                                      "OMPI_MCA_osc",
+                                                      "OMPI_MCA_coll",
+                                                      "OMPI_MCA_opal_common_ucx"};
+
+bool steers_data(const std::string& variable) {
+    return std::any_of(of_the_data.begin(), of_the_data.end(),
+                       [&](std::string_view prefix) { return variable.starts_with(prefix); });
+}
 
 }  // namespace
 
@@ -119,25 +130,6 @@ bool is_ours(const std::string& variable) {
 }
 
 }  // namespace ucx_log
-
-namespace {
-
-/// Variables that decide which way data go. What else the launcher sets differs between hosts without meaning
-/// anything.
-constexpr std::array<std::string_view, 7> of_the_data{"UCX_",
-                                                      "OMPI_MCA_pml",
-                                                      "OMPI_MCA_btl",
-                                                      "OMPI_MCA_mtl",
-                                                      "OMPI_MCA_osc",
-                                                      "OMPI_MCA_coll",
-                                                      "OMPI_MCA_opal_common_ucx"};
-
-bool steers_data(const std::string& variable) {
-    return std::any_of(of_the_data.begin(), of_the_data.end(),
-                       [&](std::string_view prefix) { return variable.starts_with(prefix); });
-}
-
-}  // namespace
 
 host::HostSettings host_snapshot(const std::string& root) {
     const auto kernel = root.empty() ? host::kernel_settings() : host::no_kernel_settings();

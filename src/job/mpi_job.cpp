@@ -1,20 +1,12 @@
 #include "job/mpi_job.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <list>
-#include <memory>
 #include <numeric>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 #include "host/common_clock.hpp"
 #include "transport/mpi/mpi_support.hpp"

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <type_traits>
-
-#include "core/ledger.hpp"
 #include "transport/chunk_header.hpp"
 
 namespace weir::job {

@@ -1,19 +1,10 @@
 #include "job/pair_probe.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <list>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
-#include "files/json.hpp"
 #include "host/common_clock.hpp"
 #include "record/quantiles.hpp"
 

@@ -16,13 +16,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "files/json.hpp"
-#include "files/whole_file.hpp"
 #include "host/common_clock.hpp"
 #include "host/process_watch.hpp"
 #include "host/signals.hpp"

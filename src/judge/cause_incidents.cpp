@@ -10,7 +10,7 @@
 #include "judge/cause_interfaces.hpp"
 #include "judge/cause_outages.hpp"
 #include "judge/cause_rules.hpp"
-#include "record/datagrams.hpp"
+#include "record/pairs.hpp"
 #include "record/rows.hpp"
 #include "record/second_clock.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "files/formatting.hpp"
 #include "judge/cause_links.hpp"
-#include "record/traffic_matrix.hpp"
+#include "record/pairs.hpp"
 
 namespace weir::judge {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ids.hpp"
+#include "core/units.hpp"
 
 namespace weir::judge {
 

@@ -8,9 +8,9 @@
 
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
+#include "record/pairs.hpp"
 #include "record/rank_summary.hpp"
 #include "record/recovery.hpp"
-#include "record/traffic_matrix.hpp"
 
 namespace weir::judge {
 

@@ -2,24 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
-#include <utility>
 
-#include "files/formatting.hpp"
 #include "host/counter_table.hpp"
 #include "host/path_choice.hpp"
 #include "job/mpi_choice.hpp"
 #include "record/csv_log.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::loop {
 

@@ -2,12 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "host/signals.hpp"
-#include "record/rows.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::loop {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/heartbeat.hpp"
+#include "core/messages.hpp"
 #include "core/role_map.hpp"
 #include "ending/failure_detector.hpp"
 #include "host/common_clock.hpp"

@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "host/signals.hpp"
-#include "job/grouped_runs.hpp"
 #include "loop/rank_run_parts.hpp"
 #include "participant/exit_status.hpp"
 

@@ -25,7 +25,6 @@
 #include "loop/counter_sampler.hpp"
 #include "loop/rank_loop.hpp"
 #include "loop/run_transport.hpp"
-#include "participant/rank_account.hpp"
 #include "participant/rank_node.hpp"
 #include "participant/run_record_builder.hpp"
 #include "record/csv_log.hpp"

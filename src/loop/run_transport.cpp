@@ -1,19 +1,5 @@
 #include "loop/run_transport.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <numeric>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/assertion.hpp"
-#include "core/memory_need.hpp"
-#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 
 namespace weir::loop {

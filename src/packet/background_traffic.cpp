@@ -46,14 +46,6 @@ class BackgroundTraffic final : public Flow {
         turn_ = (turn_ + 1) % receivers_.size();
         return {.flow = ends_.index, .to = to, .wire_bytes = packet_bytes_, .priority = ends_.priority};
     }
-    void on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
-                  std::vector<MessageHandle>& /*sent*/) override {}
-    [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
-    bool on_timeout(Picoseconds /*now*/) override { return false; }
-    Replies on_data(const Packet& /*packet*/, Picoseconds /*now*/,
-                    std::vector<MessageHandle>& /*arrived*/) override {
-        return {};
-    }
 
   private:
     void update() override {}

@@ -1,10 +1,5 @@
 #include "packet/balancing.hpp"
 
-#include <algorithm>
-#include <unordered_map>
-
-#include "core/assertion.hpp"
-
 namespace weir::packet {
 
 namespace {

@@ -1,10 +1,7 @@
 // Hosts of a PacketNetwork: flows in turn, acknowledgements, timers; what a host receives, and credits.
 #include "packet/packet_network.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <new>
-#include <utility>
 
 namespace weir::packet {
 

@@ -2,12 +2,6 @@
 
 #include "packet/packet_network.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <utility>
-
-#include "core/assertion.hpp"
-
 namespace weir::packet {
 
 namespace {

@@ -1,7 +1,5 @@
 #include "packet/packet_network.hpp"
 
-#include "core/assertion.hpp"
-
 namespace weir::packet {
 
 namespace {

@@ -24,7 +24,7 @@
 #include "packet/credits.hpp"
 #include "packet/event_wheel.hpp"
 #include "packet/failure.hpp"
-#include "packet/flow_row.hpp"
+#include "packet/flow.hpp"
 #include "packet/host_queue.hpp"
 #include "packet/link.hpp"
 #include "packet/packet.hpp"

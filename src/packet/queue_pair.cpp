@@ -1,7 +1,5 @@
 #include "packet/queue_pair.hpp"
 
-#include <algorithm>
-
 #include "core/random.hpp"
 
 namespace weir::packet {

@@ -1,6 +1,5 @@
 #include "packet/sender_control.hpp"
 
-#include "core/assertion.hpp"
 #include "packet/credits.hpp"
 #include "packet/dcqcn.hpp"
 #include "packet/swift.hpp"

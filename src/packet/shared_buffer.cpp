@@ -1,7 +1,5 @@
 #include "packet/shared_buffer.hpp"
 
-#include <limits>
-
 namespace weir::packet {
 
 namespace {

@@ -1,6 +1,5 @@
 #include "packet/tcp_connection.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace weir::packet {

@@ -1,12 +1,7 @@
 #include "packet/topology.hpp"
 
-#include <algorithm>
 #include <deque>
-#include <limits>
 #include <set>
-#include <utility>
-
-#include "core/assertion.hpp"
 
 namespace weir::packet {
 

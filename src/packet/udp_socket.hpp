@@ -65,15 +65,6 @@ class UdpSocket final : public Flow {
                 .datagram = true,
                 .last = last};
     }
-    // A socket gets its frames by receive(), and no replies.
-    void on_reply(const Packet& /*reply*/, Picoseconds /*now*/,
-                  std::vector<MessageHandle>& /*sent*/) override {}
-    [[nodiscard]] Picoseconds timeout_at() const override { return Picoseconds::never(); }
-    bool on_timeout(Picoseconds /*now*/) override { return false; }
-    Replies on_data(const Packet& /*packet*/, Picoseconds /*now*/,
-                    std::vector<MessageHandle>& /*arrived*/) override {
-        return {};
-    }
     void on_dropped(const Packet& packet, std::vector<MessageHandle>& lost) override {
         Datagram& dropped = datagram(packet.sequence);
         if (!dropped.lost) {

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "files/formatting.hpp"
-
 namespace weir::participant {
 
 std::string rank_text(const RunDescription& run, int rank) {

@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
-#include <set>
 #include <sstream>
-#include <utility>
 
-#include "files/formatting.hpp"
 #include "judge/ledger_check.hpp"
 #include "judge/network_findings.hpp"
-#include "judge/verdict.hpp"
 #include "participant/exit_status.hpp"
-#include "record/csv_log.hpp"
 
 namespace weir::participant {
 
@@ -36,10 +29,8 @@ void add_first(std::vector<Item>& listed, const std::vector<Item>& more, std::si
 }  // namespace
 
 RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string started_at) : run_(run) {
+    static_cast<show::RunAsPlanned&>(base_) = run;
     base_.started_at = std::move(started_at);
-    base_.directory = run.directory;
-    base_.labels = run.labels;
-    base_.plan = run.plan;
     if (run.plan.addressed()) {
         phase_times_.emplace(run.plan);
         if (!run.plan.traffic->collectives().empty() && record::keeps_each_phase(run.plan)) {
@@ -49,20 +40,13 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     if (record::keeps_each_transfer(run.plan)) {
         trace_times_.emplace(run.plan);
     }
-    base_.plan_options = run.plan_options;
-    base_.pressure = run.pressure;
-    base_.environment = run.environment;
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
-        const RankHost& where = run.rank_hosts[static_cast<std::size_t>(rank)];
         const core::NodeId node = run.roles.node(rank);
         record::RankRecord record;
+        static_cast<record::RankHost&>(record) = run.rank_hosts[static_cast<std::size_t>(rank)];
         record.rank = rank;
         record.summary.node = node;
         record.ended_regularly = false;
-        record.host = where.host;
-        record.pid = where.pid;
-        record.cpus = where.cpus;
-        record.leaf = where.leaf;
         record.file = "ranks/" + record::rank_file_name(rank, node.role);
         base_.ranks.push_back(std::move(record));
     }

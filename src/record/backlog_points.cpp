@@ -1,11 +1,8 @@
 #include "record/backlog_points.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "core/assertion.hpp"
 #include "core/distribution.hpp"
-#include "core/plan.hpp"
 
 namespace weir::record {
 

@@ -14,7 +14,6 @@
 #include <array>
 #include <cstdint>
 
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 

@@ -1,11 +1,5 @@
 #include "record/consumer_recorder.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "core/assertion.hpp"
-
 namespace weir::record {
 
 template class SecondRecorder<ConsumerRecorder, ConsumerRow>;

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"

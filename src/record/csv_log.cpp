@@ -5,15 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <concepts>
 #include <cstdlib>
-#include <limits>
-#include <utility>
-#include <variant>
-
-#include "files/formatting.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::record {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/ids.hpp"
+#include "core/units.hpp"
 #include "files/whole_file.hpp"
 #include "record/rows.hpp"
 

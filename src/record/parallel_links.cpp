@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "files/formatting.hpp"
 #include "record/json_values.hpp"
 
 namespace weir::record {

@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
 
 #include "core/ideal_time.hpp"
-#include "files/whole_file.hpp"
 #include "record/json_values.hpp"
 #include "record/quantiles.hpp"
 

@@ -19,7 +19,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/traffic_plan.hpp"

@@ -1,13 +1,5 @@
 #include "record/producer_recorder.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
-#include "core/assertion.hpp"
-#include "core/plan.hpp"
-
 namespace weir::record {
 
 template class SecondRecorder<ProducerRecorder, ProducerRow>;

@@ -9,13 +9,12 @@
 
 #include "core/actions.hpp"
 #include "core/assertion.hpp"
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/backlog_points.hpp"
+#include "record/pairs.hpp"
 #include "record/second_recorder.hpp"
 #include "record/set_deadlines.hpp"
-#include "record/traffic_matrix.hpp"
 
 namespace weir::record {
 

@@ -1,11 +1,5 @@
 #include "record/rank_summary.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-#include "record/second_clock.hpp"
-
 namespace weir::record {
 
 namespace {

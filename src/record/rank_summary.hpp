@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
@@ -107,16 +106,20 @@ struct RankSummary : RankSums {
 };
 static_assert(std::is_trivially_copyable_v<RankSummary>);
 
-/// A rank as run.json lists it.
-struct RankRecord {
-    int rank = 0;
-    RankSummary summary;
-    bool ended_regularly = true;  ///< false: `summary` is made from the rank's last report (summary_from)
-    std::string host;
+/// Where a rank runs, as run.json and messages name it.
+struct RankHost {
+    std::string host;  ///< empty: nowhere (a simulation)
     std::int64_t pid = 0;
     std::string cpus;  ///< list syntax, "0-3,8"; empty: unknown
     std::string leaf;  ///< the switch that its host is connected to; empty: unknown
-    std::string file;  ///< of its rows, relative to the run directory; empty: none
+};
+
+/// A rank as run.json lists it.
+struct RankRecord : RankHost {
+    int rank = 0;
+    RankSummary summary;
+    bool ended_regularly = true;  ///< false: `summary` is made from the rank's last report (summary_from)
+    std::string file;             ///< of its rows, relative to the run directory; empty: none
 };
 
 /// Enough for the live line, and, because its sums are cumulative, for run.json if the rank cannot send

@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "files/formatting.hpp"
 #include "record/json_values.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::record {
 

@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/producer_parts.hpp"
 #include "core/units.hpp"

@@ -3,7 +3,7 @@
 // (live_sample), the summary (rank_summary) and the sums in run.json are all made from these.
 //
 // Chosen: fields with names and types, which a column of the table refers to, and sums that take in all
-// fields (core/field_sums.hpp). Rejected: arrays by an index, which lose the types.
+// fields (core/ledger.hpp). Rejected: arrays by an index, which lose the types.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/field_sums.hpp"
-#include "core/ids.hpp"
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"

@@ -1,8 +1,5 @@
 #include "record/scheduler_recorder.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace weir::record {
 
 template class SecondRecorder<SchedulerRecorder, SchedulerRow>;

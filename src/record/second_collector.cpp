@@ -1,12 +1,6 @@
 #include "record/second_collector.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
-#include <utility>
-
-#include "core/assertion.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::record {
 

@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
 #include "record/rank_summary.hpp"

@@ -16,11 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"
-#include "record/datagrams.hpp"
 #include "record/latencies.hpp"
+#include "record/pairs.hpp"
 #include "record/rank_summary.hpp"
 #include "record/rows.hpp"
 #include "record/second_clock.hpp"

@@ -1,11 +1,5 @@
 #include "record/set_deadlines.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "core/assertion.hpp"
-#include "record/second_clock.hpp"
-
 namespace weir::record {
 
 using core::Duration;

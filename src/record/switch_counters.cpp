@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "files/formatting.hpp"
 #include "record/json_values.hpp"
 
 namespace weir::record {

@@ -11,7 +11,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/units.hpp"
 #include "record/parallel_links.hpp"
 #include "record/rows.hpp"

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "files/formatting.hpp"
-#include "files/whole_file.hpp"
 #include "record/json_values.hpp"
 #include "record/quantiles.hpp"
 

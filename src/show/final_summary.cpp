@@ -1,17 +1,9 @@
-#include "show/final_summary.hpp"
+#include "show/run_record.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "files/formatting.hpp"
-#include "judge/ledger_check.hpp"
-#include "record/rank_summary.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::show {

@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "files/formatting.hpp"
 #include "files/json.hpp"
-#include "files/whole_file.hpp"
 #include "judge/cause_text.hpp"
 #include "record/json_values.hpp"
 #include "show/run_record.hpp"

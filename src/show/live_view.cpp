@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "files/json.hpp"
 #include "record/json_values.hpp"
-#include "record/second_clock.hpp"
 
 namespace weir::show {
 

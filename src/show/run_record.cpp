@@ -2,21 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string_view>
 
-#include "files/formatting.hpp"
 #include "files/json.hpp"
-#include "files/whole_file.hpp"
 #include "judge/fairness.hpp"
 #include "judge/ledger_check.hpp"
 #include "record/json_values.hpp"
-#include "record/rank_summary.hpp"
 
 namespace weir::show {
 

@@ -14,18 +14,18 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/pressure.hpp"
 #include "core/producer.hpp"
+#include "core/units.hpp"
 #include "files/whole_file.hpp"
 #include "judge/causes.hpp"
 #include "judge/network_verdict.hpp"
 #include "judge/verdict.hpp"
-#include "record/datagrams.hpp"
 #include "record/event_series.hpp"
 #include "record/host_counters.hpp"
 #include "record/latencies.hpp"
+#include "record/pairs.hpp"
 #include "record/phase_times.hpp"
 #include "record/rank_summary.hpp"
 #include "record/recovery.hpp"
@@ -62,21 +62,24 @@ struct Failure {
     std::string host{};  ///< empty: not known
 };
 
-struct RunRecord {
+/// What is known of a run before it starts, for run.json.
+struct RunAsPlanned {
+    std::string directory;  ///< of the run, for people; not in run.json, which may be moved
+    std::vector<std::pair<std::string, std::string>> labels;
+    core::Plan plan;
+    std::vector<std::pair<std::string, std::string>>
+        plan_options;                        ///< option name without "--", canonical text
+    std::optional<core::Pressure> pressure;  ///< of the plan; nothing: not worked out
+    std::string environment = "{}";          ///< a JSON object
+};
+
+struct RunRecord : RunAsPlanned {
     /// At most so many faults and lost ranges are listed; the counts are always whole.
     static constexpr std::size_t listed_max = 100;
 
     RunStatus status = RunStatus::failed;
     std::optional<Failure> failure;
     std::string started_at;  ///< utc_text
-    std::string directory;   ///< for people; not in run.json, which may be moved
-    std::vector<std::pair<std::string, std::string>> labels;
-
-    core::Plan plan;
-    std::vector<std::pair<std::string, std::string>>
-        plan_options;                        ///< option name without "--", canonical text
-    std::optional<core::Pressure> pressure;  ///< of the plan; nothing: not worked out
-    std::string environment = "{}";          ///< a JSON object
     /// In `environment`; nothing before the end of the run.
     std::optional<std::vector<std::string>> late_starts;
     /// In `environment`, engine ucx: what UCX has chosen on any rank, for "control" and "data", and how many
@@ -165,5 +168,13 @@ std::vector<judge::NamedCause> causes_from(const nlohmann::ordered_json& verdict
 /// The record of a run or of a job on one line, without line end; "type" is "summary", as "second" is in live
 /// lines.
 std::string summary_line(const nlohmann::ordered_json& json, const std::string& directory);
+
+// What is printed when a run has ended: the verdict first, then the numbers behind it, on one screen.
+
+/// Lines with line ends, at most 110 columns and 30 lines. `terminal`: colours may be used.
+std::string final_summary_text(const RunRecord& record, bool terminal);
+
+/// The same as JSON: summary_line().
+std::string final_summary_json(const RunRecord& record);
 
 }  // namespace weir::show

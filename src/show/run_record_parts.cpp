@@ -1,18 +1,10 @@
 #include "show/run_record.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <variant>
 
-#include "core/distribution.hpp"
-#include "core/plan.hpp"
-#include "files/formatting.hpp"
 #include "files/json.hpp"
 #include "record/json_values.hpp"
-#include "record/phase_times.hpp"
 #include "show/plan_text.hpp"
 
 namespace weir::show {

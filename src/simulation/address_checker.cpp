@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 
 namespace weir::simulation {
 

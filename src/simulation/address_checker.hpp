@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/messages.hpp"
 #include "core/plan.hpp"
+#include "core/units.hpp"
 
 namespace weir::simulation {
 

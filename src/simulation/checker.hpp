@@ -39,10 +39,10 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/policies/policy_table.hpp"
 #include "core/ring_queue.hpp"
+#include "core/units.hpp"
 #include "simulation/address_checker.hpp"
 #include "simulation/set_oracle.hpp"
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/ids.hpp"
 #include "core/units.hpp"
 
 namespace weir::simulation {

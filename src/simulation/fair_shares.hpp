@@ -30,7 +30,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/indexed_heap.hpp"
 #include "core/units.hpp"
 #include "simulation/pool.hpp"

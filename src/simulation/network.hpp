@@ -18,7 +18,6 @@
 #include <span>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
 #include "core/network_plan.hpp"
 #include "core/plan.hpp"
 #include "core/units.hpp"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
+#include "core/units.hpp"
 #include "judge/causes.hpp"
 #include "simulation/disturbance.hpp"
 #include "simulation/simulated_run.hpp"

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/plan.hpp"
 #include "core/ring_queue.hpp"
 #include "core/units.hpp"

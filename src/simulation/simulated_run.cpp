@@ -10,7 +10,6 @@
 
 #include "files/formatting.hpp"
 #include "participant/exit_status.hpp"
-#include "participant/rank_account.hpp"
 #include "participant/rank_node.hpp"
 #include "record/csv_log.hpp"
 

@@ -2,14 +2,8 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <limits>
-#include <utility>
 
-#include "core/assertion.hpp"
-#include "core/memory_need.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {

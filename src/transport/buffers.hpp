@@ -1,5 +1,5 @@
 // Chunk buffers: [64-byte header][payload], all of a rank in one block of memory, at a fixed stride
-// (core/memory_need.hpp). Allocated once: page-aligned here, or by MPI where they are a window
+// (core/plan.hpp). Allocated once: page-aligned here, or by MPI where they are a window
 // (rma_window.hpp). (Rejected: a heap block per chunk, and MPI_Alloc_mem, which under UCX is malloc.)
 #pragma once
 

@@ -2,14 +2,7 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <limits>
-
-#include "core/assertion.hpp"
 #include "core/random.hpp"
-#include "transport/byte_order.hpp"
 #include "transport/page_sum.hpp"
 
 namespace weir::transport {

@@ -1,11 +1,7 @@
 #include "transport/disturbing_transport.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
-#include <stdexcept>
-#include <utility>
 
 namespace weir::transport {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/actions.hpp"
-#include "core/ids.hpp"
+#include "core/units.hpp"
 
 namespace weir::transport {
 
@@ -202,7 +202,7 @@ class Transport {
     [[nodiscard]] virtual const core::SocketState* socket_state() const { return nullptr; }
 };
 
-// How control packets get from rank to rank; one for each engine (mpi_control.hpp, ucx_control.hpp).
+// How control packets get from rank to rank; one for each engine (mpi_transport.hpp, ucx_network.hpp).
 
 class ControlChannel {
   public:

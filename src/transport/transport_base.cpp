@@ -1,15 +1,8 @@
 #include "transport/transport_base.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <numeric>
-#include <string>
 #include <thread>
-#include <utility>
 
-#include "core/assertion.hpp"
-#include "core/memory_need.hpp"
-#include "transport/chunk_header.hpp"
 #include "transport/warmup.hpp"
 
 namespace weir::transport {

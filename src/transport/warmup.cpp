@@ -1,17 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "core/memory_need.hpp"
-#include "core/plan.hpp"
-#include "core/role_map.hpp"
-#include "transport/buffers.hpp"
-#include "transport/chunk_header.hpp"
-#include "transport/transport.hpp"
 #include "transport/warmup.hpp"
+#include "transport/chunk_header.hpp"
 
 namespace weir::transport {
 
@@ -34,98 +23,6 @@ std::int64_t chunks_per_greeting(const core::Plan& plan) {
     constexpr std::int64_t bytes = std::int64_t{16} << 20U;
     return std::max(least, bytes / core::chunk_stride_bytes(plan) / plan.producers);
 }
-
-}  // namespace
-
-Warmup::Warmup(const Parts& parts) : parts_(parts), fill_seed_(payload_seed(parts.plan, parts.self.index)) {
-    const core::RoleMap& roles = parts_.roles;
-    if (parts_.self.role != core::Role::scheduler) {
-        to_greet_.push_back(roles.scheduler_rank());
-    }
-    // Ranks begin at different ones, so that these are not all greeted at the same time.
-    for (int i = 1; i < roles.ranks(); ++i) {
-        const int other = (roles.rank(parts_.self) + i) % roles.ranks();
-        if (parts_.self.role == core::Role::scheduler ||
-            (parts_.self.role == core::Role::consumer && roles.node(other).role == core::Role::producer)) {
-            to_greet_.push_back(other);
-        }
-    }
-    const std::int64_t others = parts_.self.role == core::Role::scheduler ? roles.ranks() - 1
-                                : parts_.self.role == core::Role::producer
-                                    ? 1 + std::int64_t{roles.consumers()}
-                                    : 1;
-    expect_more_greetings(static_cast<std::int64_t>(to_greet_.size()), others);
-}
-
-void Warmup::expect_more_greetings(std::int64_t to_send, std::int64_t to_come) {
-    greetings_to_send_ += to_send;
-    greetings_expected_ += to_come;
-}
-
-void Warmup::count_work(std::size_t bytes) {
-    work_bytes_ += bytes + work_bytes_of_message;
-}
-
-bool Warmup::may_work() const {
-    return work_bytes_ < work_bytes_per_step;
-}
-
-bool Warmup::step(Polled& early) {
-    work_bytes_ = 0;
-    fill();
-    do {
-        found_.clear();
-        parts_.transport.poll(found_);
-        if (!found_.unreachable.empty()) {
-            throw TransportError("warm-up", found_.unreachable.front().rank, found_.unreachable.front().why);
-        }
-        take_greetings(early);
-        exchange(found_);
-        if (filled()) {
-            greet();
-        }
-    } while (!found_.empty() && may_work());
-    return messages_done() == messages_total();
-}
-
-void Warmup::fill() {
-    for (; !filled() && may_work(); ++filled_) {
-        const auto buffer = static_cast<std::size_t>(filled_);
-        const auto memory = parts_.buffers.at(buffer);
-        if (parts_.self.role == core::Role::producer) {
-            fill_payload(memory, buffer_seed(fill_seed_, buffer));
-        } else {
-            for (std::size_t at = 0; at < memory.size(); at += page_bytes) {
-                memory[at] = std::byte{0};
-            }
-        }
-        work_bytes_ += memory.size();
-    }
-}
-
-void Warmup::take_greetings(Polled& early) {
-    for (const PacketArrived& packet : found_.packets) {
-        const auto content = found_.content(packet);
-        if (!std::equal(content.begin(), content.end(), greeting.begin(), greeting.end())) {
-            early.add_packet(packet.source, content);
-            continue;
-        }
-        if (++greetings_came_ > greetings_expected_) {
-            throw TransportError("warm-up", packet.source,
-                                 "a greeting too many: do all ranks run the same plan?");
-        }
-        greeted_by(parts_.roles.node(packet.source.value));
-    }
-}
-
-void Warmup::greet() {
-    while (greeted_ < static_cast<std::int64_t>(to_greet_.size()) &&
-           parts_.transport.packets_under_way() < greetings_at_a_time) {
-        parts_.transport.send_packet(Rank{to_greet_[static_cast<std::size_t>(greeted_++)]}, greeting);
-    }
-}
-
-namespace {
 
 /// For transports whose chunks go into places.
 class ChunkWarmup final : public Warmup {
@@ -300,6 +197,94 @@ class ChunkWarmup final : public Warmup {
 };
 
 }  // namespace
+
+Warmup::Warmup(const Parts& parts) : parts_(parts), fill_seed_(payload_seed(parts.plan, parts.self.index)) {
+    const core::RoleMap& roles = parts_.roles;
+    if (parts_.self.role != core::Role::scheduler) {
+        to_greet_.push_back(roles.scheduler_rank());
+    }
+    // Ranks begin at different ones, so that these are not all greeted at the same time.
+    for (int i = 1; i < roles.ranks(); ++i) {
+        const int other = (roles.rank(parts_.self) + i) % roles.ranks();
+        if (parts_.self.role == core::Role::scheduler ||
+            (parts_.self.role == core::Role::consumer && roles.node(other).role == core::Role::producer)) {
+            to_greet_.push_back(other);
+        }
+    }
+    const std::int64_t others = parts_.self.role == core::Role::scheduler ? roles.ranks() - 1
+                                : parts_.self.role == core::Role::producer
+                                    ? 1 + std::int64_t{roles.consumers()}
+                                    : 1;
+    expect_more_greetings(static_cast<std::int64_t>(to_greet_.size()), others);
+}
+
+void Warmup::expect_more_greetings(std::int64_t to_send, std::int64_t to_come) {
+    greetings_to_send_ += to_send;
+    greetings_expected_ += to_come;
+}
+
+void Warmup::count_work(std::size_t bytes) {
+    work_bytes_ += bytes + work_bytes_of_message;
+}
+
+bool Warmup::may_work() const {
+    return work_bytes_ < work_bytes_per_step;
+}
+
+bool Warmup::step(Polled& early) {
+    work_bytes_ = 0;
+    fill();
+    do {
+        found_.clear();
+        parts_.transport.poll(found_);
+        if (!found_.unreachable.empty()) {
+            throw TransportError("warm-up", found_.unreachable.front().rank, found_.unreachable.front().why);
+        }
+        take_greetings(early);
+        exchange(found_);
+        if (filled()) {
+            greet();
+        }
+    } while (!found_.empty() && may_work());
+    return messages_done() == messages_total();
+}
+
+void Warmup::fill() {
+    for (; !filled() && may_work(); ++filled_) {
+        const auto buffer = static_cast<std::size_t>(filled_);
+        const auto memory = parts_.buffers.at(buffer);
+        if (parts_.self.role == core::Role::producer) {
+            fill_payload(memory, buffer_seed(fill_seed_, buffer));
+        } else {
+            for (std::size_t at = 0; at < memory.size(); at += page_bytes) {
+                memory[at] = std::byte{0};
+            }
+        }
+        work_bytes_ += memory.size();
+    }
+}
+
+void Warmup::take_greetings(Polled& early) {
+    for (const PacketArrived& packet : found_.packets) {
+        const auto content = found_.content(packet);
+        if (!std::equal(content.begin(), content.end(), greeting.begin(), greeting.end())) {
+            early.add_packet(packet.source, content);
+            continue;
+        }
+        if (++greetings_came_ > greetings_expected_) {
+            throw TransportError("warm-up", packet.source,
+                                 "a greeting too many: do all ranks run the same plan?");
+        }
+        greeted_by(parts_.roles.node(packet.source.value));
+    }
+}
+
+void Warmup::greet() {
+    while (greeted_ < static_cast<std::int64_t>(to_greet_.size()) &&
+           parts_.transport.packets_under_way() < greetings_at_a_time) {
+        parts_.transport.send_packet(Rank{to_greet_[static_cast<std::size_t>(greeted_++)]}, greeting);
+    }
+}
 
 std::unique_ptr<Warmup> make_chunk_warmup(const Warmup::Parts& parts) {
     return std::make_unique<ChunkWarmup>(parts);

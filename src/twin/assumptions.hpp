@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
 #include "core/units.hpp"
 #include "twin/shown_run.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.hpp"
+#include "core/units.hpp"
 
 namespace weir::twin {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "config/scenario.hpp"
+#include "config/resolve.hpp"
 #include "core/policies/policy_table.hpp"
 #include "explorer/random_draw.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "explorer/random_draw.hpp"
 
 namespace weir::explorer {

@@ -13,7 +13,7 @@
 
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
-#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "explorer/random_draw.hpp"
 #include "files/json.hpp"
 #include "show/run_record.hpp"

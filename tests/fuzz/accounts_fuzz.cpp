@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "fuzz_input.hpp"
-#include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
 #include "record/host_counters.hpp"
 
 using namespace weir;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "core/ids.hpp"
 #include "core/messages.hpp"
 #include "core/units.hpp"
 #include "fuzz_input.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/scenario.hpp"
+#include "config/resolve.hpp"
 #include "config/switch_description.hpp"
 #include "config/switch_file.hpp"
 #include "config/switch_keys.hpp"

@@ -22,7 +22,7 @@
 #include "job/job.hpp"
 #include "job/join_connection.hpp"
 #include "job/packet.hpp"
-#include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
 #include "record/host_counters.hpp"
 #include "record/rank_summary.hpp"
 #include "small_plan.hpp"

@@ -20,7 +20,7 @@
 #include "job/pair_probe.hpp"
 #include "loop/run_transport.hpp"
 #include "mpi_memory.hpp"
-#include "transport/mpi/mpi_control.hpp"
+#include "transport/mpi/mpi_transport.hpp"
 
 using namespace weir;
 using namespace weir::host;

@@ -1,10 +1,5 @@
 #include "core/policies/matching_policy.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "core/assertion.hpp"
-
 namespace weir::core {
 
 namespace {

@@ -8,7 +8,7 @@
 // could have it, and turns move on with what is accepted only. Without the second step whoever finished last
 // is served for ever, because the message that ends a transfer frees its stream and its slot together.
 //
-// Fair rules (matching_table.hpp) go in rounds: each node serves first the partners that are due, by its
+// Fair rules (policy_table.hpp) go in rounds: each node serves first the partners that are due, by its
 // rule; if none of them can be served it begins a new round, in which all that wait are due. What was granted
 // while the producer had nothing for others, at most a grant for each of its streams, is set off against the
 // rounds that follow: offers come one by one, and the first would take all streams. Of those that are due the
@@ -43,7 +43,7 @@
 
 #include "core/bits.hpp"
 #include "core/indexed_heap.hpp"
-#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "core/policy.hpp"
 #include "core/traffic_plan.hpp"
 

@@ -1,7 +1,5 @@
 #include "core/policies/pairing_policies.hpp"
 
-#include "core/assertion.hpp"
-
 namespace weir::core {
 
 void BalancedPolicy::Candidates::update(std::uint32_t node, Preference preference, std::uint64_t choices) {

@@ -4,11 +4,6 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
-#include <array>
-
-#include "core/assertion.hpp"
-#include "transport/byte_order.hpp"
 #include "transport/chunk_header.hpp"
 
 namespace weir::transport {

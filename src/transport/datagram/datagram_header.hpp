@@ -23,7 +23,6 @@
 #include <span>
 
 #include "core/actions.hpp"
-#include "core/memory_need.hpp"
 #include "core/plan.hpp"
 
 namespace weir::transport {

@@ -5,25 +5,20 @@
 #include <linux/errqueue.h>
 #include <linux/sock_diag.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 
-#include "core/assertion.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {

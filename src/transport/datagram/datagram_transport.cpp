@@ -8,18 +8,9 @@
 // (Rejected: copying it into its slot. That measures this host's memory and not the network, and there is
 // nothing to post: `open_place` has nothing to do.) A producer's datagrams come out of memory as large as
 // --buffer, like those of the other transports.
-#include <mpi.h>
-#include <algorithm>
-#include <chrono>
 #include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/assertion.hpp"
 #include "core/datagram_frames.hpp"
-#include "core/memory_need.hpp"
 #include "transport/datagram/datagram_header.hpp"
 #include "transport/datagram/datagram_socket.hpp"
 #include "transport/datagram/datagram_transport.hpp"

@@ -2,24 +2,11 @@
 // datagrams, as long as those of the run, to every consumer until that one has reported over MPI that one
 // arrived. So a firewall, or a path that does not take datagrams of this length, is found before anything is
 // measured, and addresses of neighbours are resolved.
-#include <mpi.h>
 #include <unistd.h>
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstring>
 #include <random>
-#include <string>
-#include <type_traits>
-#include <vector>
 
-#include "core/memory_need.hpp"
-#include "transport/datagram/datagram_header.hpp"
-#include "transport/datagram/datagram_socket.hpp"
 #include "transport/datagram/datagram_warmup.hpp"
 #include "transport/mpi/mpi_support.hpp"
-#include "transport/transport.hpp"
-#include "transport/warmup.hpp"
 
 namespace weir::transport {
 

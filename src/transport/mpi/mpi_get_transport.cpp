@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "core/memory_need.hpp"
-#include "core/ring_queue.hpp"
-#include "transport/byte_order.hpp"
+#include "core/plan.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/mpi/mpi_support.hpp"
 #include "transport/mpi/mpi_transport.hpp"
@@ -30,15 +28,12 @@ std::size_t offers_bound(const core::Plan& plan) {
     return 2 * std::size_t{plan.places()} * plan.window;
 }
 
-class MpiGetTransport final : public MpiTransport {
+class MpiGetTransport final : public RmaTransport {
   public:
     /// Collective, see MpiTransport. Allocates a consumer's chunk buffers, and finds out whether a
     /// producer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
-    MpiGetTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan)
-        : MpiTransport(comm, roles, std::move(plan)),
-          notices_(data_comm_, control_receives(),
-                   control_sends() + 2 * std::size_t{plan_.streams} * plan_.window + offers_bound(plan_),
-                   roles_.ranks()) {
+    MpiGetTransport(MPI_Comm comm, const core::RoleMap& roles, const core::Plan& plan)
+        : RmaTransport(comm, roles, plan, 2 * std::size_t{plan.streams} * plan.window + offers_bound(plan)) {
         if (self_.role == core::Role::consumer) {
             set_up_consumer();
         } else if (self_.role == core::Role::producer) {
@@ -51,13 +46,7 @@ class MpiGetTransport final : public MpiTransport {
     MpiGetTransport(const MpiGetTransport&) = delete;
     MpiGetTransport& operator=(const MpiGetTransport&) = delete;
     ~MpiGetTransport() override {
-        const bool clean = withdraw_all([this](Deadline deadline) {
-            static_cast<void>(notices_.close(deadline));
-            return reading() == 0;
-        });
-        if (!clean) {
-            buffers_.abandon();
-        }
+        withdraw([this] { return reading() == 0; });
     }
 
     void expose_buffers() override {
@@ -81,17 +70,9 @@ class MpiGetTransport final : public MpiTransport {
         WEIR_ASSERT(self_.role == core::Role::producer && chunk.place.value < plan_.places());
         const std::size_t entry = outgoing_.begin(chunk, next_disturbance());
         const OutgoingChunks::Chunk& begun = outgoing_.at(entry);
-        const auto message = outgoing_.message(entry);
         window_->sync();
         for (int copy = 0; copy < begun.copies; ++copy) {
-            notices_.add(rank_of(begun.to),
-                         {.kind = RmaNotice::Kind::offered,
-                          .place = begun.place,
-                          .sequence = begun.sequence,
-                          .message_bytes = static_cast<std::uint32_t>(message.size()),
-                          .stream = begun.stream.value,
-                          .buffer = static_cast<std::uint32_t>(begun.buffer),
-                          .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
+            notices_.add(rank_of(begun.to), notice_of(RmaNotice::Kind::offered, entry));
         }
         notices_.send();  // the consumer's time to read begins now, not at this rank's next turn
     }
@@ -128,11 +109,6 @@ class MpiGetTransport final : public MpiTransport {
 
     [[nodiscard]] bool all_left() const override {
         return outgoing_.under_way() == 0 && reading() == 0 && offers_.empty() && notices_.under_way() == 0;
-    }
-
-    bool release_data(Deadline deadline) override {
-        window_->free();
-        return notices_.close(deadline);
     }
 
     void set_up_consumer() {
@@ -213,14 +189,7 @@ class MpiGetTransport final : public MpiTransport {
                  "reading a chunk", [this](std::size_t reading) { return readings_[reading].offer.from; })) {
             const auto& [offer, buffer] = readings_[static_cast<std::size_t>(request)];
             const std::span<const std::byte> message = buffers_.at(buffer).first(offer.notice.message_bytes);
-            ChunkArrived arrived =
-                inspect_chunk(message, offer.notice.place, Rank{offer.from}, bounds_, plan_.verify);
-            // What was read must be what was offered: a producer that had used the buffer again would be at
-            // fault.
-            if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != offer.notice.event) {
-                arrived.header_intact = false;
-            }
-            found.chunks.push_back(arrived);
+            found.chunks.push_back(inspect(message, offer));
             places_.give_back(buffer);
             answer(offer, RmaNotice::Kind::taken);
         }
@@ -232,9 +201,6 @@ class MpiGetTransport final : public MpiTransport {
     }
 
     [[nodiscard]] std::size_t reading() const { return requests_.under_way(); }
-
-    std::unique_ptr<RmaWindow> window_;
-    RmaNotices notices_;
 
     // Consumer.
     PlaceBuffers places_;

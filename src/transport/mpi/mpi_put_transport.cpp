@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "core/assertion.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "core/ring_queue.hpp"
-#include "transport/byte_order.hpp"
 #include "transport/chunk_header.hpp"
 #include "transport/mpi/mpi_support.hpp"
 #include "transport/mpi/mpi_transport.hpp"
@@ -33,14 +32,12 @@ std::size_t writes_bound(const core::Plan& plan) {
     return 2 * std::size_t{plan.streams} * plan.window;
 }
 
-class MpiPutTransport final : public MpiTransport {
+class MpiPutTransport final : public RmaTransport {
   public:
     /// Collective, see MpiTransport. Allocates a producer's chunk buffers, and finds out whether a
     /// consumer's can be had. Throws CapacityError and TransportError, in both cases on this rank only.
-    MpiPutTransport(MPI_Comm comm, const core::RoleMap& roles, core::Plan plan)
-        : MpiTransport(comm, roles, std::move(plan)),
-          notices_(data_comm_, control_receives(), control_sends() + writes_bound(plan_), roles_.ranks()),
-          waiting_(writes_bound(plan_)) {
+    MpiPutTransport(MPI_Comm comm, const core::RoleMap& roles, const core::Plan& plan)
+        : RmaTransport(comm, roles, plan, writes_bound(plan)), waiting_(writes_bound(plan_)) {
         if (self_.role == core::Role::producer) {
             buffers_ = ChunkBuffers::for_producer(plan_);
             outgoing_ = OutgoingChunks(plan_, buffers_);
@@ -57,13 +54,7 @@ class MpiPutTransport final : public MpiTransport {
     MpiPutTransport(const MpiPutTransport&) = delete;
     MpiPutTransport& operator=(const MpiPutTransport&) = delete;
     ~MpiPutTransport() override {
-        const bool clean = withdraw_all([this](Deadline deadline) {
-            static_cast<void>(notices_.close(deadline));
-            return outgoing_.under_way() == 0;
-        });
-        if (!clean) {
-            buffers_.abandon();
-        }
+        withdraw([this] { return outgoing_.under_way() == 0; });
     }
 
     void expose_buffers() override {
@@ -137,11 +128,6 @@ class MpiPutTransport final : public MpiTransport {
         return outgoing_.under_way() == 0 && notices_.under_way() == 0;
     }
 
-    bool release_data(Deadline deadline) override {
-        window_->free();
-        return notices_.close(deadline);
-    }
-
     void begin_writes() {
         while (!waiting_.empty() && requests_.has_free()) {
             const std::size_t entry = waiting_.pop();
@@ -183,12 +169,7 @@ class MpiPutTransport final : public MpiTransport {
         window_->flush(rank);
         for (const std::size_t entry : target.written) {
             const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
-            const auto message = outgoing_.message(entry);
-            notices_.add(rank, {.kind = RmaNotice::Kind::written,
-                                .place = chunk.place,
-                                .sequence = chunk.sequence,
-                                .message_bytes = static_cast<std::uint32_t>(message.size()),
-                                .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)});
+            notices_.add(rank, notice_of(RmaNotice::Kind::written, entry));
             if (outgoing_.end_copy(entry)) {
                 found.sent.push_back({chunk.stream, chunk.sequence});
             }
@@ -211,14 +192,7 @@ class MpiPutTransport final : public MpiTransport {
             const auto per_place = static_cast<std::size_t>(core::chunk_buffers_per_place(plan_));
             const std::span<const std::byte> message =
                 buffers_.at(notice.place.value * per_place + notice.sequence).first(notice.message_bytes);
-            ChunkArrived arrived =
-                inspect_chunk(message, notice.place, Rank{received.from}, bounds_, plan_.verify);
-            // A notice that comes late, of a chunk that another one has overwritten, must not pass for that
-            // one.
-            if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != notice.event) {
-                arrived.header_intact = false;
-            }
-            found.chunks.push_back(arrived);
+            found.chunks.push_back(inspect(message, received));
         }
         return true;
     }
@@ -230,9 +204,6 @@ class MpiPutTransport final : public MpiTransport {
                notice.sequence < plan_.chunks_per_fragment() && notice.message_bytes > header_bytes &&
                notice.message_bytes <= buffers_.message_bytes();
     }
-
-    std::unique_ptr<RmaWindow> window_;
-    RmaNotices notices_;
 
     // Producer.
     core::RingQueue<std::size_t> waiting_;  ///< entries of outgoing_ without a request

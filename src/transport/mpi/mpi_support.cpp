@@ -1,10 +1,6 @@
 #include "transport/mpi/mpi_support.hpp"
 
 #include <array>
-#include <string>
-#include <vector>
-
-#include "core/assertion.hpp"
 
 namespace weir::transport {
 

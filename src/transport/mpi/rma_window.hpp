@@ -19,8 +19,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "transport/mpi/mpi_control.hpp"
 #include "transport/mpi/mpi_support.hpp"
+#include "transport/mpi/mpi_transport.hpp"
 #include "transport/transport.hpp"
 
 namespace weir::transport {
@@ -235,5 +235,58 @@ class RmaNotices {
             std::to_string(notice.sequence) + ", buffer " + std::to_string(notice.buffer) + ", " +
             std::to_string(notice.message_bytes) + " bytes");
 }
+
+/// What the two transports over a window have in common.
+class RmaTransport : public MpiTransport {
+  protected:
+    /// `notices`: so many can be under way, control packets apart.
+    RmaTransport(MPI_Comm comm, const core::RoleMap& roles, const core::Plan& plan, std::size_t notices)
+        : MpiTransport(comm, roles, plan),
+          notices_(data_comm_, control_receives(), control_sends() + notices, roles_.ranks()) {}
+
+    /// For destructors. `done`: nothing is under way in the chunk buffers any more.
+    template <typename Done>
+    void withdraw(const Done& done) {
+        const bool clean = withdraw_all([&](Deadline deadline) {
+            static_cast<void>(notices_.close(deadline));
+            return done();
+        });
+        if (!clean) {
+            buffers_.abandon();
+        }
+    }
+
+    bool release_data(Deadline deadline) final {
+        window_->free();
+        return notices_.close(deadline);
+    }
+
+    /// Of a chunk that this producer has under way.
+    [[nodiscard]] RmaNotice notice_of(RmaNotice::Kind kind, std::size_t entry) {
+        const OutgoingChunks::Chunk& chunk = outgoing_.at(entry);
+        const auto message = outgoing_.message(entry);
+        return {.kind = kind,
+                .place = chunk.place,
+                .sequence = chunk.sequence,
+                .message_bytes = static_cast<std::uint32_t>(message.size()),
+                .stream = chunk.stream.value,
+                .buffer = static_cast<std::uint32_t>(chunk.buffer),
+                .event = load_little_endian<std::uint64_t>(message.data() + event_id_at)};
+    }
+
+    /// What was read or written must be what the notice is about, and not what has taken its place since.
+    [[nodiscard]] ChunkArrived inspect(std::span<const std::byte> message,
+                                       const RmaNotices::Received& about) const {
+        const RmaNotice& notice = about.notice;
+        ChunkArrived arrived = inspect_chunk(message, notice.place, Rank{about.from}, bounds_, plan_.verify);
+        if (load_little_endian<std::uint64_t>(message.data() + event_id_at) != notice.event) {
+            arrived.header_intact = false;
+        }
+        return arrived;
+    }
+
+    std::unique_ptr<RmaWindow> window_;
+    RmaNotices notices_;
+};
 
 }  // namespace weir::transport

@@ -1,9 +1,6 @@
 #include "transport/ucx/ucx_data.hpp"
 
-#include <chrono>
-#include <cstring>
 #include <deque>
-#include <utility>
 
 namespace weir::transport {
 

@@ -1,13 +1,9 @@
 #include "transport/ucx/ucx_network.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 
-#include "core/assertion.hpp"
 #include "transport/ucx/ucx_words.hpp"
 
 namespace weir::transport {

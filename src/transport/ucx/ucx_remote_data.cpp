@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/assertion.hpp"
 #include "transport/ucx/ucx_data.hpp"
 
 namespace weir::transport {

@@ -1,24 +1,12 @@
 // The transports `send`, `put` and `get` over the engine `ucx`: control packets and data over UCP directly,
-// each in a context of its own (ucx_control.hpp, ucx_data.hpp). What started the ranks exchanges the
+// each in a context of its own (ucx_network.hpp, ucx_data.hpp). What started the ranks exchanges the
 // addresses of their workers, once; after that it carries nothing until the end. With `send` and `get`, a
 // chunk goes into a buffer of the place that open_place() made available, and one that finds none waits; with
 // `put` each chunk of a place has its buffer.
-#include <algorithm>
-#include <chrono>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/assertion.hpp"
-#include "core/memory_need.hpp"
-#include "core/plan.hpp"
-#include "transport/chunk_header.hpp"
-#include "transport/transport.hpp"
-#include "transport/transport_base.hpp"
-#include "transport/ucx/ucx_control.hpp"
-#include "transport/ucx/ucx_data.hpp"
 #include "transport/ucx/ucx_transport.hpp"
+#include "transport/ucx/ucx_data.hpp"
+#include "transport/ucx/ucx_network.hpp"
 
 namespace weir::transport {
 

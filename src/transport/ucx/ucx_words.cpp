@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace weir::transport {
 
@@ -32,6 +29,33 @@ bool carries_messages(std::string_view name) {
     constexpr std::array others{"self", "cma", "knem"};
     return !has_queues(name) && std::find(others.begin(), others.end(), name) == others.end();
 }
+
+/// "#  lane[0]:  5:tcp/eth0.0 md[2]  -> md[2]/tcp/sysdev[255] am am_bw#0 wireup"
+std::string lane_of(const std::string& line) {
+    const auto lane = line.find("lane[");
+    const auto arrow = line.find("->");
+    if (lane == std::string::npos || arrow == std::string::npos) {
+        return {};
+    }
+    std::istringstream words(line.substr(lane));
+    std::string name;
+    words >> name >> name;  // without "lane[0]:"
+    name.erase(0, name.find(':') + 1);
+    name.erase(std::min(name.rfind('.'), name.size()));
+    std::istringstream uses(line.substr(arrow + 2));
+    std::string use;
+    uses >> use;  // the memory of the other side
+    std::string all;
+    while (uses >> use) {
+        use.erase(std::min(use.find('#'), use.size()));
+        if (use != "wireup" && use != "keepalive") {
+            all += " " + use;
+        }
+    }
+    return name.empty() || all.empty() ? std::string{} : name + " for" + all;
+}
+
+using Variables = std::vector<std::pair<const char*, const char*>>;
 
 }  // namespace
 
@@ -64,35 +88,6 @@ std::optional<std::string> without_queues_in_shared_memory(const char* transport
     return kept;
 }
 
-namespace {
-
-/// "#  lane[0]:  5:tcp/eth0.0 md[2]  -> md[2]/tcp/sysdev[255] am am_bw#0 wireup"
-std::string lane_of(const std::string& line) {
-    const auto lane = line.find("lane[");
-    const auto arrow = line.find("->");
-    if (lane == std::string::npos || arrow == std::string::npos) {
-        return {};
-    }
-    std::istringstream words(line.substr(lane));
-    std::string name;
-    words >> name >> name;  // without "lane[0]:"
-    name.erase(0, name.find(':') + 1);
-    name.erase(std::min(name.rfind('.'), name.size()));
-    std::istringstream uses(line.substr(arrow + 2));
-    std::string use;
-    uses >> use;  // the memory of the other side
-    std::string all;
-    while (uses >> use) {
-        use.erase(std::min(use.find('#'), use.size()));
-        if (use != "wireup" && use != "keepalive") {
-            all += " " + use;
-        }
-    }
-    return name.empty() || all.empty() ? std::string{} : name + " for" + all;
-}
-
-}  // namespace
-
 std::vector<std::string> ucx_lanes(std::string_view printed) {
     std::vector<std::string> lanes;
     std::istringstream lines{std::string(printed)};
@@ -103,12 +98,6 @@ std::vector<std::string> ucx_lanes(std::string_view printed) {
     }
     return lanes;
 }
-
-namespace {
-
-using Variables = std::vector<std::pair<const char*, const char*>>;
-
-}  // namespace
 
 std::vector<std::pair<const char*, const char*>> ucx_variables(
     const std::function<const char*(const char* name)>& value_of) {

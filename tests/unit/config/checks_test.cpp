@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "refusal.hpp"
 
 using namespace weir::config;

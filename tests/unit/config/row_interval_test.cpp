@@ -1,5 +1,5 @@
 // Short rows that a short run has by itself.
-#include "config/row_interval.hpp"
+#include "config/passes.hpp"
 
 #include <cstdint>
 #include <string>

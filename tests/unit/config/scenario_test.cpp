@@ -1,4 +1,3 @@
-#include "config/scenario.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Periods of heartbeats against ranks and time-outs.
-#include "core/heartbeat.hpp"
 #include "catch.hpp"
+#include "core/messages.hpp"
 
 using namespace weir::core;
 

@@ -1,4 +1,4 @@
-#include "core/held_events.hpp"
+#include "core/waiting_events.hpp"
 
 #include <limits>
 #include <memory>

@@ -1,5 +1,5 @@
 // Names of things: an event's id holds producer and sequence, nodes are told apart by role and index.
-#include "core/ids.hpp"
+#include "core/units.hpp"
 
 #include <set>
 #include <string>

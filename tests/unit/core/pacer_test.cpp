@@ -1,4 +1,4 @@
-#include "core/pacer.hpp"
+#include "core/producer_parts.hpp"
 
 #include "catch.hpp"
 

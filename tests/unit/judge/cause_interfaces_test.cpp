@@ -6,7 +6,7 @@
 #include "catch.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
-#include "record/datagrams.hpp"
+#include "record/pairs.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;

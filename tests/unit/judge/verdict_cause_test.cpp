@@ -10,7 +10,7 @@
 #include "judge/hold_up.hpp"
 #include "judge/verdict.hpp"
 #include "judged_run.hpp"
-#include "record/datagrams.hpp"
+#include "record/pairs.hpp"
 
 using namespace weir::judge;
 using namespace weir::record;

@@ -1,4 +1,4 @@
-#include "packet/flow_row.hpp"
+#include "packet/flow.hpp"
 
 #include <deque>
 #include <memory>

@@ -1,5 +1,5 @@
 // A rank's account as bytes: whole or not at all.
-#include "participant/rank_account.hpp"
+#include "participant/rank_node.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
-#include "show/final_summary.hpp"
+#include "show/run_record.hpp"
 #include "unit/record/test_runs.hpp"
 
 using namespace weir::core;

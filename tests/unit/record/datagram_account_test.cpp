@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "record/datagrams.hpp"
+#include "record/pairs.hpp"
 
 using namespace weir::record;
 namespace core = weir::core;

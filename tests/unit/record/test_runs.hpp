@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/plan.hpp"
+#include "record/pairs.hpp"
 #include "record/rank_summary.hpp"
-#include "record/traffic_matrix.hpp"
 
 namespace weir::record::test {
 

@@ -1,5 +1,5 @@
 // Who received how much from whom, and the file of it.
-#include "record/traffic_matrix.hpp"
+#include "record/pairs.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>

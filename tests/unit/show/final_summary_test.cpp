@@ -1,4 +1,4 @@
-#include "show/final_summary.hpp"
+#include "show/run_record.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "core/policies/matching_policy.hpp"
-#include "core/policies/matching_table.hpp"
+#include "core/policies/policy_table.hpp"
 #include "participant/rank_node.hpp"
 #include "ranks_in_order.hpp"
 #include "simulation/address_checker.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "core/memory_need.hpp"
+#include "core/plan.hpp"
 #include "transport/transport.hpp"
 
 using namespace weir;

@@ -1,6 +1,6 @@
 """A short run as its charts over time draw it: by its short rows (bursts/), of which there are 20 or more in the
 measured time where rows of seconds would be a few points. weir writes them for every run of less than 20 s
-(src/config/row_interval.hpp)."""
+(src/config/passes.hpp)."""
 
 import math
 

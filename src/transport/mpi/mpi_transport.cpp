@@ -1,10 +1,4 @@
-#include "transport/mpi/mpi_control.hpp"
-
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-#include "core/assertion.hpp"
+#include "transport/mpi/mpi_transport.hpp"
 
 namespace weir::transport {
 
