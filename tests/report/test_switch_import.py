@@ -282,7 +282,7 @@ def test_several_asics(imported):
     ({"PORT_QOS_MAP": None}, "pfc.on", "PORT_QOS_MAP has nothing for this port"),
     ({"TC_TO_QUEUE_MAP": None}, "watchdog.on", "[watchdog] on: whether PFC is on for data is not there"),
     ({"PFC_WD": None}, "watchdog.on", "no watchdog of this port is in these files"),
-    ({"CABLE_LENGTH": None}, "topology.host-delay", "the length of the cable is not there"),
+    ({"CABLE_LENGTH": None, "BUFFER_PG": None}, "topology.host-delay", "the length of the cable is not there"),
     ({"SCHEDULER": None}, "switch.weights", "no queue has a scheduler here"),
     ({"BUFFER_POOL": None}, "switch.pool", "which pool data uses is not there"),
     ({"WRED_PROFILE": {"ROCE": {"ecn": "ecn_all", "green_min_threshold": "9", "green_max_threshold": "1"}}},
@@ -290,6 +290,14 @@ def test_several_asics(imported):
 def test_what_is_not_there_is_left_out(imported, changes, key, line):
     text, tables = imported(sonic(changes))
     assert key not in values(tables) and line in text
+
+
+def test_the_length_of_a_cable_that_the_name_of_the_profile_says(imported):
+    text, tables = imported(sonic({"CABLE_LENGTH": None}))
+    assert values(tables)["topology.host-delay"] == "200ns"
+    assert "# BUFFER_PROFILE|pg_lossless_100000_40m_profile: as its name says; 40 m x 5 ns\n" in text
+    assert "# CABLE_LENGTH|AZURE Ethernet0; 30 m" in imported(sonic({"CABLE_LENGTH": {"AZURE": dict.fromkeys(
+        SONIC["PORT"], "30m")}}))[0]
 
 
 def test_other_data_and_other_marks(imported):

@@ -147,7 +147,7 @@ def test_ports_that_trust_no_dscp_are_not_judged(imported):
                       ("   no qos trust\n", "the port trusts nothing, and no DSCP (line 19 no qos trust)")):
         other = EOS.replace("   qos trust dscp\n", line)
         said = imported(other, options=("--audit",))[0]
-        assert f"marks and pauses were not judged: DSCP 26 is not looked at: {why} (Ethernet1/1 and 1 more)" in said
+        assert f"its marks and pauses (DSCP 26 is not looked at: {why}); headroom (" in said
         assert f"[classes] data: DSCP 26 is not looked at: {why}\n" in imported(other)[0]
     routed = EOS.replace("   qos trust dscp\n", "").replace("   speed 100g-4\n", "   no switchport\n   speed 100g-4\n")
     assert imported(routed)[1]["classes.data"] == 3
@@ -197,6 +197,90 @@ def test_nvue_adds_to_defaults_and_has_no_ports_that_are_broken_out(imported):
     assert values["ecn.none-below"] == "150000B" and values["ecn.all-above"] == "900000B"
 
 
+def test_nvue_has_the_length_of_cables_with_roce(imported):
+    def roce(**more):
+        return [{"set": {"interface": {"swp1": {}}, "qos": {"roce": {"mode": "lossless", **more}}}}]
+
+    text, values = imported(roce(**{"cable-length": 30}))
+    assert values["topology.host-delay"] == "150ns" and "# qos roce cable-length; 30 m" in text
+    text, values = imported(roce())
+    assert values["topology.host-delay"] == "500ns" and "cable-length: not set: RoCE's default; 100 m" in text
+    assert "topology.host-delay" not in imported(roce(state="disabled"))[1]
+
+
+def test_nvue_says_which_version_and_chip_it_has(imported):
+    def headed(version, model):
+        return [{"header": {"version": f"Cumulus Linux {version}", "model": model}}, *NVUE[1:]]
+
+    text = imported(headed("5.13.0", "SN5600"))[0]
+    assert "# remark: the switch has Cumulus Linux 5.13; names and defaults here are those of 5.6 to 5.10" in text
+    assert 'title = "SN5600 (Spectrum-4), swp1"' in text
+    text = imported(headed("5.9.1", "SN9999"))[0]
+    assert "remark" not in text and 'title = "SN9999, swp1"' in text
+    said = imported(headed("5.13.0", "SN5600"), options=("--audit",))[0]
+    assert "NOTE     the switch has Cumulus Linux 5.13" in said
+    commands = imported("nv set interface swp1 link state up\nnv set qos roce mode lossless\n", expect=2)[0]
+    assert "commands of nv set; on the switch, nv config show -o json prints what is read" in commands
+
+
+POLICY = """class-map type qos match-any DATA
+   match ip dscp 26 af11
+class-map type qos match-any CNP
+   match ip dscp 46-48
+policy-map type quality-of-service FABRIC
+   class DATA
+      set traffic-class 4
+   class CNP
+      set traffic-class 5
+   class class-default
+      set traffic-class 1
+interface Ethernet1
+   service-policy type qos input FABRIC
+   priority-flow-control on
+   priority-flow-control priority 4 no-drop
+   uc-tx-queue 4
+      random-detect ecn minimum-threshold 150 kbytes maximum-threshold 3000 kbytes max-mark-probability 7
+"""
+
+
+def test_eos_policies_at_ingress_decide_the_class(imported):
+    text, values = imported(POLICY)
+    assert (values["classes.data"], values["classes.cnp"], values["pfc.on"]) == (4, 5, True)
+    assert "not modelled" not in text and "data = 4  # line 7 set traffic-class 4; " in text
+    # Of a qos profile, too, and before what the port trusts.
+    of_profile = POLICY.replace("interface Ethernet1\n", "qos profile P\n   qos trust dscp\n")
+    assert imported(of_profile + "interface Ethernet1\n   service-profile P\n")[1]["classes.data"] == 4
+    # What has no class keeps that of before, which a port that trusts no DSCP does not have.
+    text, values = imported(POLICY.replace("   class class-default\n      set traffic-class 1\n", "")
+                            .replace("dscp 26 af11", "dscp 24"))
+    assert "classes.data" not in values and "policy-map FABRIC leaves it open" in text
+
+
+@pytest.mark.parametrize("before, after, why", [
+    ("match ip dscp 26 af11", "match ip access-group X", "class-map DATA has 'match ip access-group X', and weir"),
+    ("class-map type qos match-any DATA", "class-map type qos match-any X", "class-map DATA is not there"),
+    ("input FABRIC", "input Y", "policy-map Y is not there")])
+def test_eos_policies_that_are_not_followed_are_said(imported, before, after, why):
+    text, values = imported(POLICY.replace(before, after))
+    assert "classes.data" not in values and "# not modelled: line 13 service-policy type qos input" in text
+    assert "[classes] data: DSCP 26 is not looked at: the port has a policy that weir does not follow: " in text
+    assert why in text
+    said = imported(POLICY.replace(before, after), options=("--audit",))[0]
+    assert said.startswith("No serious finding in what could be judged") and why in said
+
+
+def test_eos_what_is_not_read_is_said(imported):
+    unindented = "\n".join(line.strip() for line in POLICY.splitlines()) + "\n"
+    said = imported(unindented, options=("--audit",))[0]
+    assert said.startswith("Nothing could be judged: 2 warnings") and "no line is indented" in said
+    queues = POLICY + "   service-policy type tx-queue output OUT\n"
+    assert "tx-queue output OUT: queues, their shares and marks by a policy-map" in imported(queues)[0]
+    text, values = imported(POLICY.replace("150 kbytes", "2000 segments"))
+    assert "[ecn] none-below, all-above: line 17: thresholds in segments are not read, only those in bytes" in text
+    said = imported(POLICY.replace("150 kbytes", "2000 segments"), options=("--audit",))[0]
+    assert "marks of data (line 17: thresholds in segments are not read" in said
+
+
 def test_what_is_not_one_switch_is_refused(imported):
     assert "several switches are among the files" in imported(EOS, NVUE, expect=2)[0]
     assert "several switches are among the files" in imported(EOS, SONIC, expect=2)[0]
@@ -217,9 +301,10 @@ def test_weir_takes_the_files(imported, tmp_path, document):
 
 def test_the_audit_of_other_families(imported):
     said = imported(EOS, options=("--audit",))[0]
-    assert "0 serious findings, 0 warnings" in said
-    assert "whether ECN acts before PFC was not judged: marks begin at 150 kB, and the memory" in said
-    assert "0 serious findings, 0 warnings" in imported(NVUE, options=("--audit",))[0]
+    assert said.startswith("No serious finding in what could be judged, 1 warning and 0 notes")
+    assert "not judged: whether ECN acts before PFC (marks begin at 150 kB, and the memory" in said
+    assert "headroom (no group has any in these files)" in said
+    assert "No serious finding in what could be judged, 1 warning" in imported(NVUE, options=("--audit",))[0]
     said = imported(EOS.replace("qos map dscp 48 to traffic-class 6", "qos map dscp 48 to traffic-class 3"),
                     options=("--audit",))[0]
     assert "a CNP with DSCP 48 shares queue 3 with data" in said

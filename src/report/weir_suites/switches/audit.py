@@ -16,6 +16,8 @@ ORDER = (SERIOUS, WARNING, NOTE)
 JUMBO_BYTES = 9216  # the largest frame that SONiC's ports take by default, with headers
 ROCE_BYTES = 4096 + 98  # that of RoCE v2, with all headers, over IPv6 and with a VLAN tag
 LEAST_PROBABILITY = 0.01
+# Times in ms, as SONiC's command reference has them.
+PFCWD_START = "sudo pfcwd start --action drop all 400 --restoration-time 400"
 
 
 @dataclass
@@ -34,10 +36,12 @@ def audit(configuration, dscp, hosts=()):
     for port in configuration.ports:
         if port.pfc is None and not port.queues:
             continue
-        for check in (_pause_before_marks, _headroom, _groups, _data, _notifications, _marks, _watchdog):
+        for check in (_not_judged, _pause_before_marks, _headroom, _groups, _data, _notifications, _marks, _watchdog):
             for one in check(configuration, port, roles_of(port, dscp)):
                 found.setdefault((one.kind, one.text), one).ports += port.names
-    more = [*_headroom_pool(configuration), *_neighbours(configuration),
+    more = [*_not_read(configuration), *_headroom_pool(configuration), *_neighbours(configuration),
+            *(Finding(NOTE, "remark", line, "compare what is printed with the switch") for line in
+              configuration.remarks),
             *(Finding(NOTE, "contradiction", line, "see to it that the switch has what is meant")
               for line in configuration.odd)]
     for host in hosts:
@@ -45,6 +49,70 @@ def audit(configuration, dscp, hosts=()):
     for one in more:
         found.setdefault((one.kind, one.text), one)  # each of several ASICs may have it
     return sorted(found.values(), key=lambda one: ORDER.index(one.severity))
+
+
+def _has_rdma(port):
+    """Whether anything here is for lossless traffic."""
+    return bool(port.pfc and port.pfc.value or any(queue.marking for queue in port.queues.values()))
+
+
+def _not_read(configuration):
+    """What was not understood, and a configuration of which nothing can be judged."""
+    if configuration.not_understood:
+        yield Finding(WARNING, "not-understood", "not understood, so what it sets was not judged: "
+                      + units.listed(configuration.not_understood, most=3, between="; "),
+                      "switch-import without --audit lists all; see to it yourself")
+    if not any(map(_has_rdma, configuration.ports)):
+        yield Finding(WARNING, "nothing-judged", "no check could be made: no port has PFC or marks in what was "
+                      "understood of these files", "see whether the files have all of the configuration")
+
+
+def _not_judged(configuration, port, roles):
+    """Checks for which something is missing."""
+    if _has_rdma(port) and (missing := [f"{check} ({why})" for check, why in (
+            ("the queue of data, its marks and pauses", _why_no_queue(port, roles)),
+            ("marks of data", _why_no_marks(roles)),
+            ("whether ECN acts before PFC", _why_no_order(configuration, roles)),
+            ("headroom", _why_no_headroom(configuration, port))) if why]):
+        yield Finding(WARNING, "not-judged", f"not judged: {'; '.join(missing)}",
+                      "give the files that have it too" if configuration.family == "SONiC" else
+                      "see to it on the switch; in a switch file set pool, ingress-alpha and thresholds, and ask weir "
+                      "simulate --dry-run")
+
+
+def _why_no_queue(port, roles):
+    return "" if roles.data.queue else why_no_queue(port, roles.data.dscp)
+
+
+def _why_no_marks(roles):
+    marking = roles.queue and roles.queue.marking
+    if roles.data.queue is None or roles.paused is False:
+        return ""
+    return f"queue {roles.data.queue.value} has no entry here" if roles.queue is None else \
+        marking.unread if marking else ""
+
+
+def _why_no_order(configuration, roles):
+    marking, group = roles.queue and roles.queue.marking, roles.group
+    if not (roles.paused and marking and marking.marks.value) or marking.unread or group and not group.lossless:
+        return ""
+    if marking.none_below is None:
+        return f"{marking.name} has no threshold"
+    known = group and threshold_bytes(_shared_bytes(configuration, group), group, 1) is not None
+    return "" if known else (f"marks begin at {_size(marking.none_below.value)}, and the memory, or what the group of "
+                             "data may have of it, is not in these files")
+
+
+def _why_no_headroom(configuration, port):
+    if not (port.pfc and port.pfc.value):
+        return ""
+    lossless = [group for group in port.groups.values() if group.lossless]
+    if all(group.dynamic for group in lossless) and lossless:
+        return ""  # the switch computes it
+    if not any(group.lossless for each in configuration.ports for group in each.groups.values()):
+        return "no group has any in these files"
+    missing = [words for words, known in (("speed", port.rate), ("length of cable", port.cable_m)) if known is None]
+    return f"no {' and no '.join(missing)} in these files" if missing else ""
 
 
 def _shared_bytes(configuration, profile):
@@ -74,34 +142,44 @@ def _places(*sources):
     return tuple(str(source.place) for source in sources if source is not None)
 
 
+def _ports_of_pool(configuration, group):
+    return sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value
+               and any(other.pool is group.pool for other in each.groups.values()))
+
+
 def _pause_before_marks(configuration, port, roles):
-    """A queue that one ingress port fills is as long as that port's group is full."""
+    """A queue holds what came in by all ports that send to it, and PFC looks at each port's group: with N senders to a
+    queue, N groups have what waits in it."""
     marking, group = roles.queue and roles.queue.marking, roles.group
-    if not (roles.paused and marking and marking.marks.value and marking.none_below):
+    if not (roles.paused and marking and marking.marks.value and marking.none_below and group and group.lossless):
         return
-    kmin, shared = marking.none_below.value, group and _shared_bytes(configuration, group)
-    alone = threshold_bytes(shared, group, 1) if group and group.lossless else None
-    if alone is None:
-        yield Finding(NOTE, "not-judged", "whether ECN acts before PFC was not judged: marks begin at "
-                      f"{_size(kmin)}, and the memory, or what the group of data may have of it, is not in these files",
-                      "set pool and ingress-alpha in the switch file, and ask weir simulate --dry-run",
-                      _places(marking.none_below))
+    kmin, shared = marking.none_below.value, _shared_bytes(configuration, group)
+    ports = configuration.senders or _ports_of_pool(configuration, group)
+    paused_from = [threshold_bytes(shared, group, number) for number in range(1, ports + 1)]
+    if not paused_from or None in paused_from:
         return
-    sources = _places(marking.none_below, group.alpha or group.limit, group.pool and group.pool.size)
-    if kmin >= alone:
-        yield Finding(SERIOUS, "ecn-after-pfc", f"ECN cannot act before PFC: marks begin at {_size(kmin)}, and a group "
-                      f"is paused from {_size(alone)} on, even if it is the only one that is full",
-                      f"set Kmin below {_size(alone)}, or a larger threshold of the group", sources)
-        return
-    ports = sum(len(each.names) for each in configuration.ports if each.pfc and each.pfc.value
-                and any(other.pool is group.pool for other in each.groups.values()))
-    least = next((number for number in range(2, ports + 1)
-                  if threshold_bytes(shared, group, number) <= kmin), None)
-    if least is not None:
-        paused, all_full = (_size(threshold_bytes(shared, group, number)) for number in (least, ports))
-        yield Finding(WARNING, "ecn-after-pfc", f"PFC acts before ECN when groups of {least} of {ports} ports are full "
-                      f"at the same time: each is then paused from {paused} on, and marks begin at {_size(kmin)}",
-                      f"for all {ports} ports: set Kmin below {all_full}", sources)
+    all_of = [number * of_each for number, of_each in enumerate(paused_from, start=1)]
+    marked_first = next((number for number, together in enumerate(all_of, start=1) if together > kmin), None)
+    severity, text, advice = WARNING, "", f"set Kmin below {_size(all_of[0])}, or a larger threshold of the group"
+    if marked_first is None:
+        severity, text = SERIOUS, (
+            f"ECN cannot act before PFC: marks begin at {_size(kmin)} in a queue, and with "
+            f"{units.counted(ports, 'sender')} to it, all that there are, their groups are paused from "
+            f"{_size(all_of[-1])} on, all together")
+    elif marked_first > 1:
+        text = (f"with {'1 sender' if marked_first == 2 else f'1 to {marked_first - 1} senders'} to a queue PFC acts "
+                f"before ECN: the group of a single one is paused from {_size(all_of[0])} on, and marks begin at "
+                f"{_size(kmin)}; with {marked_first} or more senders marks begin first, for their groups are paused "
+                f"from {_size(all_of[marked_first - 1])} on, all together")
+    elif paused_from[-1] <= kmin:
+        least = next(number for number, of_each in enumerate(paused_from, start=1) if of_each <= kmin)
+        text = (f"PFC acts before ECN when groups of {least} of {ports} ports are full at the same time, each for a "
+                f"queue of its own: each is then paused from {_size(paused_from[least - 1])} on, and marks begin at "
+                f"{_size(kmin)}")
+        advice = f"for all {ports} ports: set Kmin below {_size(paused_from[-1])}"
+    if text:
+        yield Finding(severity, "ecn-after-pfc", text, advice,
+                      _places(marking.none_below, group.alpha or group.limit, group.pool and group.pool.size))
 
 
 def _headroom(configuration, port, roles):
@@ -172,11 +250,6 @@ def _groups(configuration, port, roles):
 def _data(configuration, port, roles):
     path = roles.data
     if path.queue is None:
-        if not (port.pfc and port.pfc.value or any(queue.marking for queue in port.queues.values())):
-            return
-        yield Finding(WARNING, "not-judged", f"the queue of data, its marks and pauses were not judged: "
-                      f"{why_no_queue(port, path.dscp)}", "let the port map DSCPs" if port.no_map else
-                      "give the map too")
         return
     rest = path_of(port, 0)
     lossless = sorted(dscp for dscp in range(64) if (each := path_of(port, dscp)).queue and port.pfc
@@ -223,7 +296,7 @@ def _watchdog(configuration, port, roles):
         known = any(each.watchdog for each in configuration.ports)
         yield Finding(WARNING if known else NOTE, "watchdog", "PFC is on without a watchdog"
                       + ("" if known else " in these files") + ": a host that pauses without end stops others too",
-                      "turn the watchdog on" + (": pfcwd start" if configuration.family == "SONiC" else ""),
+                      "turn the watchdog on" + (f": {PFCWD_START}" if configuration.family == "SONiC" else ""),
                       _places(port.pfc))
     elif port.watchdog and port.watchdog.priorities and (
             unwatched := (port.pfc.value if port.pfc else frozenset()) - port.watchdog.priorities.value):
@@ -259,8 +332,14 @@ def lines(configuration, findings):
     """For terminals."""
     serious, warnings = (sum(one.severity == severity for one in findings) for severity in (SERIOUS, WARNING))
     notes = units.counted(len(findings) - serious - warnings, "note")
-    yield (f"{units.counted(serious, 'serious finding')}, {units.counted(warnings, 'warning')} and {notes} in "
-           f"{units.listed(configuration.files, most=6)}")
+    rest = f"{units.counted(warnings, 'warning')} and {notes} in {units.listed(configuration.files, most=6)}"
+    kinds = {one.kind for one in findings}
+    if "nothing-judged" in kinds and not serious:
+        yield f"Nothing could be judged: {rest}"
+    elif not serious and kinds & {"not-judged", "not-understood"}:
+        yield f"No serious finding in what could be judged, {rest}"
+    else:
+        yield f"{units.counted(serious, 'serious finding')}, {rest}"
     for one in findings:
         where = f" ({one.ports[0]}" + (f" and {len(one.ports) - 1} more)" if len(one.ports) > 1 else ")") \
             if one.ports else ""

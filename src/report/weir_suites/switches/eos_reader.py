@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from .eos_policies import APPLIED, Policies
 from .qos_description import Marking, Place, Port, Queue, Sourced, SwitchConfiguration, Watchdog, alike
 
 BLOCK = re.compile(r"(interface|qos profile) (\S+)$")
@@ -28,12 +29,14 @@ PORT_TIMER = re.compile(r"priority-flow-control pause watchdog port timer timeou
                         r"recovery-time (\S+)")
 SPEED = re.compile(r"speed (?:forced |auto )?(\d{1,4})g(?:full)?(?:-\d+)?$")
 OF_QOS = re.compile(r"(qos|priority-flow-control|random-detect|platform \S+ (mmu|qos)|hardware buffer|bandwidth|shape|"
-                    r"priority)( |$)")
+                    r"priority|service-policy)( |$)")
 NOT_OF_DATA = re.compile(r"qos (map (cos|exp|traffic-class [\d ]+ to (cos|exp|mc))|trust|profile|cos|dscp)|"
                          r"random-detect ecn count$")
 NOT_MODELLED = {re.compile(r"qos (map traffic-class [\d ]+ to dscp|rewrite)"): "DSCPs that the switch writes",
                 re.compile(r"shape rate"): "shaping of ports and queues",
-                re.compile(r"bandwidth guaranteed"): "bandwidth that a queue has for itself"}
+                re.compile(r"bandwidth guaranteed"): "bandwidth that a queue has for itself",
+                re.compile(r"service-policy type tx-queue"): "queues, their shares and marks by a policy-map; weir "
+                                                             "reads them of tx-queue in an interface or a qos profile"}
 CLASS_OF_EIGHT = (1, 0, 2, 3, 4, 5, 6, 7)  # DSCPs 0 to 7, 8 to 15 and so on
 DEFAULT = "no line: EOS's default"
 # Whose blocks look alike.
@@ -64,6 +67,9 @@ def describe(files, file, text):
     reader = _Eos(file, made)
     for number, line in enumerate(text.splitlines(), start=1):
         reader.take(number, line.rstrip())
+    if not re.search(r"^ +\S", text, re.MULTILINE):
+        made.not_understood.insert(0, "no line is indented, so what belongs to which interface or profile; show "
+                                      "running-config prints it so")
     made.ports = sorted((reader.port(names) for names in
                          alike({name: block.key() for name, block in reader.interfaces.items()})),
                         key=lambda port: (not port.pfc.value, not port.queues, -len(port.names)))
@@ -77,7 +83,7 @@ class _Eos:
         self.interfaces, self.profiles = {}, {}
         self.block, self.depth, self.queues, self.queue = None, 0, {}, None
         self.context = []  # lines that lead to the one that is taken
-        self.watchdog, self.all_off = {}, None
+        self.watchdog, self.all_off, self.policies = {}, None, Policies()
         self.class_of_dscp = {dscp: self.default("qos map dscp", CLASS_OF_EIGHT[dscp >> 3]) for dscp in range(64)}
         self.queue_of_class = {number: self.default("qos map traffic-class", number) for number in range(8)}
 
@@ -100,6 +106,9 @@ class _Eos:
             source = Place(self.file, f"line {number}", context, words)
             known = self.block is not None and (self.take_in_block(words, source) if self.queue is None else
                                                 self.take_in_queue(words, source))
+            if self.policies.current:
+                self.policies.take(words, source)
+                known = True
         lacks = [why for pattern, why in NOT_MODELLED.items() if pattern.match(words)]
         if lacks:
             self.made.not_modelled.append(f"line {number}: {words}: {lacks[0]}")
@@ -107,6 +116,8 @@ class _Eos:
             self.made.not_understood.append(f"line {number}: {words}")
 
     def begins_block(self, words):
+        if self.policies.begins(words):
+            return True
         begun = BLOCK.match(words)
         if begun and (begun[1] == "qos profile" or PHYSICAL.fullmatch(begun[2])):
             of = self.profiles if begun[1] == "qos profile" else self.interfaces
@@ -130,6 +141,8 @@ class _Eos:
             block.settings[found[1] or found[3]] = Sourced(found[2] or "nothing", source)
         elif re.match(r"no switchport$|ip address |ipv6 address ", words):
             block.settings["routed"] = Sourced(True, source)
+        elif found := APPLIED.match(words):
+            block.settings["policy"] = Sourced(found[1], source)
         elif found := SPEED.match(words):
             block.settings["speed"] = Sourced(int(found[1]) * 1e9, source)
         elif found := PRIORITY.match(words):
@@ -148,13 +161,15 @@ class _Eos:
     def take_in_queue(self, words, source):
         queue = self.queues[self.queue]
         if found := THRESHOLDS.match(words):
-            if {found[3], found[5]} - BYTES.keys():
+            if unread := sorted({found[3], found[5]} - BYTES.keys()):
                 self.made.not_understood.append(f"{source.table}: {words} (thresholds that are not in bytes)")
             ecn = found[1] == "ecn"
             queue = replace(queue, marking=Marking(
                 f"queue {self.queue}", Sourced(ecn, source), None if ecn else Sourced(True, source),
                 _size(found[2], found[3], source), _size(found[4], found[5], source),
-                Sourced(int(found[6]) / 100, source) if found[6] else None))
+                Sourced(int(found[6]) / 100, source) if found[6] else None,
+                f"{source.table}: thresholds in {' and '.join(unread)} are not read, only those in bytes" if unread
+                else ""))
         elif words == "priority strict":
             queue = replace(queue, strict=Sourced(True, source))
         elif found := re.match(r"bandwidth percent (\d{1,3})$", words):
@@ -185,11 +200,25 @@ class _Eos:
         else:
             made.no_map = f"the port trusts {trust.value}, and no DSCP ({trust})" if trust else \
                 "a port that is not routed trusts CoS: qos trust dscp is missing"
+        if policy := settings.get("policy"):
+            self.follow(made, policy)
         made.queue_of_class = made.queue_of_priority = self.queue_of_class
         times = {**self.watchdog, **watchdog}
         if stopped and (watchdog or {"timeout", "action"} & times.keys()):
             made.watchdog = Watchdog(_seconds(times, "timeout"), _seconds(times, "recovery-time"), times.get("action"))
         return made
+
+
+    def follow(self, made, policy):
+        """A policy-map at ingress decides, whatever the port trusts; what it leaves open has the class of before."""
+        classes, why = self.policies.classes(policy.value, made.class_of_dscp or {})
+        if classes is None:
+            made.class_of_dscp, made.no_map = None, f"the port has a policy that weir does not follow: {why} ({policy})"
+            line = f"{policy.place}: decides the class of packets; {why}"
+            self.made.not_modelled += [] if line in self.made.not_modelled else [line]
+        else:
+            made.class_of_dscp = classes
+            made.no_map = made.no_map and f"{made.no_map}, and policy-map {policy.value} leaves it open"
 
 
 def _take_watchdog(of, words, source):

@@ -1,10 +1,10 @@
 """NVUE's configuration (Cumulus Linux: `nv config show -o json`) as a description of the switch.
 
 Names and meanings: NVIDIA, "Quality of Service", "RDMA over Converged Ethernet" and the NVUE command reference of
-Cumulus Linux 5.6 to 5.10 (docs.nvidia.com, read 2026-11): thresholds in bytes, cable-length in metres, the watchdog's
-polling-interval in ms. Without `mapping ... dscp` a port that trusts L3 takes DSCP / 8, a switch priority has the queue
-of its own number. What `nv set qos roce` sets besides is in `nv show qos roce`, not in the configuration. The size of a
-pool is a share of a memory whose size is not there."""
+Cumulus Linux 5.6 to 5.10 (docs.nvidia.com, read 2026-11): thresholds in bytes, cable-length in metres, of `nv set qos
+roce` 100 without one, the watchdog's polling-interval in ms. Without `mapping ... dscp` a port that trusts L3 takes
+DSCP / 8, a switch priority has the queue of its own number. What `nv set qos roce` sets besides is in `nv show qos
+roce`, not in the configuration. The size of a pool is a share of a memory whose size is not there."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ READ = {"congestion-control", "egress-queue-mapping", "egress-scheduler", "mappi
         "advance-buffer-config", "roce"}
 NOT_MODELLED = {"traffic-pool": "pools as shares of a memory whose size is not there", "egress-shaper": "shaping of "
                 "queues", "remark": "DSCPs that the switch writes", "link-pause": "pauses of whole links by profiles"}
+KNOWN_VERSIONS = ((5, 6), (5, 10))
+# NVIDIA, "Cumulus Linux Hardware Compatibility List".
+CHIPS = {r"M?SN2\d{3}": "Spectrum", r"M?SN3\d{3}": "Spectrum-2", r"M?SN4\d{3}": "Spectrum-3",
+         r"M?SN5(400|600D?)$": "Spectrum-4"}
+CABLE_OF_ROCE_M = 100
 ON = ("on", "enable", "enabled")
 ALPHA = re.compile(r"alpha_(\d{1,6})(?:_(\d{1,6}))?", re.IGNORECASE)
 
@@ -31,8 +36,19 @@ def tree_of(document):
     return document if isinstance(document, dict) and isinstance(document.get("qos"), dict) else None
 
 
-def describe(files, file, tree):
-    made = SwitchConfiguration(files, "NVUE")
+def header_of(document):
+    """What `nv config show -o json` says of the switch; {} where it does not."""
+    parts = document.get("list")
+    return next((_table(part["header"]) for part in parts if isinstance(part, dict) and "header" in part),
+                {}) if isinstance(parts, list) else {}
+
+
+def describe(files, file, tree, header):
+    made = SwitchConfiguration(files, "NVUE", _model(str(header.get("model", ""))))
+    version = re.match(r"Cumulus Linux (\d{1,3})\.(\d{1,3})", str(header.get("version", "")))
+    if version and not KNOWN_VERSIONS[0] <= (int(version[1]), int(version[2])) <= KNOWN_VERSIONS[1]:
+        made.remarks.append(f"the switch has {version[0]}; names and defaults here are those of 5.6 to 5.10, and "
+                            "others may differ")
     reader = _Nvue(file, tree)
     for name in tree["qos"]:
         if name in NOT_MODELLED and tree["qos"][name]:
@@ -98,13 +114,20 @@ class _Nvue:
         profile = {kind: settings.get(kind, "default-global")
                    for kind in ("mapping", "pfc", "congestion-control", "egress-scheduler")}
         place = Place(self.file, f"interface {names[0]} link", "", "speed")
-        made = Port(names, _rate(settings.get("speed", ""), place), self.number("pfc", profile["pfc"], "cable-length"))
+        made = Port(names, _rate(settings.get("speed", ""), place),
+                    self.number("pfc", profile["pfc"], "cable-length") or self.cable_of_roce())
         self.add_maps(made, profile["mapping"])
         self.add_pfc(made, profile["pfc"])
         self.add_queues(made, profile)
         if settings.get("watchdog") in ON:
             self.add_watchdog(made, names[0])
         return made
+
+    def cable_of_roce(self):
+        if not self.roce_is_on():
+            return None
+        return self.number("roce", "cable-length") or Sourced(CABLE_OF_ROCE_M, self.place(("roce", "cable-length")),
+                                                              "not set: RoCE's default")
 
     def add_maps(self, made, mapping):
         roce = self.place(("roce", "mode"))
@@ -204,6 +227,12 @@ class _Nvue:
 
 def _table(content):
     return content if isinstance(content, dict) else {}
+
+
+def _model(name):
+    """With the chip, where it is known."""
+    chip = next((chip for pattern, chip in CHIPS.items() if re.match(pattern, name)), None)
+    return f"{name} ({chip})" if chip else name
 
 
 def _alpha(word):

@@ -74,6 +74,7 @@ class Marking:
     none_below: Sourced | None = None
     all_above: Sourced | None = None
     probability: Sourced | None = None  # of 1, at all_above
+    unread: str = ""  # why thresholds are missing though the configuration has them
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,8 @@ class SwitchConfiguration:
     not_modelled: list = field(default_factory=list)
     not_understood: list = field(default_factory=list)
     odd: list = field(default_factory=list)
+    remarks: list = field(default_factory=list)
+    senders: int | None = None  # to one queue at most; None: as many as there are ports
 
 
 MOST = 10**15

@@ -184,6 +184,7 @@ class _Asic:
                 self.add_entry(made, kind, key, index)
         self.add_maps(made, of_port)
         self.add_looked_up(made)
+        made.cable_m = made.cable_m or self.cable_of_profile(made)
         made.watchdog = self.watchdog(name, of_port)
         return made
 
@@ -273,6 +274,14 @@ class _Asic:
         if text and not length:
             self.tables.not_understood["CABLE_LENGTH: a length that is not in metres, as 40m"] = None
         return Sourced(float(length[1]), self.place("CABLE_LENGTH", key, port)) if length else None
+
+    def cable_of_profile(self, made):
+        """As the names of the profiles in use say it, if they agree."""
+        found = {group.of_cable_m: group.name for group in made.groups.values() if group.lossless and group.of_cable_m}
+        if len(found) != 1:
+            return None
+        (length, name), = found.items()
+        return Sourced(length, self.place("BUFFER_PROFILE", name, ""), "as its name says")
 
     def watchdog(self, port, key):
         """`key`: of PORT_QOS_MAP."""

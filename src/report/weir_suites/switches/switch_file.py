@@ -24,7 +24,8 @@ def text(configuration, port, translation, dscp):
     if translation.left_out:
         made.append(_comment("Keys that are left out have the value of the base; set them where you know better:"))
     made += [_comment(f"not in the configuration: {place}: {why}") for place, why in translation.left_out]
-    for title, of in (("odd", configuration.odd), ("not known", translation.not_known),
+    for title, of in (("remark", configuration.remarks), ("odd", configuration.odd),
+                      ("not known", translation.not_known),
                       ("not modelled", [*translation.not_modelled, *configuration.not_modelled]),
                       ("not understood", configuration.not_understood)):
         made += [_comment(f"{title}: {line}") for line in of[:MOST_LINES]]

@@ -1,5 +1,6 @@
 """weir-sweep switch-import: the sub-command. What each file is, its content tells."""
 
+import re
 from dataclasses import dataclass, field
 
 from weir_runs.basics import input_file, units, whole_file
@@ -74,7 +75,7 @@ def _take_json(given, path, text, names):
     if document.get("schema") == "weir-check/1":
         given.hosts += host_settings.of_check(path.name, document)
     elif tree := nvue_reader.tree_of(document):
-        given.others.append(nvue_reader.describe(names, path.name, tree))
+        given.others.append(nvue_reader.describe(names, path.name, tree, nvue_reader.header_of(document)))
     else:
         _add_sonic(given.asics, path, text, document)
 
@@ -87,6 +88,8 @@ def _take_text(given, path, text, names):
         given.others.append(eos_reader.describe(names, path.name, text))
     elif host_settings.is_hosts(text):
         given.hosts.append(host_settings.of_text(path.name, text))
+    elif re.search(r"^nv (set|unset) ", text, re.MULTILINE):
+        raise ReportError(f"{path}: commands of nv set; on the switch, nv config show -o json prints what is read")
     else:
         raise ReportError(f"{path}: not known; {EXPECTED} is expected")
 

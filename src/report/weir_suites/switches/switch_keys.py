@@ -321,8 +321,9 @@ def _ecn(made, configuration, roles):
         return
     below, above, probability = marking.none_below, marking.all_above, marking.probability
     if below is None or above is None or below.value > above.value:
-        made.leave_out("ecn.none-below, all-above", f"{marking.name} lacks a threshold" if below is None or above is
-                       None else f"{marking.name}: none-below, {below.value}, is above all-above, {above.value}")
+        made.leave_out("ecn.none-below, all-above", marking.unread or (
+            f"{marking.name} lacks a threshold" if below is None or above is None else
+            f"{marking.name}: none-below, {below.value}, is above all-above, {above.value}"))
     else:
         made.put("ecn.none-below", size(below.value), below)
         made.put("ecn.all-above", size(above.value), above)
