@@ -48,9 +48,14 @@ constexpr std::array left_out{"scale",
                               "queue-pairs",
                               "verify"};
 
-/// Of the network: what runs show is given below.
-constexpr std::array shown_of_network{"producer-link", "consumer-link", "latency", "scheduler-time",
-                                      "switch-rows"};
+/// Of the network: what runs show is given below, and what was planted is not known.
+constexpr std::array shown_of_network{"producer-link",  "consumer-link", "latency",
+                                      "scheduler-time", "switch-rows",   "fault"};
+
+/// Whether a key of a switch file is of what is configured; who else sends, and what hosts take, is not.
+bool is_configured(std::string_view key) {
+    return !key.starts_with("background.") && !key.starts_with("host.");
+}
 
 bool is_kept(const twin::ShownRun& run, const std::string& name) {
     const config::Option* option = config::find_option(name);
@@ -70,10 +75,12 @@ bool is_kept(const twin::ShownRun& run, const std::string& name) {
 }
 
 /// One option for each word: keys of a switch stand one after the other in a plan.
-void add_words(const std::string& name, std::string_view words, std::vector<GivenOption>& options) {
+void add_keys(const std::string& name, std::string_view words, std::vector<GivenOption>& options) {
     while (!words.empty()) {
         const std::size_t end = std::min(words.find(' '), words.size());
-        options.push_back({name, std::string(words.substr(0, end))});
+        if (is_configured(words)) {
+            options.push_back({name, std::string(words.substr(0, end))});
+        }
         words.remove_prefix(std::min(end + 1, words.size()));
     }
 }
@@ -187,13 +194,15 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
         if (name == "busy") {
             options.push_back({name, busy_text(value, assumptions.processing_factor)});
         } else if (name == "switch-set" && is_kept(run, name)) {
-            add_words(name, value, options);
+            add_keys(name, value, options);
         } else if (is_kept(run, name)) {
             options.push_back({name, value});
         }
     }
     for (const std::string& key : run.switch_keys) {
-        options.push_back({"switch-set", key});
+        if (is_configured(key)) {
+            options.push_back({"switch-set", key});
+        }
     }
     if (!run.has_packets()) {
         options.push_back({"network", "fluid"});

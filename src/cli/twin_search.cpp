@@ -17,6 +17,8 @@ namespace {
 
 /// Most that is simulated: each correction halves what is missing, or nearly so.
 constexpr std::size_t most_simulations = 20;
+constexpr std::size_t most_of_packets =
+    8;                                    ///< they are dear, and chance moves them by more than is corrected
 constexpr double least_latency_s = 5e-6;  ///< of a message between hosts
 constexpr std::size_t most_in_vain = 6;   ///< in a row without coming nearer
 
@@ -63,7 +65,8 @@ Twin fitted(const twin::ShownRun& run, twin::Limits limits, twin::Correction::La
     std::size_t simulations = 1;
     std::size_t better_at = 1;
     try {
-        while (simulations < most_simulations && simulations - better_at < most_in_vain && !enough() &&
+        const std::size_t most = run.has_packets() ? most_of_packets : most_simulations;
+        while (simulations < most && simulations - better_at < most_in_vain && !enough() &&
                correction.correct(assumptions, *shown)) {
             Twin next = simulated_twin(run, assumptions, shown, out_of_time);
             ++simulations;

@@ -167,6 +167,15 @@ class ExplainTest(CommandTest):
                 self.assertEqual((found["near"], found["causes"][0]["what"]), (True, cause), found["text"])
                 self.assertRegex(" ".join(one["remedy"] for one in found["causes"]), remedy, found["text"])
 
+    def test_a_twin_of_packets_does_not_read_what_was_planted(self):
+        self.simulate({**SHORT, "network": "packet", "rate": "4Gb/s", "switch-set": "background.rate=1Gb/s",
+                       "fault": ["degrade:consumer=1,factor=0.3"]}, "planted", status=3)
+        found = self.explain("planted")
+        given = {(one["option"], one["value"]) for one in found["twin"]}
+        self.assertIn(("network", "packet"), given)
+        self.assertFalse([value for option, value in given if "degrade" in value or "background" in value])
+        self.assertFalse(given & {("consumer-link", "10Gb/s")})
+
     def test_without_a_twin_what_was_observed_stands(self):
         self.simulate({**SHORT, "network": "packet", "transport": "datagram", "rate": "500Mb/s",
                        "consumer-link": "400Mb/s"}, "datagrams", status=3)
