@@ -12,7 +12,7 @@ from comparing import capacity_of, make, run  # noqa: F401 (a fixture)
 from conftest import ROOT, RUNS, editing
 
 from weir_compare.comparison import answer_lines, capacity_ranking, run_kinds, victims
-from weir_compare.comparison.answer import make_answer
+from weir_compare.comparison.answer import make_answer, value_of
 from weir_compare.comparison.figure_results import Settings
 from weir_compare.comparison.run_groups import Group
 from weir_runs.basics import units
@@ -328,6 +328,27 @@ def test_settings_that_were_measured_on_different_hosts_are_named(capsys, make):
                 rank["host"] = "eb99"
     assert any("a and b were measured on different hosts (" in sentence
                for sentence in answered(capsys, runs)["not_told"])
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+def test_what_was_simulated_is_to_be_measured_before_it_is_used(make, simulated):
+    def group(name, sustained):
+        return Group(f"switch={name}", [read_run(make(f"{name}-{simulated}-{index}", simulated=simulated,
+                                                      sustained=sustained, seed=str(index))) for index in range(5)])
+
+    answer = make_answer([group("a", True), group("b", False)], Settings())
+    assert answer.winner == "a"
+    assert answer.next.startswith("Measure a before use: this was simulated, with the memory" if simulated else
+                                  "Use a. How much it can carry was not measured: ")
+
+
+def test_what_cannot_be_0_has_an_interval_above_0():
+    by_name = {figure.name: figure for figure in SCORED_FIGURES}
+    wide = value_of(by_name["longest_stay"], [1.9e-3, 2.0e-3, 2.11e-3, 2.3e-3, 11e-3])
+    assert 0.0 < wide.low < 1.9e-3 and wide.low < wide.value < wide.high < 11e-3
+    narrow = value_of(by_name["longest_stay"], [1.9e-3, 2.0e-3, 2.1e-3])
+    assert [round(1e3 * end, 2) for end in (narrow.low, narrow.high)] == [1.74, 2.26]
+    assert value_of(by_name["late_share"], [0.0, 0.1, 0.9]).low == 0.0
 
 
 def test_beyond_what_both_carry_the_rate_is_to_be_lowered(capsys, make):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weir_runs.basics import units
+from weir_runs.basics import quantities, units
 
 CASES = Path(__file__).resolve().parents[1] / "unit/files/number_cases.inc"
 RULES = {
@@ -29,3 +29,9 @@ def cases():
 @pytest.mark.parametrize("rule, value, text", cases())
 def test_numbers_have_one_style(rule, value, text):
     assert RULES[rule](value) == text
+
+
+def test_values_side_by_side_have_powers_of_the_same_number():
+    assert quantities.spaced("250KiB", "670kB") == "256 kB" and quantities.spaced("1MiB", "2MB") == "1.048576 MB"
+    assert quantities.spaced("250KiB", "512KiB") == quantities.spaced("250KiB") == "250 KiB"
+    assert quantities.spaced("670kB", "250KiB") == "670 kB" and quantities.spaced("off", "on") == "off"

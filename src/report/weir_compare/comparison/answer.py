@@ -366,6 +366,8 @@ def value_of(figure, of_runs):
     middle, low, high = float(np.median(known)), None, None
     if len(known) >= statistics.FEWEST_RUNS:
         low, high = statistics.interval_of_values(known)
+        if low <= 0.0 < min(known):  # of what cannot be 0: shares of its size
+            low, high = np.exp(statistics.interval_of_values(np.log(known)))
         low = max(low, 0.0) if min(known) >= 0.0 else low
         high = min(high, 1.0) if figure.is_part or figure.name == "evenness" else high
     return Value(figure, middle, low, high, len(known), text=figure.text(middle))

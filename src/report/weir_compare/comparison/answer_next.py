@@ -118,6 +118,9 @@ def _use_winner(found, winner):
     if nothing_sustained(found):
         return (f"Lower the rate: these runs say only that {winner} is the better one beyond what the settings carry. "
                 f"{_CAPACITY} finds what each of them carries.")
+    if all(run.world == "simulation" for group in found.groups for run in group.runs):
+        return (f"Measure {winner} before use: this was simulated, with the memory, thresholds and hosts that the "
+                "model was given or assumes.")
     return f"Use {winner}. How much it can carry was not measured: {_CAPACITY} does that."
 
 

@@ -46,16 +46,16 @@ class Difference:
 
     @property
     def text(self):
-        return f"{self.option} {spaced(self.worse)} instead of {spaced(self.better)}"
+        return f"{self.option} {spaced(self.worse, self.better)} instead of {spaced(self.better, self.worse)}"
 
     @property
     def reason(self):
-        return f"{self.option} is {spaced(self.worse)} instead of {spaced(self.better)}"
+        return f"{self.option} is {spaced(self.worse, self.better)} instead of {spaced(self.better, self.worse)}"
 
     @property
     def opposite(self):
         """The worse setting with this value of the better one."""
-        return f"{self.option} {spaced(self.better)} instead of {spaced(self.worse)}"
+        return f"{self.option} {spaced(self.better, self.worse)} instead of {spaced(self.worse, self.better)}"
 
     @property
     def changes(self):

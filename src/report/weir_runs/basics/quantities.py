@@ -34,9 +34,13 @@ def number_of(text):
     return Fraction(match[1]) * factor, base
 
 
-def spaced(text):
-    """The value of an option as it stands in a sentence: 62.5 Gb/s of '62.5Gb/s', with all its digits. A word stays."""
-    match = _NUMBER.fullmatch(text)
+def spaced(text, beside=""):
+    """The value of an option as it stands in a sentence: 62.5 Gb/s of '62.5Gb/s', with all its digits. A word stays.
+    `beside`: the value that it is compared with; where that one has powers of ten, this one has, too."""
+    match, other = _NUMBER.fullmatch(text), _NUMBER.fullmatch(beside)
+    if match and other and match[2].endswith("iB") and other[2] in ("kB", "MB", "GB", "TB") and match[2] in _UNITS:
+        text = size_text(round(number_of(text)[0]))
+        match = _NUMBER.fullmatch(text)
     return f"{match[1]} {match[2]}" if match and match[2] in _UNITS else text
 
 
