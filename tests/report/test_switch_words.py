@@ -12,9 +12,12 @@ from switch_configurations import EOS, LOOKUP, NVUE, SONIC, sonic, with_field, w
 from tune_cases import PLAN, found_of
 
 from weir_runs.basics import toml_file
-from weir_suites.switches import switch_import_command, switch_words
+from weir_runs.basics.errors import ReportError
+from weir_suites import sweep_actions
+from weir_suites.switches import proposal_audit, switch_import_command, switch_words
 from weir_suites.switches.switch_words import of_change
-from weir_suites.tune import axes as tune_axes, campaigns, candidate_search, tune_command, tune_file
+from weir_suites.tune import (axes as tune_axes, campaigns, candidate_search, tune_command, tune_file, tune_record,
+                              tune_text)
 
 
 @pytest.fixture
@@ -180,6 +183,17 @@ def test_what_the_configuration_lacks_is_said(imported):
     assert switch_words.assumed(text.partition("\n")[2]) == ""
 
 
+def test_what_the_configuration_lacks_is_said_of_simulated_runs(imported, tmp_path):
+    (tmp_path / "mine.toml").write_text(imported(EOS))
+    campaign = SimpleNamespace(plan=SimpleNamespace(file=str(tmp_path / "plan.toml")))
+
+    def said(world, switch):
+        return sweep_actions._assumed(campaign, [SimpleNamespace(world=world, plan={"switch": switch})] * 2)
+
+    assert said("simulation", "mine.toml").startswith("\nassumed   cell, slices, pool, ingress-alpha, ")
+    assert said("measurement", "mine.toml") == said("simulation", "shallow") == said("simulation", "") == ""
+
+
 def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("WEIR", weir)
     (tmp_path / "mine.toml").write_text(imported(SONIC))
@@ -204,6 +218,76 @@ def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys
         {"op": "replace", "path": "/WRED_PROFILE/ROCE/green_min_threshold", "value": "50000"}]
     confirming = (tmp_path / "plan-confirm.toml").read_text()
     assert f"#   {typed}\n" in confirming and toml_file.parse("it", confirming)["switch"]["settings"]
-    found.chosen = None
+    (tmp_path / "plan-confirm.toml").unlink()
+    found.sustained = (0, 0)  # no commands where neither setting carries the load
+    tune_command._write(made, found)
+    said = capsys.readouterr().out
+    assert "ecnconfig" not in said and "next        lower the load" in said
+    assert not (tmp_path / "plan-confirm.toml").exists()
+    found.chosen, found.sustained = None, None
     tune_command._write(made, found)
     assert "keep the present setting" in capsys.readouterr().out
+
+
+def tune_of(tmp_path, switch, more=""):
+    (tmp_path / "mine.toml").write_text(switch)
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN.replace('network = "packet"', 'network = "packet"\nswitch = "mine.toml"')
+                    + f'[tune.axes]\n"ecn.none-below" = {{ from = "10kB", to = "1MB" }}\n{more}')
+    return tune_file.read(path)
+
+
+def test_an_axis_whose_present_value_was_not_read_is_refused(imported, tmp_path):
+    segments = EOS.replace("150 kbytes maximum-threshold 2 mbytes", "2000 segments maximum-threshold 9000 segments")
+    with pytest.raises(ReportError, match="tune.axes.ecn.none-below: its present value was not read from the "
+                                          "configuration: line .* thresholds in segments are not read"):
+        tune_command._refuse_unread(tune_of(tmp_path, imported(segments)))
+    for switch, more in ((EOS, ""), (SONIC, ""), (segments, '[tune.present]\n"ecn.none-below" = "160kB"\n')):
+        tune_command._refuse_unread(tune_of(tmp_path, imported(switch), more))
+    own = imported(segments).replace("\n[ecn]\n", '\n[ecn]\nnone-below = "160kB"\n')  # as somebody who knows adds it
+    tune_command._refuse_unread(tune_of(tmp_path, own))
+
+
+def test_whose_the_lines_are_is_said(imported):
+    def notes(document):
+        return of_change(imported(document), {"ecn.none-below": "50kB"}).notes
+
+    assert notes(SONIC)[0] == notes(EOS)[0] == "a profile is that of all ports and queues that name it"
+    queue = EOS[EOS.index("   uc-tx-queue 3"):EOS.index("   uc-tx-queue 6")]
+    of_interface = EOS.replace("interface Ethernet1/1\n", "interface Ethernet1/1\n" + queue)
+    assert notes(of_interface)[0].startswith("these lines are of interface Ethernet1/1 alone: ")
+    roce = [{"set": {"interface": {"swp1": {}}, "qos": {"roce": {"mode": "lossless"}}}}]
+    assert notes(roce)[0] == "default-global is that of all ports that name no profile"
+
+
+IN_FORCE = {"switch": {"pool": "14716KiB", "headroom-pool": "4.194112MB", "slices": "4", "ingress-alpha": "1",
+                       "ingress-threshold": "0B", "headroom": "59.696kB"}, "pfc": {"on": "true"},
+            "ecn": {"on": "true", "none-below": "100kB", "all-above": "400kB", "probability": "0.2"},
+            "classes": {"data": "3", "cnp": "6"}, "topology": {"host-delay": "200ns"}}
+
+
+@pytest.mark.parametrize("section, changed, hosts, found", [
+    ("ecn", {"none-below": "800kB"}, (6, 2), {}),
+    ("ecn", {"none-below": "1.6MB"}, (6, 2), {"ecn-after-pfc": "warning"}),
+    ("ecn", {"none-below": "1.6MB"}, (1, 1), {"ecn-after-pfc": "serious"}),
+    ("ecn", {"none-below": "2.4MB"}, (6, 2), {"ecn-after-pfc": "serious"}),
+    ("ecn", {"probability": "0.01"}, (6, 2), {"few-marks": "warning"}),
+    ("ecn", {"on": "false"}, (6, 2), {"no-marks": "warning"}),
+    ("switch", {"headroom": "5kB"}, (6, 2), {"headroom": "serious"}),
+    ("switch", {"ingress-alpha": "0.03"}, (6, 2), {"ecn-after-pfc": "warning"})])
+def test_what_the_audit_finds_new_in_a_proposal(section, changed, hosts, found):
+    after = {**IN_FORCE, section: {**IN_FORCE[section], **changed}}
+    new = proposal_audit.new_findings(IN_FORCE, after, hosts, "100Gb/s")
+    assert {one.kind: one.severity for one in new} == found
+    assert proposal_audit.new_findings(after, after, hosts, "100Gb/s") == []
+
+
+def test_what_the_audit_finds_new_is_printed(tmp_path, imported):
+    after = {**IN_FORCE, "ecn": {**IN_FORCE["ecn"], "none-below": "2.4MB"}}
+    made = found_of(audited=proposal_audit.new_findings(IN_FORCE, after, (6, 2), "100Gb/s"))
+    tune = tune_of(tmp_path, imported(SONIC))
+    said = " ".join(" ".join(tune_text.answer_lines(tune, made)).split())
+    assert "But the audit of the switch calls it serious: ECN cannot act before PFC: marks begin at 2.4 MB" in said
+    assert "audit new with the proposal, serious: ECN cannot act before PFC" in said
+    assert tune_record.make(tune, made)["audit"][0]["kind"] == "ecn-after-pfc"
+    assert "audit" not in dict(tune_text.parts(found_of()))

@@ -278,6 +278,74 @@ def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales
             for _, more in confirmation.other_loads(tune, campaigns.Answer(None, plan=scaled))] == ["32MB", "128MB"]
 
 
+@pytest.mark.parametrize("chosen, sustained, said", [
+    (0, (0, 0), "Neither the present setting nor the proposed one sustains this plan, in any run: lower the load. "),
+    (None, (0,), "The present setting does not sustain this plan, in any run: lower the load. No setting"),
+    (0, (0, 5), "slots=4 instead of 1: "), (0, None, "slots=4 instead of 1: ")])
+def test_a_plan_that_no_setting_sustains_is_said_first(file_of, chosen, sustained, said):
+    made = found_of(chosen=chosen, sustained=sustained)
+    tune = tune_file.read(file_of(TUNE))
+    assert tune_text.headline(tune, made).startswith(said)
+    then = tune_text.next_words(made, None if made.overloaded else tune.path, False)
+    assert then.startswith("lower the load, by rate or event-size" if made.overloaded else "weir-sweep all")
+
+
+def of_ecn(**given):
+    """Kmin 100 kB now, 1 MB proposed, with ECN on."""
+    on = {"ecn": {"on": "true"}}
+    made = found_of(finalists=[(1e6,)], in_force=(on, on), **given)
+    made.axes, made.present = (tune_axes.of_range("ecn.none-below", "20kB", "2MB", True),), (1e5,)
+    made.history = [candidate_search.Trial((1e5,), 1, 0.0), candidate_search.Trial((1e6,), 1, -0.7)]
+    return made
+
+
+def test_a_proposal_that_marks_nothing_is_said_to_be_as_good_as_none(file_of):
+    tune = tune_file.read(file_of(TUNE))
+    said = "It marks nothing in this plan: here it is as good as ECN off"
+    assert said in tune_text.headline(tune, of_ecn(acted=()))
+    assert said in tune_text.headline(tune, of_ecn(acted=("pfc",)))
+    for other in (of_ecn(acted=("ecn",)), of_ecn(acted=None), of_ecn(acted=(), chosen=None), found_of(acted=())):
+        assert said not in tune_text.headline(tune, other)
+
+
+def test_where_an_axis_does_nothing_nothing_can_be_gained_by_it():
+    idle = tune_text.next_words(of_ecn(acted=(), chosen=None), None, False)
+    assert idle.endswith("nothing is marked with it, so nothing here can be gained by these axes")
+    for other in (of_ecn(acted=("ecn",), chosen=None), of_ecn(acted=None, chosen=None),
+                  found_of(acted=(), chosen=None)):
+        assert tune_text.next_words(other, None, False) == "keep the present setting"
+    assert objective.acted([{"switch": {"marked_packets": 0, "pauses_sent": 3}}]) == ("pfc",)
+    assert objective.acted([{"switch": {"marked_packets": 0}}, {}]) is None
+
+
+def test_how_many_settings_lost_acknowledgements_ruled_out_is_said():
+    out = {(4.0,): (objective.LOST_ACKNOWLEDGEMENTS,)}
+    assert dict(tune_text.parts(found_of(ruled_out=out)))["lost"][0].startswith(
+        "acknowledgements ruled out 1 of 2 settings that the search tried: they are not ECN-capable")
+    assert "lost" not in dict(tune_text.parts(found_of(ruled_out={(4.0,): ("lost packets",)})))
+
+
+@pytest.mark.parametrize("detectable, said", [
+    (0.18, "(of the 1 that were confirmed, 18 % or more would have been found)"),
+    (0.88, "(of the 1 that were confirmed; runs differ too much to say more)")])
+def test_a_gain_that_anybody_would_have_seen_is_not_said_to_be_found(file_of, detectable, said):
+    made = found_of(chosen=None, changes=[decide.Change(0.0, -0.9, 0.9, "inconclusive", detectable)])
+    assert said in tune_text.headline(tune_file.read(file_of(TUNE)), made)
+
+
+def test_an_interval_holds_0_exactly_where_settings_are_not_told_apart():
+    """Of several comparisons that share 5 % each one alone may leave out 0, and is not called for that."""
+    figure, present = objective.FIGURES[objective.MARGIN], [1.0, 1.02, 0.98, 1.01, 0.99]
+    slower = [1.1, 1.2, 1.15, 1.3, 1.1]
+    alone, = decide.changes([(figure, present, slower)])
+    assert alone.is_worse and alone.high < 0.0 and not alone.together
+    noise = [[1.0, 0.9, 1.1, 1.2, 0.95]] * 6
+    first, *_ = decide.changes([(figure, present, slower), *((figure, present, values) for values in noise)])
+    assert first.call == "inconclusive" and first.low < 0.0 < first.high and first.together
+    said = dict(tune_text.parts(found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, first)])))["axes"][0]
+    assert "% interval, of all comparisons together -" in said and said.endswith("not told apart")
+
+
 # --- In the simulator.
 
 

@@ -142,7 +142,7 @@ def _collect(options, lists=True):
     if not options.quiet:
         if report:
             print(compare_terminal.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False)
-                  + "\n")
+                  + _assumed(campaign, [one.run for one in complete]) + "\n")
         if collection.capacity and lists:
             print("\n".join(find_text.limit_lines(collection.capacity)))
         elif not collection.capacity:
@@ -154,6 +154,15 @@ def _collect(options, lists=True):
                   "weir-report shows single runs")
         print("\n" + "\n".join(f"written  {path}" for path in written))
     return 0
+
+
+def _assumed(campaign, runs):
+    """What simulated runs had of the built-in switch, for the imported configuration lacks it: a line of the answer."""
+    from .switches import switch_words
+    names = {run.plan.get("switch") for run in runs if run.world == "simulation"} - {None, ""}
+    files = [path for name in names if (path := Path(campaign.plan.file).parent / name).is_file()]
+    words = {switch_words.assumed(path.read_text(encoding="utf-8", errors="replace")) for path in files} - {""}
+    return "".join(f"\nassumed   {text}" for text in sorted(words))
 
 
 def _find(options):

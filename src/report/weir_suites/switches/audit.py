@@ -171,7 +171,7 @@ def _pause_before_marks(configuration, port, roles):
                 f"before ECN: the group of a single one is paused from {_size(all_of[0])} on, and marks begin at "
                 f"{_size(kmin)}; with {marked_first} or more senders marks begin first, for their groups are paused "
                 f"from {_size(all_of[marked_first - 1])} on, all together")
-    elif paused_from[-1] <= kmin:
+    elif paused_from[:configuration.receivers][-1] <= kmin:
         least = next(number for number, of_each in enumerate(paused_from, start=1) if of_each <= kmin)
         text = (f"PFC acts before ECN when groups of {least} of {ports} ports are full at the same time, each for a "
                 f"queue of its own: each is then paused from {_size(paused_from[least - 1])} on, and marks begin at "

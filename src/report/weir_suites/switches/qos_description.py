@@ -133,6 +133,7 @@ class SwitchConfiguration:
     odd: list = field(default_factory=list)
     remarks: list = field(default_factory=list)
     senders: int | None = None  # to one queue at most; None: as many as there are ports
+    receivers: int | None = None  # queues that can be full at the same time; None: as many as there are ports
 
 
 MOST = 10**15

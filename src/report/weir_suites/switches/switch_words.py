@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from weir_runs.basics import quantities, toml_file
 
 MADE = re.compile(r"# Made by weir-sweep \S+ from (.*) \((SONiC|NVUE|EOS)\)\.")
+LEFT_OUT = re.compile(r"^# not in the configuration: \[([a-z]+)\] (.*?): (.*)$", re.MULTILINE)
 COMMENTED = re.compile(r"([a-z-]+) = .*?  # (.*)")
 # What the note of a key says that the configuration has, where the key has another number.
 CONFIGURED = re.compile(r"; (\d+) B (?:of a port of (\d+) Gb/s|are above)")
@@ -58,8 +59,17 @@ class Words:
         return found if self.patch or self.apply else []
 
     @property
+    def _whose(self):
+        """What else the lines are for."""
+        if self.back and self.back[0].startswith("interface "):
+            return f"these lines are of {self.back[0]} alone: type them for each interface that has its own"
+        if self.family == "NVUE" and " default-global " in self.apply[0]:
+            return "default-global is that of all ports that name no profile"
+        return "a profile is that of all ports and queues that name it"
+
+    @property
     def notes(self):
-        shared = ["a profile is that of all ports and queues that name it"] if self.patch or self.apply else []
+        shared = [self._whose] if self.patch or self.apply else []
         asics = ["on a switch with several ASICs, /asic0 and so on stands before each path of the patch"]
         kept = [KEPT[self.family]] if shared and self.family in KEPT else []
         return [*shared, *(asics if self.patch else []), *kept,
@@ -91,15 +101,21 @@ def of_change(text, values):
     return words
 
 
+def left_out(text):
+    """{key: why} of what a switch file of an import lacks, but for keys that somebody added; nothing of other files."""
+    if not MADE.match(text):
+        return {}
+    mine = toml_file.parse("the switch file", text)
+    lacks = {f"{section}.{name}": why for section, names, why in LEFT_OUT.findall(text) for name in names.split(", ")}
+    return {name: why for name, why in lacks.items()
+            if name.partition(".")[2] not in mine.get(name.partition(".")[0], {})}
+
+
 def assumed(text):
     """What a switch file of an import lacks of memory and thresholds, as a sentence; nothing of other files."""
-    if not MADE.match(text):
-        return ""
-    mine = toml_file.parse("the switch file", text).get("switch", {})  # that somebody added
-    lacks = [name for names in re.findall(r"^# not in the configuration: \[switch\] (.*?): ", text, re.MULTILINE)
-             for name in names.split(", ") if name not in mine]
-    return (f"{', '.join(dict.fromkeys(lacks))}: not in the configuration, so simulated as in the built-in switch "
-            "shallow" if lacks else "")
+    lacks = [name.partition(".")[2] for name in left_out(text) if name.startswith("switch.")]
+    return (f"{', '.join(lacks)}: not in the configuration, so simulated as in the built-in switch shallow"
+            if lacks else "")
 
 
 def _comments(text):

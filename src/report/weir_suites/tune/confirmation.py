@@ -118,10 +118,15 @@ class Confirmation:
         seen = [[objective.observed(record) for record in side] for side in records]
         found.observed = [{key: mean([one[key] for one in side]) for key in objective.observed({})}
                           for side in seen]
+        found.in_force = tuple((records[side][0].get("environment") or {}).get("packet_network") for side in (0, -1))
+        found.acted = objective.acted(records[-1])
         runs = [[result.run for result in side] for side in sides]
-        if found.chosen is None or any(run is None for side in runs for run in side):  # or searches of a capacity
+        if any(run is None for side in runs for run in side):  # searches of a capacity
             return
-        found.sustained = tuple(_sustained(side) for side in sides)
+        if all(run.verdict.get("sustained") is not None for side in runs for run in side):  # as without full load
+            found.sustained = tuple(_sustained(side) for side in sides)
+        if found.chosen is None:
+            return
         figures = [(figure, *([key_figures(run)[figure.name] for run in side] for side in runs))
                    for figure in objective.beside(self.tune.figure)]
         losses = [(figure, *([one[key] for one in side] for side in seen)) for key, figure in objective.LOSSES.items()]

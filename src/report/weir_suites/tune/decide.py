@@ -52,6 +52,7 @@ class Change:
     needed: int | None = None
     # the same as `gain` of the means: where runs are good or bad by chance, the median has few values
     mean: float | None = None
+    together: bool = False  # the interval is that of all comparisons of its family together, and not of this one alone
 
     @property
     def is_better(self):
@@ -113,14 +114,25 @@ def _change(figure, result, level):
     call_figure(result, level, SETTINGS)
     scale = abs(result.baseline.median) or result.scale or 1.0
     sign = 1.0 if figure.better == "higher" else -1.0
-    low, high = sorted((sign * result.low / scale, sign * result.high / scale))
+    low, high, together = _interval(result, level)
+    low, high = sorted((sign * low / scale, sign * high / scale))
     size = len(result.baseline.values)
     needed = statistics.runs_needed(result.estimate, size, abs(result.difference),
                                     statistics.ALPHA - FIRST_ALPHA) if result.difference else None
     difference = mean(result.new.values) - mean(result.baseline.values)
     return Change(sign * result.difference / scale, low, high, result.call,
                   None if result.detectable is None else result.detectable / scale, result.is_relevant, needed,
-                  sign * difference / scale)
+                  sign * difference / scale, together)
+
+
+def _interval(result, level):
+    """(low, high, whether it is that of all comparisons together): a difference that is not called, because several
+    share 5 %, gets the interval of that level, which holds 0 as the call says."""
+    if result.call in (BETTER, WORSE, NO_DIFFERENCE) or result.low <= 0.0 <= result.high:
+        return result.low, result.high, False
+    estimate = statistics.with_p_value(result.estimate, min(max(result.p_value, 1e-9), 0.999))
+    half = float(statistics.threshold(estimate, level))
+    return result.difference - half, result.difference + half, True
 
 
 def confirmed(figure, present, finalists):

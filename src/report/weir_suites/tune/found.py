@@ -64,6 +64,7 @@ class Found:
     facts: list = dataclasses.field(default_factory=list)  # (name, words) of traffic, layout, links, switch
     assumed: str = ""  # what the switch's configuration does not have
     silent: list = dataclasses.field(default_factory=list)  # of the switch's settings: why each cannot act
+    ruled_out: dict = dataclasses.field(default_factory=dict)  # {candidate of the search: what its runs did, in words}
     words: object = None  # switches.switch_words.Words: the proposal in those of the operator's switch; None: none
     finalists: list = dataclasses.field(default_factory=list)
     changes: list = dataclasses.field(default_factory=list)  # of each against the present one
@@ -84,7 +85,12 @@ class Found:
     beside: list = dataclasses.field(default_factory=list)  # (KeyFigure, Change) of others than the figure
     # means of what constraints look at: of the present one, of the chosen one
     observed: list = dataclasses.field(default_factory=list)
-    sustained: tuple | None = None  # so many of these runs, of the present setting and of the chosen one
+    # so many of these runs, of the present setting and of the chosen one, if there is one; None: that is not judged
+    sustained: tuple | None = None
+    # {section: {key: text}} of the switch in these runs, of the present setting and of the chosen one
+    in_force: tuple = (None, None)
+    acted: tuple | None = None  # what the switch did in these runs of the chosen setting, as of objective.acted
+    audited: list = dataclasses.field(default_factory=list)  # switches.audit.Finding: new with the proposal
     neighbours: list = dataclasses.field(default_factory=list)
     loads: list = dataclasses.field(default_factory=list)
     runs: dict = dataclasses.field(default_factory=dict)  # {part: number}
@@ -94,6 +100,11 @@ class Found:
     def best(self):
         """The candidate that is proposed: the chosen one, or the present one."""
         return self.present if self.chosen is None else self.finalists[self.chosen]
+
+    @property
+    def overloaded(self):
+        """Whether no run of either setting was sustained."""
+        return self.sustained is not None and not any(self.sustained)
 
     @property
     def change(self):

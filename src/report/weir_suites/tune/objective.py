@@ -82,6 +82,17 @@ class Constraints:
             (latency_s is not None, f"scheduling latency (p99) at most {1e6 * (latency_s or 0.0):g} us")) if is_asked]
 
 
+# What a switch does where it fills, and the counter of it.
+ACTS = {"ecn": "marked_packets", "pfc": "pauses_sent", "drop": "dropped_packets"}
+
+
+def acted(records):
+    """Which of ACTS the switch did in any of these runs; None: nothing counts it."""
+    if not all(record.get("switch") for record in records):
+        return None
+    return tuple(name for name, counter in ACTS.items() if any(record["switch"].get(counter) for record in records))
+
+
 def observed(record):
     """What constraints look at, of a run.json: absent is None, but what nobody counts of losses is 0."""
     switch = record.get("switch") or {}

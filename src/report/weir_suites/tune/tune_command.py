@@ -21,6 +21,7 @@ def run(options):
     if options.slurm and tune.budget_s:
         raise ReportError("--slurm: how many jobs go on at a time is not known before, so the budget is a number of "
                           "runs there, and not a time")
+    _refuse_unread(tune)
     made = tuning.Tuning(tune, options.out or tune.path.with_suffix(""), lambda line: print(line, flush=True),
                          options.jobs, options.slurm)
     try:
@@ -39,30 +40,52 @@ def run(options):
     return 0
 
 
-def _add_words(tune, found):
-    """What the configuration that the switch file of [simulation] was imported from does not have, and the proposal in
-    the words of that switch."""
+def _switch_text(tune):
+    """The switch file of [simulation]; empty: a built-in switch."""
     from weir_runs.basics.input_file import read_text
-    from weir_suites.switches import switch_words
-    from .tune_file import is_key_of_switch
     file = tune.path.parent / (tune.given("switch") or "")
-    if file.is_file():
-        text = read_text(file, "a switch file", SWITCH_BYTES_MAX)
-        found.assumed = switch_words.assumed(text)
-        found.words = None if found.chosen is None else switch_words.of_change(text, {
-            axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
+    return read_text(file, "a switch file", SWITCH_BYTES_MAX) if file.is_file() else ""
+
+
+def _refuse_unread(tune):
+    """Raises ReportError of an axis whose present value the switch's configuration did not give: a proposal would be
+    compared with that of a built-in switch."""
+    from weir_suites.switches import switch_words
+    lacks = switch_words.left_out(_switch_text(tune))
+    for axis in tune.axes:
+        if axis.name in lacks and axis.name not in tune.present and tune.given(axis.name) is None:
+            raise ReportError(f"{tune.path}: tune.axes.{axis.name}: its present value was not read from the "
+                              f"configuration: {lacks[axis.name]}; write it into [tune.present], or into "
+                              f"{tune.given('switch')}")
+
+
+def _add_words(tune, found):
+    """What the configuration that the switch file of [simulation] was imported from does not have, the proposal in the
+    words of that switch, and what the audit finds in it."""
+    from weir_suites.switches import proposal_audit, switch_words
+    from .tune_file import is_key_of_switch
+    text = _switch_text(tune)
+    found.assumed = switch_words.assumed(text)
+    if found.chosen is None or found.overloaded:
+        found.words = None
+        return
+    found.words = switch_words.of_change(text, {
+        axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
+    if all(found.in_force):
+        hosts = [int(text) if (text := str(tune.given(role))).isdigit() else 1 for role in ("producers", "consumers")]
+        found.audited = proposal_audit.new_findings(*found.in_force, hosts, tune.given("consumer-link"))
 
 
 def _write(made, found):
     from . import confirm_file, tune_page, tune_record, tune_text
     tune, path, changed = made.tune, None, False
     _add_words(tune, found)
-    if found.chosen is not None:
+    if found.chosen is not None and not found.overloaded:
         path, changed = confirm_file.write(tune.path.with_name(f"{tune.path.stem}-confirm.toml"), made.directory,
                                            confirm_file.text(
             tune, found, lambda candidate: made.campaigns.of_setting(found, candidate),
             confirm_file.only_simulated(made.campaigns.weir)))
-    then = tune_text.next_words(path, path and confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
+    then = tune_text.next_words(found, path, path and confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
     lines = [*tune_text.answer_lines(tune, found), *tune_text.switch_lines(found.words), *tune_text.part("next", then),
              *(tune_text.part("unchanged", f"{path.name}: it was edited since it was written, and the proposal is the "
                                            "same") if changed else [])]

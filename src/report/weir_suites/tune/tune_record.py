@@ -30,6 +30,8 @@ def make(tune, found):
         "confirmed_neighbour": None if found.moved is None else dict(zip(("present_values", "values"), found.moved)),
         "proposed": None if found.chosen is None else setting(found.best), "change": _change(found.change),
         "words": None if found.words is None else dataclasses.asdict(found.words),
+        "audit": [{"severity": one.severity, "kind": one.kind, "text": one.text, "advice": one.advice}
+                  for one in found.audited],
         "put_back": {"axes": list(found.put_back), "change": _change(found.put_back_change)},
         "finalists": [{"setting": setting(candidate), "values": values, "keeps": keeps, "change": _change(change)}
                       for candidate, values, keeps, change in zip(found.finalists, found.values[1:], found.keeps,

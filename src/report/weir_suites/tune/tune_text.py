@@ -7,6 +7,7 @@ from weir_compare.comparison.figure_results import NO_DIFFERENCE
 from weir_runs.basics import units
 from weir_runs.basics.list_values import median
 from weir_runs.basics.units import counted
+from weir_suites.switches.audit import SERIOUS
 from . import acting, axes as tune_axes, decide, objective
 from .found import FLAT
 from .tune_file import IN_TIME_MAX
@@ -14,6 +15,8 @@ from .tune_file import IN_TIME_MAX
 WIDTH, INDENT = 110, 12
 DIED_SHOWN = 5
 GOOD_SHOWN = 5
+# A gain above this that would have been found says nothing: it is what anybody would see.
+WORTH_SAYING = 0.5
 JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
 
 
@@ -52,7 +55,7 @@ def _cost(tune, forecast):
 
 def answer_lines(tune, found):
     """The first is the answer."""
-    lines = textwrap.wrap(headline(tune, found), WIDTH) + [""]
+    lines = textwrap.wrap(headline(tune, found), WIDTH, break_on_hyphens=False) + [""]
     for heading, texts in parts(found):
         for text in texts:
             lines += part(heading, text)
@@ -67,18 +70,32 @@ def parts(found):
     made = (("costs", _costs(found)), ("beside", _observed(found)), ("put back", _put_back(found)),
             ("axes", [_axis(found, axis) for axis in found.axes]), ("flat", [_flat(found)]),
             ("loads", _loads(found)), ("lost", _why_lost(found)), ("cannot act", found.silent),
+            ("audit", [f"new with the proposal, {one.severity}: {one.text}; {one.advice}" for one in found.audited]),
             ("assumed", list(filter(None, [found.assumed]))), ("died", _died(found)), ("found", [how]))
     return [(heading, texts) for heading, texts in made if texts]
 
 
-def next_words(confirm, to_fill_in):
+def next_words(found, confirm, to_fill_in):
     """What to do with the sweep file that confirms; None: there is none. `to_fill_in`: the command that sets the switch
     is missing in it."""
+    if found.overloaded:
+        return "lower the load, by rate or event-size in [run], and tune again"
     if confirm is None:
-        return "keep the present setting; with a larger budget, a smaller gain would be found"
+        through = [acting.through(axis.name) for axis in found.axes]
+        if found.acted is not None and all(names and not set(names) & set(found.acted) for names in through):
+            return (f"keep the present setting: {_nothing_done(through)} with it, so nothing here can be gained by "
+                    "these axes")
+        return "keep the present setting"
     first = f"fill in on-change of {confirm.name}, the command that sets the switch; then " if to_fill_in else ""
     return (f"{first}weir-sweep all {confirm.name}: the present and the proposed setting in turns, measured; "
             "--simulate predicts that")
+
+
+def _nothing_done(through):
+    """nothing is marked or paused"""
+    done = [words for name, words in (("ecn", "marked"), ("pfc", "paused"), ("drop", "dropped"))
+            if any(name in names for names in through)]
+    return f"nothing is {' or '.join(done)}"
 
 
 def switch_lines(words):
@@ -93,7 +110,32 @@ def switch_lines(words):
 
 def headline(tune, found):
     """A few sentences, with full stops."""
-    return " ".join([_headline(tune, found), *_better_neighbour(found), *_breaking_loads(found)])
+    return " ".join([*_overloaded(found), _headline(tune, found), *_marks_nothing(found), *_objections(found),
+                     *_better_neighbour(found), *_breaking_loads(found)])
+
+
+def _overloaded(found):
+    """That the plan is more than either setting carries: what is better there need not be better elsewhere."""
+    if not found.overloaded:
+        return []
+    return ["The present setting does not sustain this plan, in any run: lower the load." if found.chosen is None else
+            "Neither the present setting nor the proposed one sustains this plan, in any run: lower the load."]
+
+
+def _marks_nothing(found):
+    """A proposal that changes ECN so that nothing is marked, where marks were on."""
+    is_of_ecn = any(axis.name.startswith("ecn.") and best != present
+                    for axis, best, present in zip(found.axes, found.best, found.present))
+    on = ((found.in_force[1] or {}).get("ecn") or {}).get("on") == "true"
+    if found.chosen is None or not is_of_ecn or not on or found.acted is None or "ecn" in found.acted:
+        return []
+    return ["It marks nothing in this plan: here it is as good as ECN off, and which thresholds would be good where "
+            "marks are needed, this plan does not tell."]
+
+
+def _objections(found):
+    return [f"But the audit of the switch calls it serious: {one.text}." for one in found.audited
+            if one.severity == SERIOUS]
 
 
 def _better_neighbour(found):
@@ -149,8 +191,10 @@ def _nothing_better(tune, found, figure):
     seen = [change.detectable for change in kept]
     would = ""
     if seen and None not in seen:
-        least = units.percent(max(*seen, FLAT))
-        would = f" (of the {len(kept)} that were confirmed, {least} or more would have been found)"
+        least = max(*seen, FLAT)
+        would = (f" (of the {len(kept)} that were confirmed, {units.percent(least)} or more would have been found)"
+                 if least <= WORTH_SAYING else f" (of the {len(kept)} that were confirmed; runs differ too much to say "
+                                               "more)")
     said = f"No setting was found that has a better {figure.title} than the present one{would}"
     judged = {axis.name: found.judged(axis.name) for axis in found.axes}
     if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
@@ -185,7 +229,8 @@ def change(one):
     if one.low is None or one.low == one.high:
         return size
     low, high = sorted((sign * one.low, sign * one.high))
-    return f"{size} (95 % interval {units.percent(low)} to {units.percent(high)})"
+    together = ", of all comparisons together" if one.together else ""
+    return f"{size} (95 % interval{together} {units.percent(low)} to {units.percent(high)})"
 
 
 def _costs(found):
@@ -300,9 +345,13 @@ def _load_not_kept(one):
 def _why_lost(found):
     kept = [found.present_kept, *(one.kept for one in found.neighbours),
             *(side for one in found.loads for side in (one.present, one.proposed))]
-    is_so = any(objective.LOST_ACKNOWLEDGEMENTS in one.broken for one in kept)
-    return ["acknowledgements are not ECN-capable in the model: with ecn.drops, WRED drops them where it marks data, "
-            "and what is not acknowledged is sent again"] if is_so else []
+    lost = [candidate for candidate, broken in found.ruled_out.items() if objective.LOST_ACKNOWLEDGEMENTS in broken]
+    if not lost and not any(objective.LOST_ACKNOWLEDGEMENTS in one.broken for one in kept):
+        return []
+    tried = len({trial.candidate for trial in found.history})
+    ruled_out = f"ruled out {len(lost)} of {counted(tried, 'setting')} that the search tried: they " if lost else ""
+    return [f"acknowledgements {ruled_out}are not ECN-capable in the model: with ecn.drops, WRED drops them where it "
+            "marks data, and what is not acknowledged is sent again"]
 
 
 def _died(found):

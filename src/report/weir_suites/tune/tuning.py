@@ -153,7 +153,8 @@ class Tuning:
         confirmation.propose()
         confirmation.loads(answer)
         found.died = dict(self.campaigns.died)
-        found.silent = acting.silent(self.campaigns.ask(self.campaigns.of_setting(found, found.best)).pressure)
+        pressure = self.campaigns.ask(self.campaigns.of_setting(found, found.best)).pressure
+        found.silent = acting.silent([entry for entry in pressure if entry["setting"] not in (found.acted or ())])
         return found
 
     # --- The present setting.
@@ -209,6 +210,8 @@ class Tuning:
         results = self.campaigns.run(name, {key: self.campaigns.of_setting(found, one) for key, one in names.items()},
                                      self.tune.first_seed + seed - 1)
         found.history += [self._trial(candidate, seed, results[key][0]) for key, candidate in names.items()]
+        found.ruled_out |= {candidate: results[key][0].broken for key, candidate in names.items()
+                            if results[key][0].broken}
 
     def _measure(self, found, answer):
         """A budget in time becomes one in runs, by how long the first ones take: those with which a search of the
