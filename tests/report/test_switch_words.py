@@ -291,3 +291,12 @@ def test_what_the_audit_finds_new_is_printed(tmp_path, imported):
     assert "audit new with the proposal, serious: ECN cannot act before PFC" in said
     assert tune_record.make(tune, made)["audit"][0]["kind"] == "ecn-after-pfc"
     assert "audit" not in dict(tune_text.parts(found_of()))
+    # By what the runs say of the plan.
+    made = found_of(in_force=(IN_FORCE, after), plan={"resolved": {"producers": 6, "consumers": 2},
+                                                      "consumer-link": "100Gb/s"})
+    tune_command._add_words(tune, made)
+    assert [one.kind for one in made.audited] == ["ecn-after-pfc"]
+    for lacks in ({"plan": {}}, {"in_force": (IN_FORCE, None)}, {"chosen": None}):
+        other = found_of(**{"in_force": (IN_FORCE, after), "plan": made.plan, **lacks})
+        tune_command._add_words(tune, other)
+        assert other.audited == []

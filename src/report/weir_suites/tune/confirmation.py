@@ -120,6 +120,7 @@ class Confirmation:
                           for side in seen]
         found.in_force = tuple((records[side][0].get("environment") or {}).get("packet_network") for side in (0, -1))
         found.acted = objective.acted(records[-1])
+        found.plan = records[-1][0].get("plan") or {}
         runs = [[result.run for result in side] for side in sides]
         if any(run is None for side in runs for run in side):  # searches of a capacity
             return

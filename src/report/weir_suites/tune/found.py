@@ -90,6 +90,7 @@ class Found:
     # {section: {key: text}} of the switch in these runs, of the present setting and of the chosen one
     in_force: tuple = (None, None)
     acted: tuple | None = None  # what the switch did in these runs of the chosen setting, as of objective.acted
+    plan: dict = dataclasses.field(default_factory=dict)  # of one of these runs, as its record has it
     audited: list = dataclasses.field(default_factory=list)  # switches.audit.Finding: new with the proposal
     neighbours: list = dataclasses.field(default_factory=list)
     loads: list = dataclasses.field(default_factory=list)

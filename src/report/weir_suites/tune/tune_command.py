@@ -71,9 +71,9 @@ def _add_words(tune, found):
         return
     found.words = switch_words.of_change(text, {
         axis.name: axis.text(best) for axis, best in zip(found.axes, found.best) if is_key_of_switch(axis.name)})
-    if all(found.in_force):
-        hosts = [int(text) if (text := str(tune.given(role))).isdigit() else 1 for role in ("producers", "consumers")]
-        found.audited = proposal_audit.new_findings(*found.in_force, hosts, tune.given("consumer-link"))
+    hosts = [found.plan.get("resolved", {}).get(role) for role in ("producers", "consumers")]
+    if all(found.in_force) and all(hosts):
+        found.audited = proposal_audit.new_findings(*found.in_force, hosts, found.plan.get("consumer-link"))
 
 
 def _write(made, found):
