@@ -147,7 +147,7 @@ double rate_of(const Moved& moved, const std::vector<std::size_t>& group) {
 /// how long something was on its way is known less well than how much of it there was. But not over links
 /// that were idle for most of the time: how much they moved was decided elsewhere.
 double missing_speed(const Moved& wanted, const Moved& found, const std::vector<std::size_t>& group,
-                     double duration_s) {
+                     double duration_s, bool of_both_roles) {
     constexpr double idle = 0.3;
     const double rate = rate_of(found, group);
     const double bits = sum_of(found.bits, group);
@@ -155,8 +155,8 @@ double missing_speed(const Moved& wanted, const Moved& found, const std::vector<
         return 1;
     }
     const double amount = sum_of(wanted.bits, group) / bits;
-    const bool was_idle =
-        sum_of(wanted.seconds, group) < idle * duration_s * static_cast<double>(group.size());
+    const bool was_idle = of_both_roles && sum_of(wanted.seconds, group) <
+                                               idle * duration_s * static_cast<double>(group.size());
     return std::abs(amount - 1) < agree || was_idle ? rate_of(wanted, group) / rate : amount;
 }
 
@@ -389,17 +389,18 @@ bool Correction::correct_value(double& value, double ratio, Strength& strength) 
 }
 
 bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role,
-                               bool exceptions) {
+                               const Limits& limits) {
+    const bool of_both_roles = limits.producer_links && limits.consumer_links;
     const Moved wanted = moved_by(run_, role);
     const Moved found = moved_by(twin, role);
     bool changed = false;
     const auto groups = groups_of(wanted);
     for (const auto& group : groups) {
-        if (group.empty() || (exceptions && &group == &groups.front())) {
+        if (group.empty() || (limits.exceptions && &group == &groups.front())) {
             continue;
         }
         double link = links[group.front()];
-        if (!correct_value(link, missing_speed(wanted, found, group, run_.duration_s),
+        if (!correct_value(link, missing_speed(wanted, found, group, run_.duration_s, of_both_roles),
                            links_[std::pair(role, group.front())])) {
             continue;
         }
@@ -418,12 +419,10 @@ bool Correction::correct(Assumptions& assumptions, const ShownRun& twin) {
         return assumptions.limits.has(role) && !changes_at_interface_speed(run_, assumptions.limits, role);
     };
     if (is_corrected(core::Role::producer)) {
-        changed = correct_links(assumptions.producer_links, twin, core::Role::producer,
-                                assumptions.limits.exceptions);
+        changed = correct_links(assumptions.producer_links, twin, core::Role::producer, assumptions.limits);
     }
     if (is_corrected(core::Role::consumer)) {
-        changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer,
-                                assumptions.limits.exceptions) ||
+        changed = correct_links(assumptions.consumer_links, twin, core::Role::consumer, assumptions.limits) ||
                   changed;
     }
     if (told_ == Latency::none) {

@@ -108,7 +108,8 @@ class Correction {
         double power = 1;
         double last = 0;  ///< logarithm of the ratio that was missing
     };
-    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role, bool exceptions);
+    bool correct_links(std::vector<double>& links, const ShownRun& twin, core::Role role,
+                       const Limits& limits);
     static bool correct_value(double& value, double ratio, Strength& strength);
 
     const ShownRun& run_;
