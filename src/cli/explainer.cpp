@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -15,6 +14,7 @@
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 #include "host/signals.hpp"
+#include "judge/cause_text.hpp"
 #include "simulation/counterfactuals.hpp"
 #include "simulation/lateness.hpp"
 #include "simulation/margin.hpp"
@@ -25,6 +25,7 @@ namespace {
 
 using judge::CauseEvidence;
 using judge::CauseKind;
+using judge::is_direct;
 using judge::NamedCause;
 
 // Chosen on fitting seeds of bench/study causes.
@@ -39,16 +40,7 @@ constexpr double nothing = 0.04;         ///< less is too little to be told
 constexpr double rival = 0.5;            ///< of the best score: not told apart
 constexpr double counts = 0.02;          ///< twins below this part of the best weight are not relaxed
 
-/// What rows or counters show directly, and mechanisms that a fluid twin does not have.
-bool is_direct(CauseKind kind) {
-    constexpr std::array kinds{CauseKind::stalled_rank,  CauseKind::lost_consumers, CauseKind::buffer,
-                               CauseKind::host_loss,     CauseKind::switch_loss,    CauseKind::pfc,
-                               CauseKind::ecn,           CauseKind::window,         CauseKind::uplinks,
-                               CauseKind::other_traffic, CauseKind::network_failure};
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-}
-
-/// Of these, those that every twin has.
+/// Of those that are direct, what every twin has.
 bool is_incident(CauseKind kind) {
     return kind == CauseKind::stalled_rank || kind == CauseKind::lost_consumers || kind == CauseKind::buffer;
 }
@@ -320,9 +312,18 @@ class Explainer {
             explained_.causes =
                 in_order(*first.cause, causes_in(weighed.twin, true), weighed.twin.comparison.near());
         }
-        if (!slow_network) {
+        if (slow_network) {
+            const twin::Figure& links = slow_links(first);
+            NamedCause& cause = explained_.causes.front();
+            cause.text = fmt::format(
+                "they carried {} where interfaces have {}: slower ports or cables, cables between switches, "
+                "or traffic "
+                "of others. {}",
+                files::rate_text(links.twin), files::rate_text(links.run), files::capitalised(cause.text));
+        } else {
             add_rival(first, hypotheses);
         }
+        judge::say_where_to_look(explained_.causes);
         if (first.cause != nullptr) {
             const auto begin = explained_.twins.begin();
             const auto place = begin + static_cast<std::ptrdiff_t>(first.twin);
@@ -338,7 +339,8 @@ class Explainer {
                explained_.twins[first.twin].twin.comparison.has_slow_links();
     }
 
-    void name_slow_network(const Hypothesis& first) {
+    /// What the twin needs of links, against their interfaces.
+    [[nodiscard]] const twin::Figure& slow_links(const Hypothesis& first) const {
         const auto& figures = explained_.twins[first.twin].twin.comparison.figures;
         // The interfaces of the other role are those that are contradicted, if not those of this one.
         const auto found = std::find_if(figures.begin(), figures.end(), [&](const twin::Figure& figure) {
@@ -346,7 +348,11 @@ class Explainer {
                                        ? twin::producer_links_name
                                        : twin::consumer_links_name);
         });
-        const twin::Figure& links = found == figures.end() ? figures.back() : *found;
+        return found == figures.end() ? figures.back() : *found;
+    }
+
+    void name_slow_network(const Hypothesis& first) {
+        const twin::Figure& links = slow_links(first);
         explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
         explained_.causes.back().text = fmt::format(
             "the network gave {} where interfaces have {}: slower ports or cables{}, or traffic of others.",
@@ -361,9 +367,9 @@ class Explainer {
             explained_.causes.push_back(observed_.front());
             return;
         }
-        explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
-        explained_.causes.back().text =
-            "no simulation with what this run showed comes near enough to it to tell.";
+        NamedCause none{.what = CauseKind::not_told, .evidence = CauseEvidence::twin};
+        none.text = "no simulation with what this run showed comes near enough to it to tell.";
+        explained_.causes.push_back(std::move(none));
     }
 
     /// What is `enough` in a twin, of which `first` is the most likely. If the twin is near in all figures,

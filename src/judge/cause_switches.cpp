@@ -162,10 +162,11 @@ std::optional<NamedCause> lost_on_cables(const HeldRun& run, const std::vector<C
     if (reactions.packets_sent_again == 0 || dropped || waited || !has_cables) {
         return std::nullopt;
     }
-    return cause_of(CauseKind::network_failure, run.held.owners.network,
-                    fmt::format("{} were sent again, and no switch dropped any: cables lost them.",
-                                files::counted(reactions.packets_sent_again, "packet")),
-                    "look at cables and transceivers, and at the errors that ports between switches count");
+    return cause_of(
+        CauseKind::network_failure, run.held.owners.network,
+        fmt::format("{} were sent again, and no switch dropped any: cables or network cards lost them.",
+                    files::counted(reactions.packets_sent_again, "packet")),
+        "look at cables and transceivers, and at the errors that ports between switches count");
 }
 
 }  // namespace

@@ -111,4 +111,16 @@ std::string advice_text(std::span<const NamedCause> causes) {
     return files::capitalised(fmt::format("{}", fmt::join(remedies, "; or ")));
 }
 
+void say_where_to_look(std::span<NamedCause> causes) {
+    for (NamedCause& cause : causes) {
+        const bool stopped = cause.what == CauseKind::stalled_rank;
+        const bool lost = cause.what == CauseKind::lost_consumers;
+        if ((stopped || lost) && cause.together_with == CauseKind::not_told &&
+            cause.remedy.starts_with("keep ")) {
+            cause.remedy += stopped ? ": look on its host for other load, swap, steal and limits of cgroups"
+                                    : ": look in its log, and in that of its host, for why it ended";
+        }
+    }
+}
+
 }  // namespace weir::judge

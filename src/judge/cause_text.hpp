@@ -19,4 +19,7 @@ std::string causes_text(std::span<const NamedCause> causes);
 /// is not enough is advised only if nothing is, and called so. Empty: nothing is known.
 std::string advice_text(std::span<const NamedCause> causes);
 
+/// What stopped or was lost is to be kept going; where to look for the reason, a simulation does not know.
+void say_where_to_look(std::span<NamedCause> causes);
+
 }  // namespace weir::judge

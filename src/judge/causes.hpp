@@ -5,6 +5,7 @@
 // simulations with what the run showed (twin).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,15 @@ inline constexpr std::array<std::string_view, 25> cause_kind_names{
 /// As in run.json: "consumer-links".
 constexpr std::string_view name_of(CauseKind kind) {
     return cause_kind_names.at(static_cast<std::size_t>(kind));
+}
+
+/// What rows or counters show directly, and mechanisms that a fluid twin does not have.
+inline bool is_direct(CauseKind kind) {
+    constexpr std::array kinds{CauseKind::stalled_rank,  CauseKind::lost_consumers, CauseKind::buffer,
+                               CauseKind::host_loss,     CauseKind::switch_loss,    CauseKind::pfc,
+                               CauseKind::ecn,           CauseKind::window,         CauseKind::uplinks,
+                               CauseKind::other_traffic, CauseKind::network_failure};
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
 enum class CauseEvidence : std::uint8_t {

@@ -29,7 +29,7 @@ void add_first(std::vector<Item>& listed, const std::vector<Item>& more, std::si
 }  // namespace
 
 RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string started_at) : run_(run) {
-    static_cast<show::RunAsPlanned&>(base_) = run;
+    static_cast<show::RunAsPlanned&>(base_) = static_cast<const show::RunAsPlanned&>(run);
     base_.started_at = std::move(started_at);
     if (run.plan.addressed()) {
         phase_times_.emplace(run.plan);

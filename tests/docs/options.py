@@ -22,7 +22,7 @@ OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive",
            "--mem", "--signal", "--test-only", "--preset", "--build", "--install", "--print-labels", "--prefix",
            "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit", "--no-kill",
-           "--gc-sections"}
+           "--gc-sections", "--action", "--restoration-time"}
 
 
 def weir_options():

@@ -29,6 +29,7 @@ port=/sys/class/infiniband/$DEVICE/ports/1
 mkdir -p $port/hw_counters
 echo '4: ACTIVE' > $port/state; echo Ethernet > $port/link_layer; echo '400 Gb/sec (4X NDR)' > $port/rate
 (for i in $(seq 0 60); do
+    kill -0 $$ || break  # the rank has ended
     [ $i != $3 ] || eval "$4"
     for name in $2; do echo $((100 + i * 5000)) > $port/hw_counters/$name; done
     sleep .25

@@ -83,7 +83,11 @@ def alone_and_loaded(kind, ranks, least, most):
     for run in runs:
         check_complete(run, ranks)
     weir_traffic("slowdown", str(runs[0].directory), str(runs[1].directory), "--csv", "measured.csv")
-    check(len(Path("measured.csv").read_text(encoding="utf-8").splitlines()) == 5, kind)
+    # A time that the clocks' error makes 0 has no slowdown.
+    with open(runs[1].directory / "transfers.csv", encoding="utf-8") as file:
+        told = sum(float(row["completion_s_mean"]) > 0 for row in csv.DictReader(file))
+    measured = Path("measured.csv").read_text(encoding="utf-8")
+    check(len(measured.splitlines()) == 1 + told > 1, f"{kind}: {measured}")
 
 
 main(*(named(kind, in_three_worlds, kind) for kind in KINDS),
