@@ -125,8 +125,9 @@ class Explainer {
             explained_.simulations += weighed.twin.simulations;
             explained_.twins.push_back(std::move(weighed));
             // What links and the switch do as planned needs no other assumption.
-            const twin::TwinComparison& as_planned = explained_.twins.front().twin.comparison;
-            if (run_.has_packets() ? as_planned.near() : as_planned.misfit() < twin::like_equal_runs) {
+            const twin::TwinComparison& found = explained_.twins.back().twin.comparison;
+            const bool as_planned = !limits.producer_links && !limits.consumer_links;
+            if (as_planned && (run_.has_packets() ? found.near() : found.misfit() < twin::like_equal_runs)) {
                 break;
             }
         }
@@ -220,7 +221,7 @@ class Explainer {
 
     /// By how much a hypothesis is more likely because of what was observed.
     [[nodiscard]] double times(const NamedCause* observed) const {
-        if (observed == nullptr || (is_in_twins(observed->what) && is_of_packets(observed->what))) {
+        if (observed == nullptr || (run_.has_packets() && is_of_packets(observed->what))) {
             return 1;  // a twin of packets is marked, paused and loses as well, whatever holds it up
         }
         return 1 + observed_too * (observed == &observed_.front() ? 1 : 0.5);

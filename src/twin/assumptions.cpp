@@ -145,7 +145,8 @@ double rate_of(const Moved& moved, const std::vector<std::size_t>& group) {
 
 /// By how much the links of a group must be faster. Where less was moved in all, or more, that decides: for
 /// how long something was on its way is known less well than how much of it there was. But not over links
-/// that were idle for most of the time: how much they moved was decided elsewhere.
+/// that were idle for most of the time: links of the other role, where these are assumed to be a limit too,
+/// decided how much they moved.
 double missing_speed(const Moved& wanted, const Moved& found, const std::vector<std::size_t>& group,
                      double duration_s, bool of_both_roles) {
     constexpr double idle = 0.3;
@@ -264,12 +265,13 @@ void read_stalls(const ShownRun& run, Assumptions& assumptions) {
 
 namespace {
 
-/// Bytes of interfaces beyond the payload of the ranks there. Less is no sign of others: events that are lost
-/// and sent again, headers and messages of small events are as much. None in a simulation, in which all
+/// Bytes of interfaces beyond the payload of the ranks there, its headers, and the messages for each event.
+/// Less is no sign of others: data that are sent again are as much. None in a simulation, in which all
 /// traffic was asked for, and where it is not known which ranks a host has.
 std::vector<ForeignTraffic> foreign_traffic(const ShownRun& run) {
     constexpr double with_headers = 1.06;
-    constexpr double least = 0.15;  ///< of the payload, or of what is usual
+    constexpr double message_bytes = 1000;  ///< of each event: its offer, grant and end, with their headers
+    constexpr double least = 0.15;          ///< of the payload, or of what is usual
     std::vector<ForeignTraffic> found;
     if (run.simulated || !run.hosts_known()) {
         return found;
@@ -286,7 +288,8 @@ std::vector<ForeignTraffic> foreign_traffic(const ShownRun& run) {
                 }
             }
             const double bytes = role == core::Role::producer ? host.sent_bytes : host.received_bytes;
-            const double foreign = 8 * bytes / run.duration_s - with_headers * payload;
+            const double own = payload * (with_headers + message_bytes / std::max(run.event_bytes(), 1.0));
+            const double foreign = 8 * bytes / run.duration_s - own;
             for (const ShownRank* rank : ranks) {
                 if (foreign >= least * std::max(payload, usual)) {
                     found.push_back({rank->node, foreign / static_cast<double>(ranks.size())});
