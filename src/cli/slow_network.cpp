@@ -67,8 +67,9 @@ void blame_others(const twin::Assumptions& assumptions, std::vector<NamedCause>&
             return &other != &cause && other.what == cause.what && other.where == cause.where &&
                    other.together_with == cause.together_with;
         });
+        const std::size_t what_then = std::min(cause.text.find(','), cause.text.size());
         cause.text = fmt::format("without the {} that others moved over its interface{}",
-                                 files::rate_text(foreign), cause.text.substr(cause.text.find(',')));
+                                 files::rate_text(foreign), cause.text.substr(what_then));
         cause.remedy = "move that traffic away";
         if (faster != causes.end()) {
             cause.remedy += ", or have " + faster->remedy;

@@ -1,5 +1,5 @@
 // A network that gave less than interfaces have: whether the links of producers or those of consumers show
-// it.
+// it, and whether others used it.
 #pragma once
 
 #include <cstddef>

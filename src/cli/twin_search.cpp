@@ -17,8 +17,8 @@ namespace {
 
 /// Most that is simulated: each correction halves what is missing, or nearly so.
 constexpr std::size_t most_simulations = 20;
-constexpr std::size_t most_of_packets =
-    8;                                    ///< they are dear, and chance moves them by more than is corrected
+/// With packets: they are dear, and chance moves them by more than is corrected.
+constexpr std::size_t most_of_packets = 8;
 constexpr double least_latency_s = 5e-6;  ///< of a message between hosts
 constexpr std::size_t most_in_vain = 6;   ///< in a row without coming nearer
 

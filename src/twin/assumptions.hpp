@@ -69,8 +69,8 @@ struct Assumptions {
     double processing_factor = 1;  ///< of the plan's times
     std::vector<SlowConsumer> slow_consumers;
     std::vector<SlowedLink> slowed_links;
-    std::vector<ForeignTraffic>
-        foreign;  ///< beside what `*_links` have where they are a limit, and of it elsewhere
+    /// Beside what `*_links` have where they are a limit, and a part of it elsewhere.
+    std::vector<ForeignTraffic> foreign;
     std::vector<ShownStall> stalls;
     std::size_t left_out_stalls = 0;  ///< too short to matter, or too many
 
