@@ -19,7 +19,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 
 import provenance
 
@@ -339,13 +338,15 @@ class Lab:
     def traffic(self, sender, receiver):
         """One TCP connection between two hosts, as fast as it goes."""
         take = "import socket\ns=socket.create_server(('0.0.0.0',7777))\nc,_=s.accept()\nwhile c.recv(1<<20): pass"
-        send = f"import socket\ns=socket.create_connection(('{receiver}',7777))\nwhile True: s.sendall(bytes(65536))"
+        send = ("import socket,time\nwhile True:\n"
+                f" try: s=socket.create_connection(('{receiver}',7777)); break\n"
+                " except OSError: time.sleep(.05)\n"
+                "while True: s.sendall(bytes(65536))")
         ends = []
         try:
             for host, code in ((receiver, take), (sender, send)):
                 ends.append(self.process(host, sys.executable, "-c", code, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL))
-                time.sleep(0.5)
             yield
         finally:
             for end in ends:
