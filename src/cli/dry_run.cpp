@@ -9,13 +9,13 @@
 #include "cli/fabric_drawing.hpp"
 #include "cli/forecast.hpp"
 #include "cli/packet_forecast.hpp"
-#include "config/checks.hpp"
 #include "config/option_table.hpp"
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/role_assignment.hpp"
 #include "files/formatting.hpp"
 #include "files/json.hpp"
+#include "host/control_group.hpp"
 #include "show/plan_text.hpp"
 
 namespace weir::cli {
@@ -247,11 +247,11 @@ std::string dry_run_text(const config::RunRequest& request) {
     add_packets(request, f, line);
     add_pressure(request, line);
     text += '\n' + figures_text(f);
-    if (const core::Bytes available = config::available_memory(); available.count > 0) {
+    if (const auto [available, by_group] = host::available_memory(); available.count > 0) {
         const bool short_of_it =
             !f.simulated && f.layout_known() && f.memory_bytes() > static_cast<double>(available.count);
-        text += fmt::format("  (this host has {} of memory available{})\n", readable(available),
-                            short_of_it ? ": not enough for all ranks" : "");
+        text += fmt::format("  (this host has {} of memory available{}{})\n", readable(available),
+                            host::limit_hint(by_group), short_of_it ? ": not enough for all ranks" : "");
     }
     add_options(request, text);
     for (const std::string& note : request.notes) {

@@ -13,9 +13,9 @@
 #include "cli/explained_run.hpp"
 #include "cli/explainer.hpp"
 #include "cli/forecast.hpp"
-#include "config/checks.hpp"
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
+#include "host/control_group.hpp"
 #include "host/signals.hpp"
 #include "simulation/margin.hpp"
 
@@ -26,7 +26,7 @@ namespace {
 /// As many at a time as memory holds beside the run itself.
 std::uint32_t jobs_that_fit(const core::Plan& plan, std::uint32_t jobs) {
     const double need = std::max(simulation_memory_bytes(plan), 1.0);
-    const auto available = static_cast<double>(config::available_memory().count);
+    const auto available = static_cast<double>(host::available_memory().bytes.count);
     if (available <= 0) {
         return jobs;
     }

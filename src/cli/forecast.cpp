@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "cli/packet_forecast.hpp"
-#include "config/checks.hpp"
 #include "config/distributions.hpp"
 #include "config/fabric.hpp"
 #include "config/quantities.hpp"
@@ -15,6 +14,7 @@
 #include "core/ledger.hpp"
 #include "core/plan.hpp"
 #include "files/formatting.hpp"
+#include "host/control_group.hpp"
 #include "record/burst_rows.hpp"
 #include "record/pairs.hpp"
 
@@ -167,15 +167,16 @@ void warn_of_links(const config::RunRequest& request, Forecast& f) {
 
 /// A measured run will use other hosts: this one stands for them.
 void warn_of_memory(const config::RunRequest& request, Forecast& f) {
-    const auto available = static_cast<double>(config::available_memory().count);
+    const host::AvailableMemory memory = host::available_memory();
+    const auto available = static_cast<double>(memory.bytes.count);
     if (available <= 0) {
         return;
     }
     if (request.simulated) {
         if (const double need = simulation_memory_bytes(request.plan); need > available) {
             f.warnings.push_back(
-                fmt::format("memory does not suffice: the simulation needs about {}, and {} are available",
-                            bytes_text(need), bytes_text(available)));
+                fmt::format("memory does not suffice: the simulation needs about {}, and {} are available{}",
+                            bytes_text(need), bytes_text(available), host::limit_hint(memory.by_group)));
         }
         return;
     }
@@ -184,8 +185,8 @@ void warn_of_memory(const config::RunRequest& request, Forecast& f) {
         if (need > available) {
             f.warnings.push_back(
                 fmt::format("memory does not suffice on a host like this one: one {} needs {} for data, and "
-                            "{} are available",
-                            who, bytes_text(need), bytes_text(available)));
+                            "{} are available{}",
+                            who, bytes_text(need), bytes_text(available), host::limit_hint(memory.by_group)));
         }
     }
 }

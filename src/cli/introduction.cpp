@@ -11,6 +11,7 @@
 #include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
+#include "host/control_group.hpp"
 #include "host/process.hpp"
 
 namespace weir::cli {
@@ -49,12 +50,15 @@ Introduction introduce(job::Job& job, const config::RunRequest& request) {
     }
     all.options = job.share(config::encode_options(request), "introduction");
     const config::SocketRoom mine = this_socket_room();
-    const std::string limits =
-        fmt::format("{} {} {:d}", config::available_memory().count, mine.open_files, mine.within_host);
+    const host::AvailableMemory memory = host::available_memory();
+    const std::string limits = fmt::format("{} {:d} {} {:d}", memory.bytes.count, memory.by_group,
+                                           mine.open_files, mine.within_host);
     for (const std::string& text : job.share(limits, "introduction")) {
         std::istringstream numbers(text);
-        numbers >> all.memory.emplace_back().count >> all.sockets.emplace_back().open_files >>
-            all.sockets.back().within_host;
+        bool by_group = false;
+        numbers >> all.memory.emplace_back().available.count >> by_group >>
+            all.sockets.emplace_back().open_files >> all.sockets.back().within_host;
+        all.memory.back().by_limit = host::limit_hint(by_group);
     }
     return all;
 }

@@ -22,7 +22,7 @@ struct Introduction {
     std::vector<std::string> one_name;             ///< a line for each name that several hosts have
     std::vector<std::optional<core::Role>> roles;  ///< by --role of each rank; empty: no rank has one
     std::vector<std::string> options;
-    std::vector<core::Bytes> memory;
+    std::vector<config::MemoryRoom> memory;
     std::vector<config::SocketRoom> sockets;
 };
 

@@ -10,7 +10,6 @@
 
 #include "cli/describe.hpp"
 #include "cli/forecast.hpp"
-#include "config/checks.hpp"
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
@@ -21,6 +20,7 @@
 #include "core/fabric_layout.hpp"
 #include "files/formatting.hpp"
 #include "files/json.hpp"
+#include "host/control_group.hpp"
 #include "simulation/network_failures.hpp"
 #include "weir_version.hpp"
 
@@ -178,12 +178,13 @@ simulation::SimulatedRun simulated_run(RunRequest& request) {
 
 void check_simulation_memory(const core::Plan& plan, std::uint32_t at_a_time) {
     const double need = simulation_memory_bytes(plan) * at_a_time;
-    const core::Bytes available = config::available_memory();
+    const auto [available, by_group] = host::available_memory();
     if (available.count == 0 || need <= static_cast<double>(available.count)) {
         return;
     }
-    const std::string shortage = fmt::format("need about {} of memory to simulate, and {} are available",
-                                             files::bytes_text(need), files::readable(available));
+    const std::string shortage =
+        fmt::format("need about {} of memory to simulate, and {} are available{}", files::bytes_text(need),
+                    files::readable(available), host::limit_hint(by_group));
     throw UsageError(
         at_a_time > 1
             ? fmt::format("--groups: {} groups at a time {}; give --jobs a smaller number", at_a_time,

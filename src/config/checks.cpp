@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 struct RanksOfHost {
     std::int64_t producers = 0;
     std::int64_t consumers = 0;
-    core::Bytes available;
+    MemoryRoom room;
 };
 
 /// What remains for everything that is not chunk buffers: MPI itself, its registrations and connections.
@@ -27,7 +27,7 @@ core::Bytes whole_bytes(double bytes) {
 }
 
 void check_host(const RunRequest& request, const std::string& host, const RanksOfHost& load) {
-    if (load.available.count <= 0) {
+    if (load.room.available.count <= 0) {
         return;
     }
     const core::Plan& plan = request.plan;
@@ -44,23 +44,23 @@ void check_host(const RunRequest& request, const std::string& host, const RanksO
     const double need =
         producers + consumers + connections +
         static_cast<double>(load.producers + load.consumers) * static_cast<double>(spare_per_rank.count);
-    if (need <= static_cast<double>(load.available.count)) {
+    if (need <= static_cast<double>(load.room.available.count)) {
         return;
     }
     if (connections > producers && connections > consumers) {
         throw UsageError(
             "--queue-pairs: {} to each peer of {} producers and {} consumers need about {} on {}, of {} with "
-            "their buffers, and it has {} available; use fewer, or more hosts",
+            "their buffers, and it has {} available{}; use fewer, or more hosts",
             each, load.producers, load.consumers, files::readable(whole_bytes(connections)), host,
-            files::readable(whole_bytes(need)), files::readable(load.available));
+            files::readable(whole_bytes(need)), files::readable(load.room.available), load.room.by_limit);
     }
     const bool by_producers = producers > consumers;
     throw UsageError(
         "--{}: {} producers of {} and {} consumers of {} ({} slots of {}) need {} on {}, which has {} "
-        "available; use {}, a smaller --scale, or more hosts",
+        "available{}; use {}, a smaller --scale, or more hosts",
         by_producers ? "buffer" : "slots", load.producers, files::readable(core::Bytes{producer}),
         load.consumers, files::readable(core::Bytes{consumer}), plan.slots, files::readable(plan.slot_size),
-        files::readable(whole_bytes(need)), host, files::readable(load.available),
+        files::readable(whole_bytes(need)), host, files::readable(load.room.available), load.room.by_limit,
         by_producers ? "a smaller buffer" : "fewer or smaller slots");
 }
 
@@ -136,27 +136,13 @@ std::uint64_t control_pairs(const core::Placement& placement, std::uint32_t inde
 
 }  // namespace
 
-core::Bytes available_memory() {
-    std::ifstream stream("/proc/meminfo");
-    std::string key;
-    while (stream >> key) {
-        std::int64_t value = 0;
-        if (key == "MemAvailable:" && stream >> value) {
-            return {value * 1024};
-        }
-        stream.ignore(1000, '\n');
-    }
-    return {};
-}
-
 void check_memory(const RunRequest& request, const core::RoleMap& roles,
-                  std::span<const std::string> hosts_by_rank,
-                  std::span<const core::Bytes> available_by_rank) {
+                  std::span<const std::string> hosts_by_rank, std::span<const MemoryRoom> rooms_by_rank) {
     std::map<std::string, RanksOfHost> loads;
     for (int rank = 0; rank < roles.ranks(); ++rank) {
         const auto index = static_cast<std::size_t>(rank);
         RanksOfHost& load = loads[hosts_by_rank[index]];
-        load.available = available_by_rank[index];
+        load.room = rooms_by_rank[index];
         load.producers += roles.node(rank).role == core::Role::producer ? 1 : 0;
         load.consumers += roles.node(rank).role == core::Role::consumer ? 1 : 0;
     }

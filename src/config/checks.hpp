@@ -14,13 +14,16 @@
 
 namespace weir::config {
 
-/// MemAvailable of this host in bytes; 0: unknown.
-core::Bytes available_memory();
+/// What a rank's process may use of its host's memory.
+struct MemoryRoom {
+    core::Bytes available;      ///< 0: unknown
+    std::string by_limit = {};  ///< what is said of a limit behind the number; empty: it is what the host has
+};
 
-/// Refuses a run that needs more memory than a host has. `available_by_rank`: available_memory() on each
-/// rank. Throws UsageError that names the host, the need and the largest contributions.
+/// Refuses a run that needs more memory than a host has. Throws UsageError that names the host, the need and
+/// the largest contributions.
 void check_memory(const RunRequest& request, const core::RoleMap& roles,
-                  std::span<const std::string> hosts_by_rank, std::span<const core::Bytes> available_by_rank);
+                  std::span<const std::string> hosts_by_rank, std::span<const MemoryRoom> rooms_by_rank);
 
 /// "weir-run-20260102T030405Z" for seconds since 1970 (UTC).
 std::string default_run_directory(std::int64_t unix_seconds);

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "files/formatting.hpp"
+#include "host/host_facts.hpp"
 #include "host/host_settings.hpp"
 #include "host/path_choice.hpp"
 #include "host/probe.hpp"
@@ -39,6 +41,16 @@ struct HostView {
     [[nodiscard]] bool uses_rdma() const {
         return std::any_of(choice.paths.begin(), choice.paths.end(),
                            [](const NetworkPath& path) { return path.rdma_port.has_value(); });
+    }
+
+    /// That the ranks of the plan may use, or without one this process; as a run counts them (load_of).
+    [[nodiscard]] int usable_cores() const {
+        std::set<int> all;
+        for (const std::vector<int>& cpus : part.cpus) {
+            all.insert(cpus.begin(), cpus.end());
+        }
+        const auto alone = static_cast<std::size_t>(settings.usable_cores);
+        return cores_within(all.empty() ? alone : all.size(), settings.cpu_quota);
     }
 
     HostSettings settings;

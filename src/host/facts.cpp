@@ -53,6 +53,17 @@ std::string locked_memory(const Subject& s) {
                         (s.host.locks_without_limit ? ", without effect on this process" : "");
 }
 
+/// "32", "1 of 32" or "1 of 32, by a quota of 1.5"
+std::string cores(const Subject& s) {
+    const int usable = s.view.usable_cores();
+    const double quota = s.host.cpu_quota;
+    if (usable == 0 || (usable >= s.host.cores && s.host.cores > 0)) {
+        return s.host.cores > 0 ? std::to_string(s.host.cores) : "";
+    }
+    return (s.host.cores > 0 ? fmt::format("{} of {}", usable, s.host.cores) : std::to_string(usable)) +
+           (quota > 0 && quota < usable + 1 ? fmt::format(", by a quota of {:.3g}", quota) : "");
+}
+
 /// Among which hosts a fact should be the same.
 enum class Alike : std::uint8_t {
     everywhere,
@@ -137,8 +148,7 @@ const FactRow rows[] = {
 
     {Per::host, "locked memory", "locked_memory", locked_memory, everywhere, warning,
      "set the same: ulimit -l unlimited (limits.conf, or LimitMEMLOCK of the service that starts ranks)"},
-    {Per::host, "cores", "cores", [](const Subject& s) { return std::to_string(s.host.cores); }, within_role,
-     note},
+    {Per::host, "cores", "cores", cores, within_role, note},
     {Per::host, "processor", "processor", [](const Subject& s) { return s.host.processor; }, within_role,
      note},
     {Per::host, "CPU governor", "governor", governors, within_role, warning,

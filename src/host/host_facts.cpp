@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "files/json.hpp"
+#include "host/control_group.hpp"
 #include "host/ucx_library.hpp"
 
 namespace weir::host {
@@ -44,24 +45,13 @@ std::string after_colon(const std::string& line) {
     return start == std::string::npos ? std::string{} : line.substr(start);
 }
 
-/// Control groups version 2 ("max 100000" or "200000 100000"), or version 1.
-double control_group_quota() {
-    std::ifstream unified("/sys/fs/cgroup/cpu.max");
-    std::string quota;
-    double period = 0;
-    if (unified >> quota >> period) {
-        double allowed = 0;
-        const auto [end, error] = std::from_chars(quota.data(), quota.data() + quota.size(), allowed);
-        return error != std::errc{} || allowed <= 0 || period <= 0 ? 0 : allowed / period;  // "max": no limit
-    }
-    std::ifstream old_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-    std::ifstream old_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    double allowed = 0;
-    if (old_quota >> allowed && old_period >> period && allowed > 0 && period > 0) {
-        return allowed / period;
-    }
-    return 0;
+/// "pid:[4026531836]"; empty: it cannot be read.
+std::string namespace_of_this_process(const char* kind) {
+    std::error_code error;
+    return std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", kind), error).string();
 }
+
+}  // namespace
 
 std::vector<int> allowed_cpus() {
     // The kernel refuses a mask shorter than its own; grow until it fits.
@@ -84,14 +74,6 @@ std::vector<int> allowed_cpus() {
     return {};
 }
 
-/// "pid:[4026531836]"; empty: it cannot be read.
-std::string namespace_of_this_process(const char* kind) {
-    std::error_code error;
-    return std::filesystem::read_symlink(fmt::format("/proc/self/ns/{}", kind), error).string();
-}
-
-}  // namespace
-
 /// SLURM's topology plugins (tree, block) tell each process the switches above its node, the nearest last,
 /// then the node: "core.leaf-3.fn01"; without such a plugin, the node alone.
 std::string leaf_in(std::string_view address) {
@@ -110,7 +92,7 @@ RankLocation this_location() {
     return {.host = name.data(),
             .pid = getpid(),
             .cpus = allowed_cpus(),
-            .cpu_quota = control_group_quota(),
+            .cpu_quota = group_limits().cores,
             .leaf = leaf_in(address != nullptr ? address : ""),
             .boot = first_line_with("/proc/sys/kernel/random/boot_id", ""),
             .pid_namespace = namespace_of_this_process("pid"),
@@ -187,6 +169,11 @@ std::string cpu_list_text(const std::vector<int>& cpus) {
     return text;
 }
 
+int cores_within(std::size_t cores, double quota) {
+    const auto all = static_cast<double>(cores);
+    return static_cast<int>(quota > 0 ? std::clamp(std::floor(quota), 1.0, std::max(1.0, all)) : all);
+}
+
 HostLoad load_of(const std::string& host, const std::vector<RankLocation>& locations) {
     HostLoad load;
     std::set<int> cores;
@@ -198,10 +185,7 @@ HostLoad load_of(const std::string& host, const std::vector<RankLocation>& locat
             quota = std::max(quota, location.cpu_quota);
         }
     }
-    load.cores = static_cast<int>(cores.size());
-    if (quota > 0) {
-        load.cores = static_cast<int>(std::clamp(std::floor(quota), 1.0, std::max(1.0, 1.0 * load.cores)));
-    }
+    load.cores = cores_within(cores.size(), quota);
     return load;
 }
 

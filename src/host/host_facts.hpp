@@ -50,6 +50,12 @@ std::vector<std::string> tell_apart(std::vector<RankLocation>& locations);
 /// "0-3,8"
 std::string cpu_list_text(const std::vector<int>& cpus);
 
+/// That this process may run on.
+std::vector<int> allowed_cpus();
+
+/// How many of these cores a process gets that may use `quota` cores' worth of time; 0: no limit.
+int cores_within(std::size_t cores, double quota);
+
 /// The cores that the ranks on `host` share and how many ranks those are.
 struct HostLoad {
     int ranks = 0;

@@ -93,7 +93,10 @@ static void each_field(files::MaybeConst<HostSettings> auto& host, auto&& visit)
     visit("kernel", host.kernel);
     visit("processor", host.processor);
     visit("cores", host.cores);
+    visit("usable_cores", host.usable_cores);
+    visit("cpu_quota", host.cpu_quota);
     visit("memory_available_bytes", host.memory_available_bytes);
+    visit("memory_limited", host.memory_limited);
     visit("locks_without_limit", host.locks_without_limit);
     visit("locked_memory", host.locked_memory);
     visit("governors", host.governors);

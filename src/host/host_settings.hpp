@@ -78,8 +78,11 @@ struct HostSettings {
     std::string host;
     std::string kernel;
     std::string processor;
-    int cores = 0;  ///< that are online
-    std::optional<std::int64_t> memory_available_bytes;
+    int cores = 0;         ///< that are online
+    int usable_cores = 0;  ///< that the process may run on
+    double cpu_quota = 0;  ///< cores' worth of time that control groups allow; 0: no limit
+    std::optional<std::int64_t> memory_available_bytes;  ///< by its control groups, too
+    bool memory_limited = false;                         ///< they leave less than the host has
     bool locks_without_limit = false;           ///< the process may, whatever the limit is (CAP_IPC_LOCK)
     std::optional<KernelLimit> locked_memory;   ///< per process
     std::map<std::string, int> governors;       ///< "performance" -> number of cores

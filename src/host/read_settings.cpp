@@ -7,7 +7,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "host/control_group.hpp"
 #include "host/counter_files.hpp"
+#include "host/host_facts.hpp"
 
 namespace weir::host {
 
@@ -32,13 +34,6 @@ std::string field(const std::string& text, std::string_view beginning) {
         }
     }
     return {};
-}
-
-/// "123456 kB" in bytes
-std::optional<std::int64_t> kibibytes(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && rest != text.data() ? std::optional(number * 1024) : std::nullopt;
 }
 
 /// "Max locked memory         8388608              8388608              bytes"
@@ -71,6 +66,14 @@ bool may_lock_in(const std::string& status) {
     std::uint64_t capabilities = 0;
     std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
     return (capabilities >> cap_ipc_lock & 1U) != 0;
+}
+
+/// Of a made-up host by its file, which also lists cores that are not there.
+int usable_cores_in(const std::string& root, const std::string& status, int online) {
+    const std::size_t allowed =
+        root.empty() ? allowed_cpus().size() : processors_in(field(status, "Cpus_allowed_list")).size();
+    return allowed == 0 || online == 0 ? static_cast<int>(allowed)
+                                       : std::min(static_cast<int>(allowed), online);
 }
 
 /// "cpu12", "node3": the number behind the word, if that is all there is.
@@ -129,10 +132,16 @@ HostSettings read_settings(const std::string& host, const Sight& sight) {
     const std::string& root = sight.root;
     settings.kernel = single_line(file_text(root + "/proc/sys/kernel/osrelease"));
     settings.processor = field(file_text(root + "/proc/cpuinfo"), "model name");
-    settings.memory_available_bytes = kibibytes(field(file_text(root + "/proc/meminfo"), "MemAvailable"));
+    if (const AvailableMemory memory = available_memory(root); memory.bytes.count > 0) {
+        settings.memory_available_bytes = memory.bytes.count;
+        settings.memory_limited = memory.by_group;
+    }
+    const std::string status = file_text(root + "/proc/self/status");
     settings.locked_memory = locked_memory_in(file_text(root + "/proc/self/limits"));
-    settings.locks_without_limit = may_lock_in(file_text(root + "/proc/self/status"));
+    settings.locks_without_limit = may_lock_in(status);
     read_processors(root, settings);
+    settings.usable_cores = usable_cores_in(root, status, settings.cores);
+    settings.cpu_quota = group_limits(root).cores;
     for (const std::string_view name : kernel_parameters) {
         std::string path = root + "/proc/sys/";
         for (const char letter : name) {

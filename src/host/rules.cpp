@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "files/formatting.hpp"
-#include "host/host_facts.hpp"
+#include "host/control_group.hpp"
 #include "host/subject.hpp"
 
 namespace weir::host {
@@ -188,17 +188,16 @@ std::string little_memory(const Subject& s, double above, double upto) {
     if (!s.host.memory_available_bytes || needed <= above * available || needed > upto * available) {
         return "";
     }
-    return fmt::format("the plan needs {} of buffers on this host, but {} are available",
-                       files::bytes_text(needed), files::bytes_text(available));
+    return fmt::format("the plan needs {} of buffers on this host, but {} are available{}",
+                       files::bytes_text(needed), files::bytes_text(available),
+                       limit_hint(s.host.memory_limited));
 }
 
 std::string shared_cores(const Subject& s) {
-    std::set<int> all;
-    for (const auto& cpus : s.view.part.cpus) {
-        all.insert(cpus.begin(), cpus.end());
-    }
-    return !all.empty() && s.view.part.ranks() > static_cast<int>(all.size())
-               ? fmt::format("{} ranks share {}", s.view.part.ranks(), files::counted(all.size(), "core"))
+    const int cores = s.view.usable_cores();
+    return cores > 0 && s.view.part.ranks() > cores
+               ? fmt::format("{} ranks share {}", s.view.part.ranks(),
+                             files::counted(static_cast<std::uint64_t>(cores), "core"))
                : "";
 }
 

@@ -18,6 +18,10 @@ class Check(CommandTest):
     def serious(self, result):
         return {finding["topic"]: finding["what"] for finding in result["findings"] if finding["severity"] == "serious"}
 
+    def fact(self, host, name):
+        facts = {fact["name"]: fact["values"][0]["value"] for fact in host.check()[1]["facts"]}
+        return facts[name]
+
     def test_this_host(self):
         done = weir("check")
         self.assertIn(done.returncode, (0, 3), done)
@@ -36,6 +40,21 @@ class Check(CommandTest):
         status, result = self.host().check(UCX_NET_DEVICES="mlx5_0:1", UCX_IB_GID_INDEX="2")
         self.assertEqual(status, 3)
         self.assertIn("RoCE v2: 1 (RoCE v2, fe80:", self.serious(result)["gid"])
+
+    def test_cores_that_a_job_or_container_may_use(self):
+        host = self.host()
+        for cpu in range(4):
+            host.write(f"sys/devices/system/cpu/cpu{cpu}/online", "1")
+        host.write("proc/self/status", "CapEff:\t0\nCpus_allowed_list:\t1,3")
+        self.assertEqual(self.fact(host, "cores"), "2 of 4")
+        host.write("proc/self/cgroup", "0::/slurm/job_7")
+        host.write("sys/fs/cgroup/slurm/job_7/cpu.max", "max 100000")
+        self.assertEqual(self.fact(host, "cores"), "2 of 4")
+        host.write("sys/fs/cgroup/slurm/cpu.max", "150000 100000")
+        self.assertEqual(self.fact(host, "cores"), "1 of 4, by a quota of 1.5")
+        host.write("proc/self/status", "CapEff:\t0\nCpus_allowed_list:\t0-127")  # also what is not there
+        host.write("sys/fs/cgroup/slurm/cpu.max", "max 100000")
+        self.assertEqual(self.fact(host, "cores"), "4")
 
     def test_a_missing_limit_of_locked_memory(self):
         status, result = self.host(locked_memory="65536").check()

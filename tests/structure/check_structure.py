@@ -27,7 +27,7 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 7037, "config": 8605, "core": 10638, "ending": 1085, "files": 798, "host": 5667, "job": 5628,
+    "cli": 7043, "config": 8594, "core": 10638, "ending": 1085, "files": 798, "host": 5857, "job": 5628,
     "judge": 5851, "loop": 2205, "packet": 5588, "participant": 1222, "record": 8370, "report": 1243,
     "show": 2550, "simulation": 9670, "transport": 7302, "twin": 1508, "weir_compare/comparison": 6356,
     "weir_compare/sweep": 5812, "weir_runs/basics": 1228, "weir_runs/figures": 2885, "weir_runs/pages": 868,

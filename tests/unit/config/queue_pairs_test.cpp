@@ -59,8 +59,9 @@ TEST_CASE("queue pairs need memory") {
     const auto roles = assign_roles(request.roles, hosts);  // S P C
     apply_layout(request, roles);
     const auto refused = [&](std::int64_t available) {
-        return refusal_of(
-            [&] { check_memory(request, roles, hosts, std::vector<Bytes>(3, Bytes{available << 20})); });
+        return refusal_of([&] {
+            check_memory(request, roles, hosts, std::vector<MemoryRoom>(3, {Bytes{available << 20}}));
+        });
     };
     // 2 x 255 of 32 KiB are 17 MB; buffers 20 MB, and 32 MiB each for the rest.
     CHECK(refused(100) == "accepted");

@@ -112,6 +112,9 @@ TEST_CASE("The plan against memory, speed and cores") {
     view.part.memory_bytes = std::int64_t{300} << 30;
     view.part.sends_bits_per_second = 171.6e9;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::serious);
+    CHECK_FALSE(says(about("memory", judge_host(view)).front(), "control group"));
+    view.settings.memory_limited = true;
+    CHECK(says(about("memory", judge_host(view)).front(), "which is what a limit on its control group"));
     const auto speed = about("speed", judge_host(view));
     REQUIRE(speed.size() == 1);
     CHECK(speed[0].what == "the plan sends 172 Gb/s from this host, but its link has 100 Gb/s");
