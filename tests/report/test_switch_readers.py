@@ -12,21 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, RUNS, script
+from conftest import RUNS, script
+from reading_switches import READERS, call, read
 from weir_compare.sweep import switch_reader
 from weir_runs.basics.child import Stop
 from weir_runs.reading import switch_counters, switch_reading
 from weir_runs.reading.run import read_run
 
-READERS = ROOT / "slurm/switch-readers"
 OUTPUT = Path(__file__).parent / "switch_output"
-
-
-def call(*words, expect=0, text=None):
-    done = subprocess.run([sys.executable, "-B", str(READERS / words[0]), *map(str, words[1:])], capture_output=True,
-                          text=True, timeout=30, check=False, input=text)
-    assert done.returncode == expect, done.stdout + done.stderr
-    return done.stdout if expect == 0 else done.stderr
 
 
 def values(reader, file, *more):
@@ -58,7 +51,7 @@ def test_junos():
         "pauses_received": 120, "pauses_sent": 90, "sent_packets": 4000, "sent_bytes": 6000000, "dropped_packets": 10,
         "early_dropped_packets": 4, "marked_packets": 960, "queue_now_bytes": 0, "queue_peak_bytes": 120000}
     assert found["et-0/0/0", None, "pauses_sent"] == 0
-    assert found["et-0/0/0", 0, "dropped_packets"] is None  # Not Available
+    assert found["et-0/0/0", 0, "dropped_packets"] == 0  # of `extensive`, for tail drops are Not Available
     found = values("junos", "junos.json")
     assert found["et-0/0/0", 3, "sent_packets"] == 14
     assert found["et-0/0/0", 3, "dropped_packets"] == 1 and len(found) == 8
@@ -98,11 +91,6 @@ PEAKS_JSON = """admin@leaf1:~$ show {command} --json
     {{"Port": "Ethernet4", "{queue}3": "5", "MC10": "9"}}
 ]
 """
-
-
-def read(reader, text):
-    """{(port, priority, name): value}."""
-    return {counter.key: counter.value for counter in switch_reading.parse(call(reader, "--from", "-", text=text))}
 
 
 @pytest.mark.parametrize("unit, total", [("MS", "1,500"), ("US", "1,500,000")])
@@ -160,6 +148,35 @@ def test_junos_prints_lines_that_look_like_json():
     found = read("junos", QFX)
     assert found == {("et-0/0/1", 3, "sent_packets"): 2000, ("et-0/0/1", 3, "sent_bytes"): 200000,
                      ("et-0/0/1", 3, "dropped_packets"): 1000, ("et-0/0/1", 3, "dropped_bytes"): 100000}
+
+
+DROPS = "Physical interface: et-0/0/1, up\n  Egress queues: 8 supported\nQueue: 3, Forwarding classes: roce\n"
+TRANSMITTED = """  Transmitted:
+    Packets              :                  2000                     0 pps
+    Tail-dropped packets : {tail}
+    RL-dropped packets   :                     0                     0 pps
+    RED-dropped packets  :                     1                     0 pps
+"""
+TOTALS = """    Total-dropped packets:                  1000                     0 pps
+    Total-dropped bytes  :               1500000                     0 bps
+"""
+EXTENSIVE = """Physical interface: et-0/0/1, up
+  Egress queues: 8 supported, 2 in use
+  Queue counters:       Queued packets  Transmitted packets      Dropped packets
+    3                           3000                 2000                   93
+"""
+
+
+@pytest.mark.parametrize("text, packets, of_bytes", [
+    (DROPS + TRANSMITTED.format(tail="0") + TOTALS, 1000, 1500000),
+    (DROPS + TRANSMITTED.format(tail="7"), 7, None),
+    (EXTENSIVE + DROPS + TRANSMITTED.format(tail="7"), 93, None),
+    (EXTENSIVE + DROPS + TRANSMITTED.format(tail="7") + TOTALS, 1000, 1500000),
+    (EXTENSIVE.replace("Egress", "Ingress") + DROPS + TRANSMITTED.format(tail="Not Available"), None, None)])
+def test_junos_takes_the_total_of_drops_where_it_is(text, packets, of_bytes):
+    found = read("junos", text)
+    assert (found["et-0/0/1", 3, "dropped_packets"], found.get(("et-0/0/1", 3, "dropped_bytes"))) == (packets, of_bytes)
+    assert found.get(("et-0/0/1", 3, "ingress_dropped_packets")) == (93 if "Ingress" in text else None)
 
 
 def test_junos_keeps_the_directions_apart():
@@ -223,13 +240,13 @@ def test_nvue():
     for name, value in (("pauses_received", 240), ("pauses_sent", 90), ("sent_packets", 2000), ("sent_bytes", 3000000),
                         ("marked_packets", 1920), ("early_dropped_packets", 0), ("received_packets", 1800)):
         assert found["swp2", 3, name] == value, name
-    assert found["swp1", 0, "dropped_bytes"] == 3000
+    assert found["swp1", 0, "dropped_packets"] == 3000
     found = values("nvue", "nvue-tables.txt")
     assert found["swp1", 3, "pauses_received"] == 120
     assert found["swp1", 3, "pauses_sent"] == 45 and found["swp1", 3, "sent_bytes"] == 1500
     assert found["swp1", None, "marked_packets"] == 960
     # 1.43 MB is rounded: no difference of such values is one
-    assert found["swp1", 3, "ingress_shared_dropped_bytes"] is None
+    assert found["swp1", 3, "ingress_shared_dropped_packets"] is None
 
 
 def test_tc():
