@@ -19,6 +19,12 @@ from weir_runs.reading.run import read_run
 # --- What is printed.
 
 
+def test_a_mark_of_the_byte_order_is_no_letter_of_a_port():
+    for text in ("\ufeffEthernet0 3 a 1\n", "\ufeff# remark\nEthernet0 3 a 1\n",
+                 '\ufeff[{"port": "Ethernet0", "priority": 3, "name": "a", "value": 1}]'):
+        assert [counter.key for counter in switch_reading.parse(text)] == [("Ethernet0", 3, "a")]
+
+
 def test_lines_and_json_are_the_same():
     lines = ("# taken at noon\n\nEthernet0 3 pauses_sent 12\nEthernet0 - dropped_packets 0\nEthernet4 - pausing_s 0.5\n"
              "Ethernet4 3 x -\n")
@@ -281,6 +287,31 @@ def test_a_port_and_its_priorities_are_not_added(tmp_path):
         tmp_path, *((when, "p1", priority, "pauses_sent", value) for when, factor in (("before", 0), ("after", 1))
                     for priority, value in ((3, 10 * factor), (4, 5 * factor), ("", 15 * factor)))))
     assert counters.sums == {"pauses_sent": 15}
+
+
+@pytest.mark.parametrize("aggregate", ["PortChannel1", "PortChannel0001", "Port-Channel1", "port-channel1", "Po1",
+                                       "ae0", "bond0", "leaf1:PortChannel1", "Bundle-Ether3"])
+def test_a_port_that_is_made_of_others_is_not_added_to_them(tmp_path, aggregate):
+    member = "leaf1:Ethernet8" if ":" in aggregate else "Ethernet8"
+    run = run_with(tmp_path, *((when, port, priority, "sent_packets", value) for port in (aggregate, member)
+                               for priority in ("", 3) for when, value in (("before", 1000), ("during", 2000),
+                                                                           ("after", 3000))),
+                   ("before", aggregate, "", "dropped_packets", 1), ("after", aggregate, "", "dropped_packets", 4),
+                   ("before", member, "", "dropped_packets", ""), ("after", member, "", "dropped_packets", ""))
+    counters = switch_counters.of_run(run)
+    # What no member counts is that of the aggregate.
+    assert counters.sums == {"sent_packets": 2000, "dropped_packets": 3}
+    assert switch_counters.shares(run)["dropped_packets"][1] == pytest.approx(3 / 2003)
+    assert switch_counters.lines(counters)[1] == ("packets sent", "2000", f"{member} priority 3: 2000")
+    assert f"by: x. Without {aggregate}: made of other ports." in counters.when
+    assert {port for port, _, _ in switch_counters.series(run)} == {aggregate, member}
+    assert (aggregate, 3, "sent_packets") not in switch_counters.series(run)
+
+
+def test_a_port_that_is_made_of_others_stands_alone_where_they_are_not_read(tmp_path):
+    rows = [(when, port, "", "sent_packets", value) for port in ("leaf1:ae0", "leaf2:et-0/0/0", "space", "lagoon5x")
+            for when, value in (("before", 1000), ("after", 2000))]
+    assert switch_counters.sums(run_with(tmp_path, *rows)) == {"sent_packets": 4000}
 
 
 @pytest.mark.parametrize("before, during, after, value",

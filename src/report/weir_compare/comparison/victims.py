@@ -398,7 +398,7 @@ def _port_shares(run, name):
     those to producers, carry no data."""
     counters = switch_counters.of_run(run)
     sums = {}
-    for change in counters.changes if counters else ():
+    for change in counters.parts if counters else ():
         if change.name in (name, "sent_packets", "sent_bytes") and change.value is not None:
             of_port = sums.setdefault(change.port, {})
             of_port[change.name] = of_port.get(change.name, 0.0) + change.value

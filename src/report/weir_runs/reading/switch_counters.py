@@ -19,7 +19,7 @@ from ..basics.errors import ReportError
 from ..basics.input_file import read_json, read_text
 from ..basics.quantities import number_of
 from ..basics.units import counted, counter, listed
-from .switch_reading import COUNTER, KNOWN, LARGEST, LEVEL, PEAK, key_text, kind, title_and_unit
+from .switch_reading import COUNTER, KNOWN, LARGEST, LEVEL, PEAK, aggregates, key_text, kind, title_and_unit
 
 COLUMNS = ["time", "when", "port", "priority", "name", "value"]
 OF_PACKETS = ("marked_packets", "dropped_packets", "early_dropped_packets")
@@ -57,16 +57,20 @@ class SwitchCounters:
     seconds: float | None  # how long that was; None: unknown
 
     @property
+    def parts(self):
+        """The changes that sums are made of: of a port that counts a name by priority and as a whole, the
+        priorities."""
+        counted = [change for change in self.changes if change.why != NOT_COUNTED]
+        by_priority = {(change.name, change.port) for change in counted if change.priority is not None}
+        return [change for change in counted
+                if change.priority is not None or (change.name, change.port) not in by_priority]
+
+    @property
     def sums(self):
-        """{name: over all ports that count it; None: unknown}. Of peaks and levels the highest. A port that counts a
-        name by priority and as a whole is counted by priority."""
-        by_port, found = {}, {change.name: [] for change in self.changes}
-        for change in self.changes:
-            if change.why != NOT_COUNTED:
-                by_port.setdefault((change.name, change.port), []).append(change)
-        for (name, _), changes in by_port.items():
-            of_priorities = [change for change in changes if change.priority is not None]
-            found[name].extend(change.value for change in of_priorities or changes)
+        """{name: over all ports that count it; None: unknown}. Of peaks and levels the highest."""
+        found = {change.name: [] for change in self.changes}
+        for change in self.parts:
+            found[change.name].append(change.value)
         return {name: None if not values or None in values else float(sum(values) if kind(name) == COUNTER
                                                                       else max(values))
                 for name, values in found.items()}
@@ -154,15 +158,19 @@ def _of_readings(directory):
         if not any(reading["when"] == when for reading in record["readings"]):
             problems.append(f"The switch was not read {when} the run.")
     steps = read_steps(directory / "read.csv")
-    changes = tuple(change for change in (_change(key, values) for key, values in steps.items()) if change)
+    changes = [_change(key, values) for key, values in steps.items()]
+    twice = aggregates([change.key for change in changes if change.why != NOT_COUNTED])
+    changes = tuple(change for change in changes if change.key not in twice)
     gone_back = [change for change in changes if "went back" in change.why]
     if gone_back:
         problems.append(f"{listed([key_text(change.key) for change in gone_back], 1)}: unknown, {gone_back[0].why}.")
     during = sum(reading["when"] == "during" for reading in record["readings"])
     more = f" ({counted(during, 'more reading')} in between)" if during else ""
+    made_of_others = sorted({port for port, _, _ in twice})
+    left_out = f" Without {listed(made_of_others, PORTS_SHOWN)}: made of other ports." if twice else ""
     return SwitchCounters(changes, tuple(problems),
                           f"Between the readings before and after the run, with its warm-up{more}, by: "
-                          f"{record.get('command')}.",
+                          f"{record.get('command')}.{left_out}",
                           _seconds(record["readings"]))
 
 
@@ -241,15 +249,15 @@ def _difference(key, values):
 
 
 def series(run):
-    """{(port, priority, name): [(time in seconds since 1970, value)]} of the readings with a value; empty without
-    readings."""
+    """{(port, priority, name): [(time in seconds since 1970, value)]} of the readings with a value, without those of
+    `aggregates`; empty without readings."""
     path = run.directory / "switch" / "read.csv"
     if not path.exists():
         return {}
-    found = {}
-    for key, steps in read_steps(path).items():
-        found[key] = [(at.timestamp(), value) for at, _, value in steps if value is not None]
-    return found
+    found = {key: [(at.timestamp(), value) for at, _, value in steps if value is not None]
+             for key, steps in read_steps(path).items()}
+    twice = aggregates([key for key, values in found.items() if values])
+    return {key: values for key, values in found.items() if key not in twice}
 
 
 def missing(runs):
@@ -277,7 +285,7 @@ def lines(counters, of_traffic=True):
             continue
         title, unit = title_and_unit(name)
         ports = [(change.port if change.priority is None else f"{change.port} priority {change.priority}", change.value)
-                 for change in counters.changes if change.name == name and change.value]
+                 for change in counters.parts if change.name == name and change.value]
         most = sorted(ports, key=lambda pair: -pair[1])
         where = listed([f"{port}: {counter(value, unit)}" for port, value in most], PORTS_SHOWN)
         why = next((change.why for change in counters.changes if change.name == name and change.value is None), "")

@@ -19,6 +19,10 @@ PRIORITIES = 8
 LARGEST = 2**64 - 1
 PORT = re.compile(r"[^\s\x00-\x1f\x7f,\"][^\x00-\x1f\x7f,\"]{0,99}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/+-]{0,63}")
+# Ports that are made of others, by the names that SONiC, EOS, NX-OS, Junos, Linux and others give them, with what a
+# reader of several switches puts in front.
+AGGREGATE = re.compile(r"(?:.*[^a-z0-9])??(?=(?:port-?channel|po|ae|reth|bond|team|lag|bundle-ether|eth-trunk|"
+                       r"bridge-aggregation)[-_ ]?[0-9]+(?:\.[0-9]+)?$)", re.IGNORECASE)
 # What a value is. Counters only grow; peaks are the highest since they were last cleared; levels are of one moment.
 COUNTER, PEAK, LEVEL = "counter", "peak", "level"
 
@@ -69,6 +73,20 @@ class Counter:
         return self.port, self.priority, self.name
 
 
+def aggregates(keys):
+    """Of (port, priority, name), those of ports that are made of others (PortChannel1, ae0, bond0) where a port that is
+    not counts the name too: what went through an aggregate went through its members, and would be there twice."""
+    front, single = {}, {}
+    for port, _, name in keys:
+        if port not in front:
+            match = AGGREGATE.match(port)
+            front[port] = match and match[0]
+        if front[port] is None:
+            single.setdefault(name, set()).add(port)
+    return {key for key in keys if front[key[0]] is not None
+            and any(port.startswith(front[key[0]]) for port in single.get(key[2], ()))}
+
+
 def kind(name):
     if name.endswith("_now_bytes") or name.endswith("_now_packets"):
         return LEVEL
@@ -86,6 +104,7 @@ def title_and_unit(name):
 def parse(text):
     """The counters of one reading. Raises ReportError that quotes what is wrong: a reading is used as a whole or not at
     all."""
+    text = text.replace("\ufeff", "")  # the mark with which Windows begins a text
     made = _from_json(text) if text.lstrip()[:1] in ("{", "[") else _from_lines(text)
     if not made:
         raise ReportError("no counter was printed; lines 'port priority name value' or JSON are expected")
