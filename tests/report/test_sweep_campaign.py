@@ -108,6 +108,17 @@ def test_from_plan_to_page(sweep):
                                 "point": "0001", "repetition": rows[0]["repetition"]}
 
 
+def test_in_a_directory_whose_name_is_no_utf8(sweep, tmp_path):
+    sweep.file = tmp_path / os.fsdecode(b"caf\xe9") / "some.toml"
+    sweep.file.parent.mkdir()
+    sweep.write(repetitions=1)
+    sweep.file.write_text(sweep.file.read_text().replace("./launcher", "../launcher"))
+    sweep("submit", "--local")
+    assert set(sweep.states()) == {"complete"}
+    assert r"caf\xe9/some/table.csv" in sweep("collect")
+    assert "2 complete runs" in sweep("pack")
+
+
 def test_more_repetitions_go_on(sweep):
     sweep.write(repetitions=1)
     sweep("submit", "--local")

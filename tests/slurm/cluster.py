@@ -133,8 +133,10 @@ class Cluster:
     def _configuration(self):
         place, host = self.directory, socket.gethostname()
         lines = {
+            # A requeued job waits until what it was started with has expired, 120 s by default.
+            "AuthInfo": f"socket={place}/munge,cred_expire=20",
             "ClusterName": "weirtest", "SlurmctldHost": f"{host}({ADDRESS})", "SlurmUser": "root", "SlurmdUser": "root",
-            "AuthType": "auth/munge", "AuthInfo": f"socket={place}/munge", "CredType": "cred/munge",
+            "AuthType": "auth/munge", "CredType": "cred/munge",
             "StateSaveLocation": f"{place}/state", "SlurmdSpoolDir": f"{place}/spool-%n", "TmpFS": f"{place}/tmp-%n",
             "SlurmctldPidFile": f"{place}/slurmctld.pid", "SlurmdPidFile": f"{place}/slurmd-%n.pid",
             "SlurmctldLogFile": f"{place}/slurmctld.log", "SlurmdLogFile": f"{place}/slurmd-%n.log",

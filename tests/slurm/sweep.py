@@ -336,6 +336,23 @@ runs-per-job = 2
     check_each_ran_once(path)
 
 
+def requeued():
+    """The job's run is ended and made again, by this job or the next one, each run once. In a directory whose name is
+    no UTF-8 and has what a shell would replace."""
+    directory = Path(os.fsdecode(b"caf\xe9 $HOME"))
+    directory.mkdir()
+    path = write("requeued", "repetitions = 2", "[slurm]\nruns-per-job = 1\n", directory)
+    path.write_text(path.read_text().replace('duration = "1s"', 'duration = "5s"'))
+    sweep("submit", path)
+    wait_until(lambda: any(path.with_suffix("").glob("slurm/runs/0001-*/ranks/*")), lambda: everything(path), 90)
+    job = json.loads((path.with_suffix("") / "slurm/submissions/submission-1.end.json").read_text())["jobs"][0]
+    run_or_fail("scontrol", "requeue", f"{job}_1")
+    wait_for_jobs(path)
+    check(number_of(path, "complete") == 2, lambda: everything(path))
+    found = check_each_ran_once(path)
+    check(sorted(found["0001"]) == ["complete", "interrupted"], f"{found}")
+
+
 def simulated_array():
     """Simulations as tasks of one core each, whatever nodes the runs need."""
     path = write("simulated", "repetitions = 3", """
@@ -358,7 +375,8 @@ options = ["--exclusive"]
 
 def side_by_side():
     """Sweeps that have nothing to do with each other share the nodes, to be through sooner."""
-    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched, simulated_array)
+    tests = (failing_hook, heterogeneous, submit_killed, packed_with_one_command, limit_searched, requeued,
+             simulated_array)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         problems = [(test.__name__, future.exception())
                     for test, future in [(test, pool.submit(test)) for test in tests]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import secrets
 import shlex
 import sys
@@ -332,7 +333,7 @@ def hand_over(prepared, retry_failed, say, check, jobs_of):
     is_array = prepared.world == "simulation" or not prepared.sweep.slurm.parts
     output = world.submission_file(number, "-%A_%a.txt" if is_array else "-%j.txt")
     record, commands, said = jobs_of(points, name, str(output), str(script))
-    whole_file.replace(script, script_text(prepared, number))
+    whole_file.replace(script, os.fsencode(script_text(prepared, number)))
     claim = claim_files.create_claim(world.directory / "submissions", "submission", number - 1, begun=now_text(),
                                      job_name=name, job=record)
     if claim is None:

@@ -17,7 +17,7 @@ _DEVICE = re.compile(r"/dev/[^/]+$|/dev/fd/|/proc/")
 def replace(path, content):
     """Writes text or bytes as `path`, in the place of what was there. Readers see the old file or the new one."""
     with writing(path) as file:
-        file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+        file.write(_bytes_of(content))
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def writing(path):
 def create(path, content):
     """The same, but only if there is no `path` yet: of several that try at once, one gets True."""
     with _beside(path) as (file, temporary):
-        file.write(content.encode())
+        file.write(_bytes_of(content))
         _finish(file)
         try:
             os.link(temporary, path)  # unlike opening with O_EXCL: with the content, and on NFS as well
@@ -64,6 +64,11 @@ def make_directory(path):
     if path.is_symlink():
         raise ReportError(f"{path}: it is a symbolic link, so nothing is written into it; a directory is expected")
     path.mkdir(parents=True, exist_ok=True)
+
+
+def _bytes_of(content):
+    """Of a name that is no UTF-8 JSON has the escape that stands for it in Python, so it is read back as it was."""
+    return content.encode(errors="backslashreplace") if isinstance(content, str) else content
 
 
 def json_text(record):
