@@ -20,8 +20,8 @@ from description import read_python_commands  # noqa: E402
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 # Options of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
 FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive",
-           "--mem", "--signal", "--test-only", "--preset", "--build", "--install", "--print-labels", "--prefix",
-           "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit", "--no-kill",
+           "--mem", "--mem-per-cpu", "--signal", "--test-only", "--preset", "--build", "--install", "--print-labels",
+           "--prefix", "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit", "--no-kill",
            "--gc-sections", "--action", "--restoration-time"}
 
 

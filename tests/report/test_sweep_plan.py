@@ -1,5 +1,6 @@
 """Sweep files, and the order in which their points are run."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from weir_compare.sweep import dry_runs, run_plan
+from weir_compare.sweep import dry_runs, job_memory, run_plan
 from weir_compare.sweep.sweep_file import parse_sweep, read_sweep_file
 from weir_runs.basics.errors import ReportError
 
@@ -266,3 +267,32 @@ def test_placeholders_of_a_site_file_are_refused_on_a_cluster():
     # Without SLURM, too, but for what is SLURM's.
     with pytest.raises(ReportError, match="left out: tags.switch-model = .*VERSION\"$"):
         dry_runs.refuse_placeholders(read_sweep_file(ROOT / "slurm" / "sites" / "ten-minutes.toml"), "local")
+
+
+BIG = """
+[run]
+producers = 3
+consumers = 2
+rate = "10Gb/s"
+interval = "1s"
+[axes]
+slots = [2, 4]
+"""
+
+
+@pytest.mark.parametrize("slurm, problem", [
+    ("options = \"--mem=0\"", ""),
+    ("options = \"--mem=0 --mem=1300\"", ""),  # MiB, and the last one counts
+    ("options = \"--mem=2G\"\nranks-per-node = 2",
+     r"slurm.options: --mem=2G is too little for slots=2, which needs 2.5\d* GB for data on a node: --mem=24\d\dM at "),
+    ("options = \"--mem=1200M\"\nnodes = 2", r"needs 1.\d* GB for data on a node: "),  # three roles on two nodes
+    ("options = \"--mem=2G\"\n[slurm.producers]\n[slurm.consumers]\nranks-per-node = 2", ""),
+    ("options = \"--mem=2G\"\n[slurm.producers]\noptions = \"--mem=1g\"\n[slurm.consumers]",
+     "slurm.options: --mem=1g is too little for slots=2, which needs .* on a node of producers: "),
+])
+def test_jobs_ask_for_the_memory_that_a_node_needs(weir, tmp_path, slurm, problem):
+    sweep = parse(f"{BIG}[slurm]\n{slurm}\n")
+    made = run_plan.make_plan(sweep)
+    forecasts = dry_runs.forecasts(weir, "run", made, (), 0.0, tmp_path)
+    with pytest.raises(ReportError, match=problem) if problem else contextlib.nullcontext():
+        job_memory.check(sweep, made.settings, forecasts, dry_runs.nodes_needed(sweep, forecasts))

@@ -43,6 +43,9 @@ class Forecast:
     cpu_s: float | None = None  # known with packets only
     burst_bytes: float = 0.0  # of one run, with --row-interval
     pressure: dict | None = None  # as in the dry run; None: the layout is not known
+    # For the data of one rank of a run; None: not known.
+    producer_bytes: float | None = None
+    consumer_bytes: float | None = None
 
     @property
     def ranks(self):
@@ -212,7 +215,9 @@ def _forecast(document, start_s):
                     memory_bytes=_memory_bytes(document),
                     cpu_s=(document.get("packets") or {}).get("cpu_seconds"),
                     burst_bytes=(document.get("bursts") or {}).get("bytes") or 0.0,
-                    pressure=document.get("pressure"))
+                    pressure=document.get("pressure"),
+                    producer_bytes=(document.get("per_producer") or {}).get("memory_bytes"),
+                    consumer_bytes=(document.get("per_consumer") or {}).get("memory_bytes"))
 
 
 def _memory_bytes(document):
