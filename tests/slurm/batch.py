@@ -19,8 +19,8 @@ ENDLESS = [*SHORT[:4], "--duration", "200s", *SHORT[6:]]
 class Job:
     """A job of weir.sbatch, with its run directory and what it printed beside the others of the test."""
 
-    def __init__(self, name, sbatch, options, launcher="mpirun", script=SCRIPT, **variables):
-        self.name, self.launcher = name, launcher
+    def __init__(self, name, sbatch, options, launcher="mpirun", script=SCRIPT, out="--out {}", **variables):
+        self.name, self.launcher, self.out = name, launcher, out
         self.sbatch, self.script, self.options = sbatch, script, options
         more = {"WEIR_LAUNCHER": launcher, **({"WEIR_LAUNCHER_OPTIONS": "--mpi=pmix"} if launcher == "srun" else {}),
                 **variables}
@@ -33,7 +33,7 @@ class Job:
         self.directory = Path(f"{self.name}-{self.tries}").resolve()
         self.output = Path(f"{self.directory}.txt")
         done = cluster.run("sbatch", "--parsable", f"--output={self.output}", *self.sbatch, self.script, *self.options,
-                           "--out", self.directory, env=self.environment)
+                           *self.out.format(self.directory).split(" "), env=self.environment)
         check(done.returncode == 0, f"{self.name}: {done.stderr}")
         self.number = done.stdout.strip()
 
@@ -43,9 +43,9 @@ class Job:
             self.submit()
             self.wait(limit_s)
 
-    def wait_for_seconds(self):
+    def wait_for_seconds(self, limit_s=30):
         """Until the run is under way."""
-        wait_until(lambda: self._is_measuring() or CLUSTER.are_over(self.number), self.text)
+        wait_until(lambda: self._is_measuring() or CLUSTER.are_over(self.number), self.text, limit_s)
         if not self._is_measuring():
             check(self._is_lost(), self.text)
             self.submit()
@@ -81,8 +81,9 @@ class Job:
 
 
 def installed():
-    """weir.sbatch as it is installed: it finds weir relative to itself, also when sbatch has copied it."""
-    place = Path("installed")
+    """weir.sbatch as it is installed: it finds weir relative to itself, also when sbatch has copied it, whatever the
+    directory is called."""
+    place = Path("it's $HOME, \"in\" 日本 Command=x")
     (place / "share/weir/slurm").mkdir(parents=True)
     (place / "bin").mkdir()
     (place / "bin/weir").symlink_to(os.environ["WEIR"])
@@ -139,7 +140,10 @@ def check_job(record, job):
 def two_kinds_of_node():
     eb, fn = ["--partition=eb", "--nodes=2", "--exclusive"], ["--partition=fn", "--nodes=2", "--exclusive"]
     for launcher in ("mpirun", "srun"):
-        job = Job(f"three-{launcher}", ["--partition=ctl", "--nodes=1", ":", *eb, ":", *fn], SHORT, launcher)
+        temporary = Path("temporary files").resolve()
+        temporary.mkdir(exist_ok=True)
+        job = Job(f"three-{launcher}", ["--partition=ctl", "--nodes=1", ":", *eb, ":", *fn], SHORT, launcher,
+                  TMPDIR=str(temporary))
         job.wait()
         record = job.hosts("scheduler ctl1", "producer eb1,eb2", "consumer fn1,fn2")
         parts = record["environment"]["job"]["parts"]
@@ -193,6 +197,25 @@ def cancelled():
         check(job.record()["status"] == "interrupted", job.text)
 
 
+def requeued():
+    """A requeued job runs again and leaves the first run as it is."""
+    options = [*ENDLESS, "--producers", "1", "--consumers", "1"]
+    jobs = [Job("requeued", ["--nodes=3", "--nodelist=ctl1,eb1,eb2"], options),
+            Job("by-itself", ["--nodes=2", "--nodelist=fn1,fn2"], options, "srun", out="--out={}/")]
+    for job in jobs:
+        job.wait_for_seconds()
+        run_or_fail("scontrol", "requeue", job.number)
+    for job in jobs:
+        first, job.directory = job.directory, Path(f"{job.directory}-restart-1")
+        job.wait_for_seconds(limit_s=90)
+        run_or_fail("scancel", job.number)
+        CLUSTER.wait(job.number)
+        check(job.record()["environment"]["job"]["restarts"] == 1, job.text)
+        for directory in (first, job.directory):
+            status = json.loads((directory / "run.json").read_text())["status"]
+            check(status == "interrupted", f"{directory} is {status}")
+
+
 def limited_jobs():
     """Begun first, looked at last: 1 min is the shortest limit that SLURM has, and it looks every 30 s whose end is
     nearer than --signal says."""
@@ -218,7 +241,14 @@ def near_the_time_limit():
 
 def refusals():
     """What the nodes do not do for is refused before any rank is started, in one line."""
+    needs = ["--rate", "10Gb/s", "--producers", "2", "--consumers", "1"]  # 1.27 GB for each producer
+    parts = ["--partition=fn", "--nodes=1", "--mem-per-cpu=200M", ":", "--partition=eb", "--nodes=2",
+             "--mem-per-cpu=100M"]
     for name, sbatch, options, variables, part in (
+        ("memory", ["--nodes=3", "--mem=900M"], needs, {},
+         "MiB of memory for data, and the job asked for 900 MiB on each node (--mem; --mem=0 asks for all"),
+        ("memory-of-parts", parts, needs, {"WEIR_PARTS": "consumers,producers"},
+         "the job asked for 100 MiB on each node"),
         ("own", ["--nodes=2"], ["--producers", "1", "--consumers", "1"], {"WEIR_SCHEDULER": "own"},
          "1 node for the scheduler, 1 for producers and 1 for consumers are needed at 1 ranks per node; the job has 2"),
         ("bad-option", ["--nodes=2"], ["--rate", "2"], {}, "weir run: --rate: '2' has no unit"),
@@ -237,5 +267,5 @@ def refusals():
 cluster.enter()
 CLUSTER = cluster.Cluster(spare=("spare1", "spare2", "spare3", "spare4"))
 LIMITED = limited_jobs()
-main(one_kind_of_node, two_kinds_of_node, srun_that_stays, a_group_on_each_node, refusals, cancelled,
+main(one_kind_of_node, two_kinds_of_node, srun_that_stays, a_group_on_each_node, refusals, cancelled, requeued,
      near_the_time_limit)
