@@ -44,12 +44,12 @@ elseif(MPI_CXX_LIBRARIES MATCHES "mpich")
     set(CPACK_DEBIAN_PACKAGE_DEPENDS mpich)
 endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "python3-jinja2, python3-matplotlib, python3-pandas, python3-scipy")
+    "python3-jinja2, python3-matplotlib, python3-scipy")
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_SUGGESTS
-    "python3-jinja2, python3-matplotlib, python3-pandas, python3-scipy")
+    "python3-jinja2, python3-matplotlib, python3-scipy")
 # Directories that other packages own.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /usr/share/bash-completion /usr/share/bash-completion/completions

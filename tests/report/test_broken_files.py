@@ -112,13 +112,23 @@ def test_broken_files_are_named(stored, name, seed):
     assert tried > 10
 
 
-def test_a_number_that_no_number_can_hold_is_named(stored):
+@pytest.mark.parametrize("wrong", ("1e999", "nan", "inf", "x", "1 2"))
+def test_what_is_no_number_is_named(stored, wrong):
     directory = stored("overflow")
     (directory / "hosts").mkdir()
     path = directory / "hosts" / "eb01.csv"
-    path.write_text("second,phase,wall_time,eth0.rx_bytes\n0,measure,x,3\n1,measure,x,1e999\n")
-    with pytest.raises(ReportError, match="eb01.csv, line 3: '1e999' in column eth0.rx_bytes is not a number"):
+    path.write_text(f"second,phase,wall_time,eth0.rx_bytes\n0,measure,nan,3\n1,measure,x,{wrong}\n")
+    with pytest.raises(ReportError, match=f"eb01.csv, line 3: '{wrong}' in column eth0.rx_bytes is not a number"):
         read_run(directory).host_counters()
+
+
+def test_cells_without_a_number_are_none_wherever_they_stand(stored):
+    directory = stored("overflow")
+    (directory / "hosts").mkdir()
+    (directory / "hosts" / "eb01.csv").write_bytes(b"second,a,b,phase,c\r\n0,,,measure,\r\n1,2,,nan,3\r\n")
+    counters = read_run(directory).host_counters()["eb01"]
+    assert {name: repr(values.tolist()) for name, values in counters.items()} == {
+        "second": "[0.0, 1.0]", "a": "[nan, 2.0]", "b": "[nan, nan]", "c": "[nan, 3.0]"}
 
 
 def test_files_without_a_whole_row_are_no_rows(stored):

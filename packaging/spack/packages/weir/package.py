@@ -44,8 +44,7 @@ class Weir(CMakePackage):
     # Manual pages and completions are written by it; the reports are.
     depends_on("python@3.9:", type=("build", "run"))
     with when("+report"):
-        depends_on("py-numpy@1.21:", type="run")
-        depends_on("py-pandas@1.5:", type="run")
+        depends_on("py-numpy@1.23:", type="run")
         depends_on("py-scipy@1.8:", type="run")
         depends_on("py-jinja2@3:", type="run")
         depends_on("py-matplotlib@3.6:", type="run", when="+figures")

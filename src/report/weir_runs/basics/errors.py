@@ -19,7 +19,7 @@ def status_of(command, work, of_files=2):
     `of_files` if a file could not be read or written. That a reader has closed the pipe, as head does, is no error.
 
     Ctrl-C ends the command as it ends any other program. Python's own way, an exception, comes out of the libraries as
-    other errors (pandas: ParserError), and there is nothing to tidy up: files are written at the end. What has
+    other errors, and there is nothing to tidy up: files are written at the end. What has
     temporary files meanwhile (compare/proofs.py) removes them itself."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with safe_streams():

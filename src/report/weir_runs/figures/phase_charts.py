@@ -60,8 +60,7 @@ def _transfers(run, names):
         return {}
     phases, found = columns["phase"], {}
     for name in names:
-        codes = np.flatnonzero(phases.categories == name)
-        mine = len(codes) and (phases.codes == codes[0]) & np.isfinite(columns["completion_s_mean"])
+        mine = (phases == name) & np.isfinite(columns["completion_s_mean"])
         if np.any(mine):
             means = np.sort(columns["completion_s_mean"][mine])
             longest = np.nanmax(np.append(columns["completion_s_max"][mine], means[-1]))
@@ -76,17 +75,15 @@ def over_time(run):
     columns = run.phases()
     if columns is None or len(columns["begins_s"]) < 2 or not np.isfinite(columns["completion_s"]).any():
         return None
-    names = columns["phase"].categories
-    if not len(names):
-        return None
+    names = columns["phase"]
     edges = group_edges(len(columns["begins_s"]), POINTS_MAX)
     slowest = _slowest(columns["completion_s"], edges)
     x = columns["begins_s"][edges[:-1]]
     if len(np.unique(x)) < 2 or not (np.diff(x) >= 0).all():
         return None
     factor, unit = scale("s", float(np.nanmax(columns["completion_s"])))
-    single, grouped = len(names) == 1, len(edges) <= len(columns["begins_s"])
-    notes = None if single else [str(names[columns["phase"].codes[index]]) for index in slowest]
+    single, grouped = (names == names[0]).all(), len(edges) <= len(columns["begins_s"])
+    notes = None if single else names[slowest].tolist()
     panels = [Panel("Completion", unit, lines=[
         Line("slowest phase" if grouped else "completion", x, columns["completion_s"][slowest] / factor, "highest",
              notes)])]
@@ -99,7 +96,7 @@ def over_time(run):
             furthest = _slowest(ratio, edges)
             panels.append(Panel("Completion / ideal", "", least_top=1.1, lines=[
                 Line("furthest from its ideal" if grouped else "completion / ideal", x, ratio[furthest], "highest",
-                     [str(names[columns["phase"].codes[index]]) for index in furthest]),
+                     names[furthest].tolist()),
                 rule("ideal", 1.0, "target")]))
     about = f" Of up to {int(np.diff(edges).max())} phases after each other, the slowest." if grouped else ""
     return PanelChart("phases", "Phases over time", panels, None,

@@ -72,16 +72,16 @@ def _matrices(body, counts, names, stretch, interval):
     begins = stretch[0] + np.arange((stretch[1] + 1 - stretch[0]) * per_second) / per_second
     columns = {name: np.full((len(counts), len(begins)), np.nan) for name in names[1:]}
     if body:
-        frame = rows.parsed(body, names, [path for path, _ in counts])
+        parsed = rows.parsed(body, names, [path for path, _ in counts])
         rank = np.repeat(np.arange(len(counts)), [lines for _, lines in counts])
         # A row that began with the recording, and not with the interval, belongs to the interval.
-        begin = np.nan_to_num(frame["begin_s"].to_numpy(), nan=np.inf)
+        begin = np.nan_to_num(parsed["begin_s"], nan=np.inf)
         position = np.floor(np.clip((begin - stretch[0]) * per_second, -1.0, 1e6) + 1e-6).astype(int)
         outside = (position < 0) | (position >= len(begins))
         if outside.any():
             row = int(np.argmax(outside))
-            raise ReportError(f"{counts[rank[row]][0]}: second {frame['begin_s'].iloc[row]:g} among those from "
+            raise ReportError(f"{counts[rank[row]][0]}: second {parsed['begin_s'][row]:g} among those from "
                               f"{stretch[0]} to {stretch[1]}: rows follow each other in time")
         for name, matrix in columns.items():
-            matrix[rank, position] = frame[name].to_numpy()
+            matrix[rank, position] = parsed[name]
     return Bursts(begins, columns)

@@ -111,37 +111,46 @@ def several_versions(path, other):
 
 
 def parsed(body, names, paths, texts=()):
-    """The lines `body` of the files `paths` as a pandas.DataFrame: numbers, and `texts` as categories, without other
+    """The lines `body` of the files `paths` by column: numbers, NaN where there are none, and `texts`, without other
     texts."""
-    import pandas  # takes longer to load than a command may take to begin
-
-    kinds = {name: float for name in names if name not in TEXT_COLUMNS} | dict.fromkeys(texts, "category")
-    if not body:
-        return pandas.DataFrame({name: pandas.Series(dtype=kind) for name, kind in kinds.items()})
-    try:
-        return pandas.read_csv(io.BytesIO(body), header=None, names=names, usecols=list(kinds), dtype=kinds,
-                               na_values=[""], keep_default_na=False)
-    except (ValueError, pandas.errors.ParserError):
-        for path in paths:
-            blame(path, names)
-        which = paths[0] if len(paths) == 1 else f"one of {paths[0]} ... {paths[-1].name}"
-        raise ReportError(f"{which}: not a table of numbers; the file is damaged") from None
+    places = [place for place, name in enumerate(names) if name not in TEXT_COLUMNS and name not in texts]
+    values = np.empty((0, len(places)))
+    if body:
+        filled = (b"\n" + body).replace(b"\r\n", b"\n").replace(b",,", b",nan,").replace(b",,", b",nan,")
+        filled = filled.replace(b",\n", b",nan\n").replace(b"\n,", b"\nnan,")
+        try:
+            values = np.loadtxt(io.BytesIO(filled), delimiter=",", usecols=places, comments=None, ndmin=2)
+        except ValueError:
+            _blame_all(paths, names)
+            which = paths[0] if len(paths) == 1 else f"one of {paths[0]} ... {paths[-1].name}"
+            raise ReportError(f"{which}: not a table of numbers; the file is damaged") from None
+        if np.isinf(values).any() or b"nan" in body.lower():  # which NumPy reads, and weir does not write
+            _blame_all(paths, names)
+    lines = body.decode("utf-8", "replace").splitlines() if texts else ()
+    return {**{names[place]: column for place, column in zip(places, values.T)},
+            **{name: np.array([line.split(",", place + 1)[place] for line in lines], str)
+               for place, name in enumerate(names) if name in texts}}
 
 
 def _parse(batch, names, body, counts):
-    frame = parsed(body, names, batch, ("phase",))
+    columns = parsed(body, names, batch, ("phase",))
     rank = np.repeat(np.arange(len(batch)), counts)
-    seconds = frame["second"].to_numpy()
+    seconds = columns["second"]
     same_rank = np.diff(rank, prepend=-1) == 0
-    bad = ~_is_number(seconds) | ~frame["phase"].isin(PHASES).to_numpy()
+    bad = ~_is_number(seconds) | ~np.isin(columns["phase"], PHASES)
     bad = bad | (same_rank & (np.diff(seconds, prepend=np.nan) != 1))
     if bad.any():
         row = int(np.argmax(bad))
         line = row - int(np.sum(counts[:rank[row]])) + 2
-        raise ReportError(f"{batch[rank[row]]}, line {line}: second {frame['second'].iloc[row]:.0f} in phase "
-                          f"'{frame['phase'].iloc[row]}': seconds follow each other, and phases are "
+        raise ReportError(f"{batch[rank[row]]}, line {line}: second {seconds[row]:.0f} in phase "
+                          f"'{columns['phase'][row]}': seconds follow each other, and phases are "
                           f"{', '.join(PHASES)}")
-    return frame
+    return columns
+
+
+def _blame_all(paths, names):
+    for path in paths:
+        blame(path, names)
 
 
 def blame(path, names):
@@ -169,8 +178,8 @@ class _Part:
     """The rows of one batch of files, by rank and second. A column of which all values are equal, as of what the run
     does not use, is one number: of some thousand ranks such columns would be most of the memory."""
 
-    def __init__(self, frame, counts):
-        second = frame["second"].to_numpy().astype(int)
+    def __init__(self, columns, counts):
+        second = columns["second"].astype(int)
         self.ranks = len(counts)
         begins = np.cumsum(counts) - counts
         self.spans = [(int(second[begin]), int(second[begin]) + count - 1) if count else None
@@ -180,10 +189,10 @@ class _Part:
         self.phases = np.full(self.seconds, -1)
         position = second - self.first
         for number, phase in enumerate(PHASES):
-            self.phases[position[(frame["phase"] == phase).to_numpy()]] = number
+            self.phases[position[columns["phase"] == phase]] = number
         # Usually all ranks have the same seconds, and rows lie as they are needed.
         self._place = None if (counts == self.seconds).all() else (np.repeat(np.arange(self.ranks), counts), position)
-        self.columns = {name: self._column(frame[name].to_numpy()) for name in frame.columns
+        self.columns = {name: self._column(values) for name, values in columns.items()
                         if name not in ("second", "phase")}
 
     def _column(self, values):
@@ -235,7 +244,7 @@ def _is_number(values):
 
 def read_table(path, indices, others=(), texts=()):
     """A CSV file of numbers, by column, without phase and wall_time. The columns `indices`, `others` and `texts` must
-    be there; `indices` hold a whole number in every line, `texts` are read as pandas.Categorical."""
+    be there; `indices` hold a whole number in every line, `texts` are read as they stand."""
     content = read_bytes(path, ROWS)
     names = content[:max(content.find(b"\n"), 0)].decode("utf-8", "replace").rstrip("\r").split(",")
     missing = [name for name in (*indices, *others, *texts) if name not in names]
@@ -246,11 +255,11 @@ def read_table(path, indices, others=(), texts=()):
     lines = _lines(body)
     if body.count(b",") != lines * (len(names) - 1):
         blame(path, names)
-    frame = parsed(body, names, [path], texts)
+    columns = parsed(body, names, [path], texts)
     for name in indices:
-        bad = ~_is_number(frame[name].to_numpy())
+        bad = ~_is_number(columns[name])
         if bad.any():
             row = int(np.argmax(bad))
-            raise ReportError(f"{path}, line {row + 2}: {frame[name].iloc[row]:g} in column {name}, expected a whole "
+            raise ReportError(f"{path}, line {row + 2}: {columns[name][row]:g} in column {name}, expected a whole "
                               f"number of at most {LARGEST_NUMBER}")
-    return {name: frame[name].array if name in texts else frame[name].to_numpy() for name in frame.columns}
+    return columns

@@ -184,7 +184,7 @@ class Run(Recorded):
 
     @kept
     def phases(self):
-        """phases.csv by column; `phase` is a pandas.Categorical. None without one."""
+        """phases.csv by column. None without one."""
         return self._of_addressed("phases.csv", ("begins_s", "completion_s", "ideal_s"))
 
     @kept
