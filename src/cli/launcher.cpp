@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include "files/formatting.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::cli {
@@ -18,16 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::optional<std::uint32_t> number_in(const char* text) {
-    if (text == nullptr) {
-        return std::nullopt;
-    }
-    const std::string_view view(text);
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-    if (error != std::errc{} || end != view.data() + view.size()) {
-        return std::nullopt;
-    }
-    return value;
+    return text == nullptr ? std::nullopt : files::number_in<std::uint32_t>(text);
 }
 
 struct Names {
@@ -66,7 +57,7 @@ LaunchedAs launched_as(const std::function<const char*(const char*)>& lookup) {
         while (!rest.empty()) {
             const std::string_view piece = rest.substr(0, rest.find(' '));
             rest.remove_prefix(std::min(rest.size(), piece.size() + 1));
-            const std::uint32_t size = number_in(std::string(piece).c_str()).value_or(0);
+            const std::uint32_t size = files::number_in<std::uint32_t>(piece).value_or(0);
             if (*launched.rank >= first && *launched.rank < first + size) {
                 launched.application = applications;
                 launched.first_of_application = *launched.rank == first;

@@ -11,6 +11,7 @@
 
 #include "cli/describe.hpp"
 #include "cli/introduction.hpp"
+#include "cli/run_directory.hpp"
 #include "config/checks.hpp"
 #include "config/usage_error.hpp"
 #include "files/json.hpp"
@@ -151,7 +152,7 @@ std::string make_run_directory(job::Job& job, const config::RunRequest& request,
     std::string refusal;
     if (job.rank() == leader) {
         try {
-            directory = config::create_run_directory(request.out, host::wall_clock_ns() / 1000000000, parts);
+            directory = create_run_directory(request.out, host::wall_clock_ns() / 1000000000, parts);
         } catch (const config::UsageError& error) {
             refusal = error.what();
         }

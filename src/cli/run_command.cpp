@@ -15,8 +15,8 @@
 #include "cli/explanation.hpp"
 #include "cli/launcher.hpp"
 #include "cli/prepare_run.hpp"
+#include "cli/run_directory.hpp"
 #include "cli/start_job.hpp"
-#include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
 #include "config/usage_error.hpp"
@@ -64,7 +64,7 @@ void apply_early_layout(config::RunRequest& request, const LaunchedAs& launched)
         const core::RoleMap map = config::assign_roles(roles, hosts);
         config::apply_layout(request, map);
         if (launched.is_first() && map.scheduler_rank() == 0 && !request.out.empty() && !request.dry_run) {
-            config::check_run_directory(request.out);
+            check_run_directory(request.out);
         }
     }
 }

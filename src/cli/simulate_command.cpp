@@ -14,9 +14,9 @@
 #include "cli/explanation.hpp"
 #include "cli/forecast.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_directory.hpp"
 #include "cli/simulate_groups.hpp"
 #include "cli/simulation_setup.hpp"
-#include "config/checks.hpp"
 #include "config/fabric.hpp"
 #include "config/passes.hpp"
 #include "config/quantities.hpp"
@@ -142,7 +142,7 @@ int simulate_command(const CommandLine& line) {
         return participant::exit_ok;
     }
     check_simulation_memory(simulated.run.plan);
-    simulated.run.directory = config::create_run_directory(request.out, std::time(nullptr));
+    simulated.run.directory = create_run_directory(request.out, std::time(nullptr));
     Explanation explanation(simulated, explain, jobs_of(line), request.output == config::OutputForm::text);
     return carry_out(request, simulated, explanation);
 }

@@ -16,8 +16,8 @@
 #include "cli/explanation.hpp"
 #include "cli/prepare_run.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_directory.hpp"
 #include "cli/simulation_setup.hpp"
-#include "config/checks.hpp"
 #include "config/role_assignment.hpp"
 #include "files/formatting.hpp"
 #include "host/signals.hpp"
@@ -49,7 +49,7 @@ class SimulatedGroups {
         RunRequest first = config::request_of_group(asked_, 0);
         const simulation::SimulatedRun checked = simulated_run(first);
         check_simulation_memory(checked.run.plan, jobs_);
-        record_ = {config::create_run_directory(asked_.out, std::time(nullptr), record_.group_directories),
+        record_ = {create_run_directory(asked_.out, std::time(nullptr), record_.group_directories),
                    record_.group_directories};
         host::install_signal_handlers();
         simulation::work_on_threads(jobs_, [this] { work(); }, [this] { show_progress(); });

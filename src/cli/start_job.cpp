@@ -15,6 +15,7 @@
 #include "config/input_file.hpp"
 #include "config/resolve.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
 #include "host/host_facts.hpp"
 #include "host/process.hpp"
 #include "job/joined_job.hpp"
@@ -138,7 +139,7 @@ void enter_start_up(job::Watchdog& watchdog) {
 StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job::Watchdog& watchdog) {
     const host::RankLocation location = host::this_location();
     const char* const again = std::getenv(job::join_again_variable);
-    const int rank = again != nullptr ? job::number_in<int>(again).value_or(-1)
+    const int rank = again != nullptr ? files::number_in<int>(again).value_or(-1)
                      : launched.rank  ? static_cast<int>(*launched.rank)
                                       : -1;
     auto job = std::make_unique<job::JoinMember>(

@@ -1,7 +1,6 @@
 #include "config/traffic_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "config/limits.hpp"
 #include "config/passes.hpp"
 #include "config/words.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::config {
 
@@ -70,12 +70,11 @@ class CsvLines {
     }
     template <typename Number>
     Number number(std::string_view text, std::string_view what, Number least, Number most) const {
-        Number value{};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most)) {
+        const std::optional<Number> value = files::number_in<Number>(text);
+        if (!value || !(*value >= least && *value <= most)) {
             complain("'{}' is no {}; write a number from {} to {}", shown(text), what, least, most);
         }
-        return value;
+        return *value;
     }
     template <typename... Arguments>
     [[noreturn]] void complain(fmt::format_string<Arguments...> why, Arguments&&... arguments) const {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "core/units.hpp"
 
@@ -33,6 +35,14 @@ inline constexpr std::array<Unit, 5> rate_units{
     {{"Tb/s", 1'000'000'000'000}, {"Gb/s", 1'000'000'000}, {"Mb/s", 1'000'000}, {"kb/s", 1000}, {"b/s", 1}}};
 inline constexpr std::array<Unit, 4> time_units{
     {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1000}, {"ns", 1}}};
+
+/// The number that the text is, and nothing else; nothing: it is none, or does not fit.
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+    Number number{};
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 /// "2.4", "0.85", "1234", "6.1e-5": so many significant digits, all of those before the decimal point, and no
 /// zeros at the end. NaN: "-".

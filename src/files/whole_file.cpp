@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
+
+#include "files/formatting.hpp"
 
 namespace weir::files {
 
@@ -36,9 +37,7 @@ pid_t writer_of(std::string_view name, std::string_view writer) {
     }
     const std::string_view number =
         name.substr(begin + writer.size(), name.size() - begin - writer.size() - temporary_end.size());
-    pid_t pid = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), pid);
-    return error == std::errc() && end == number.data() + number.size() ? pid : 0;
+    return number_in<pid_t>(number).value_or(0);
 }
 
 }  // namespace

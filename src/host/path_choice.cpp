@@ -1,9 +1,10 @@
 #include "host/path_choice.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "files/formatting.hpp"
 
 namespace weir::host {
 
@@ -107,10 +108,7 @@ void add_interfaces(const HostSettings& host, PathChoice& choice) {
 }  // namespace
 
 std::optional<int> number_of_variable(const HostSettings& host, const std::string& name) {
-    const std::string text = variable(host, name);
-    int number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && rest == text.data() + text.size() ? std::optional(number) : std::nullopt;
+    return files::number_in<int>(variable(host, name));
 }
 
 const Gid* find_gid(const RdmaPort& port, int index) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "files/formatting.hpp"
 #include "host/counter_files.hpp"
 #include "host/read_settings.hpp"
 
@@ -18,10 +19,7 @@ std::string line_of(const std::string& path) {
 }
 
 std::optional<int> integer_in(const std::string& path) {
-    const std::string line = line_of(path);
-    int number = 0;
-    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-    return error == std::errc{} && rest == line.data() + line.size() ? std::optional(number) : std::nullopt;
+    return files::number_in<int>(line_of(path));
 }
 
 /// The kernel writes -1 where there are no nodes.
@@ -52,10 +50,8 @@ std::string state_in(const std::string& path) {
 std::vector<int> numbers_in(const std::string& directory) {
     std::vector<int> numbers;
     for (const std::string& name : names_in(directory)) {
-        int number = 0;
-        const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-        if (error == std::errc{} && rest == name.data() + name.size()) {
-            numbers.push_back(number);
+        if (const auto number = files::number_in<int>(name)) {
+            numbers.push_back(*number);
         }
     }
     std::sort(numbers.begin(), numbers.end());

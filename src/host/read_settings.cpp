@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "files/formatting.hpp"
 #include "host/control_group.hpp"
 #include "host/counter_files.hpp"
 #include "host/host_facts.hpp"
@@ -81,11 +82,7 @@ std::optional<int> numbered(const std::string& name, std::string_view word) {
     if (!name.starts_with(word)) {
         return std::nullopt;
     }
-    int number = 0;
-    const char* begin = name.data() + word.size();
-    const char* end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(begin, end, number);
-    return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
+    return files::number_in<int>(std::string_view(name).substr(word.size()));
 }
 
 std::string single_line(std::string text) {

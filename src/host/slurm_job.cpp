@@ -1,11 +1,12 @@
 #include "host/slurm_job.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "files/formatting.hpp"
 
 namespace weir::host {
 
@@ -26,11 +27,8 @@ void add(nlohmann::ordered_json& object, const Lookup& lookup, const Member& mem
     if (text == nullptr || *text == '\0') {
         return;
     }
-    const std::string_view view(text);
-    long number = 0;
-    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), number);
-    if (member.is_number && error == std::errc{} && end == view.data() + view.size()) {
-        object[member.name] = number;
+    if (const auto number = files::number_in<long>(text); member.is_number && number) {
+        object[member.name] = *number;
     } else {
         object[member.name] = text;
     }

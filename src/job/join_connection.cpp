@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "files/formatting.hpp"
 #include "files/json.hpp"
 #include "host/common_clock.hpp"
 #include "job/job.hpp"
@@ -308,10 +309,10 @@ std::optional<Hello> decode_hello(std::string_view text) {
         (*texts)[2].size() > host_letters_max) {
         return std::nullopt;
     }
-    const auto pid = number_in<std::int64_t>((*texts)[3]);
-    const auto rank = number_in<int>((*texts)[5]);
-    const auto ranks = number_in<int>((*texts)[6]);
-    const auto returns = number_in<unsigned>((*texts)[7]);
+    const auto pid = files::number_in<std::int64_t>((*texts)[3]);
+    const auto rank = files::number_in<int>((*texts)[5]);
+    const auto ranks = files::number_in<int>((*texts)[6]);
+    const auto returns = files::number_in<unsigned>((*texts)[7]);
     if (!pid || !rank || !ranks || !returns || *returns > 1) {
         return std::nullopt;
     }
@@ -352,9 +353,9 @@ std::optional<ReturnedPeer> decode_returned_peer(std::string_view text) {
     if (!texts || texts->size() != 7) {
         return std::nullopt;
     }
-    const auto rank = number_in<int>((*texts)[0]);
-    const auto pid = number_in<std::int64_t>((*texts)[2]);
-    const auto life = number_in<std::uint32_t>((*texts)[3]);
+    const auto rank = files::number_in<int>((*texts)[0]);
+    const auto pid = files::number_in<std::int64_t>((*texts)[2]);
+    const auto life = files::number_in<std::uint32_t>((*texts)[3]);
     if (!rank || !pid || !life) {
         return std::nullopt;
     }

@@ -6,9 +6,7 @@
 #pragma once
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
-#include <concepts>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -112,15 +110,6 @@ std::string join_proof(std::string_view token, JoinSide side, std::string_view h
                        std::string_view challenge);
 /// In a time that depends on their lengths only.
 bool same_proof(std::string_view a, std::string_view b);
-
-/// The whole number that the text is; nothing: it is none, or does not fit.
-template <std::integral T>
-std::optional<T> number_in(std::string_view text) {
-    T number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
-}
 
 /// A text of the other side as it may be shown: cut, and without control characters for a terminal.
 std::string shown(std::string_view text);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "core/assertion.hpp"
 #include "core/messages.hpp"
+#include "files/formatting.hpp"
 #include "host/common_clock.hpp"
 #include "host/process.hpp"
 #include "job/join_connection.hpp"
@@ -165,9 +165,7 @@ void JoinMember::receive_welcome(std::int64_t deadline_ns) {
 void JoinMember::check_notices(const char* what) {
     leader_connection_->pump();
     if (const auto frame = leader_connection_->take(FrameKind::leave)) {
-        int status = 1;
-        std::from_chars(frame->bytes.data(), frame->bytes.data() + frame->bytes.size(), status);
-        leave(status);
+        leave(files::number_in<int>(frame->bytes).value_or(1));
     }
     if (leader_connection_->has(FrameKind::roll_call)) {
         throw ExchangeTimeout(std::string("was called to the roll: ") + what);
@@ -370,8 +368,8 @@ void JoinMember::come_back(const transport::PeerAddress& address) {
             .rank = rank_, .host = hello_.host, .pid = hello_.pid, .pids = hello_.pids, .address = mine}));
     const auto numbers = unpack_texts(await(FrameKind::go, host::monotonic_ns() + return_limit.ns).bytes);
     const auto exchange =
-        numbers && numbers->size() == 2 ? number_in<std::uint32_t>((*numbers)[0]) : std::nullopt;
-    const auto round = exchange ? number_in<std::uint32_t>((*numbers)[1]) : std::nullopt;
+        numbers && numbers->size() == 2 ? files::number_in<std::uint32_t>((*numbers)[0]) : std::nullopt;
+    const auto round = exchange ? files::number_in<std::uint32_t>((*numbers)[1]) : std::nullopt;
     if (!round) {
         throw JobError(fmt::format("--join: {} does not answer like weir", terms_.address.text()));
     }

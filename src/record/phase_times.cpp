@@ -141,14 +141,6 @@ nlohmann::ordered_json to_json(const PhaseSummary& phase) {
             {"ideal_s", or_null(phase.ideal)}};
 }
 
-nlohmann::ordered_json to_json(const core::TrafficPlan& traffic) {
-    return {{"phases", traffic.phases().size()},
-            {"pairs", traffic.pairs()},
-            {"bytes_per_interval", traffic.total().count},
-            {"most_sent_bytes", traffic.largest_set().count},
-            {"most_received_bytes", traffic.most_received().count}};
-}
-
 PhaseTimes::PhaseTimes(const core::Plan& plan)
     : plan_(plan),
       transfers_(traffic().phases().size()),

@@ -109,8 +109,6 @@ struct PhaseSummary {
 
 /// As run.json has it.
 nlohmann::ordered_json to_json(const PhaseSummary& phase);
-/// Who sends how much, in sums: of pairs, transfers.csv has the times.
-nlohmann::ordered_json to_json(const core::TrafficPlan& traffic);
 
 class PhaseTimes {
   public:

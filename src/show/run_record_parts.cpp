@@ -234,7 +234,11 @@ nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional
                  {"drain_s", plan.drain.in_seconds()},
                  {"seed", plan.seed}};
     if (plan.addressed()) {
-        json["traffic"] = record::to_json(*plan.traffic);
+        json["traffic"] = {{"phases", plan.traffic->phases().size()},
+                           {"pairs", plan.traffic->pairs()},
+                           {"bytes_per_interval", plan.traffic->total().count},
+                           {"most_sent_bytes", plan.traffic->largest_set().count},
+                           {"most_received_bytes", plan.traffic->most_received().count}};
     }
     if (plan.row_interval.ns > 0) {
         json["row_interval_s"] = plan.row_interval.in_seconds();

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
 #include "core/assertion.hpp"
 #include "core/fabric_layout.hpp"
 #include "core/random.hpp"
+#include "files/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -17,15 +17,7 @@ using packet::CableIndex;
 using packet::LinkIndex;
 using packet::NodeIndex;
 
-namespace {
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 DeviceNames::DeviceNames(const packet::Topology& topology, std::vector<std::string> names,
                          std::vector<std::string> switches)
@@ -83,7 +75,7 @@ std::vector<CableIndex> DeviceNames::cables(std::string_view name) const {
     if (slash == name.size()) {
         return found;
     }
-    const std::optional<std::uint32_t> number = number_of(name.substr(slash + 1));
+    const std::optional<std::uint32_t> number = files::number_in<std::uint32_t>(name.substr(slash + 1));
     if (!number || *number >= found.size()) {
         throw std::invalid_argument(fmt::format("'{}': cables are numbered from 0 to {} there",
                                                 name.substr(slash), found.size() - 1));

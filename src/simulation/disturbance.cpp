@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+
+#include "files/formatting.hpp"
 
 namespace weir::simulation {
 
@@ -39,12 +40,11 @@ bool within(double value, double least, double most) {
 
 template <typename Number>
 Number number_of(std::string_view text, std::string_view value) {
-    Number number{};
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc{} || end != value.data() + value.size()) {
+    const std::optional<Number> number = files::number_in<Number>(value);
+    if (!number) {
         refuse(text, fmt::format("'{}' is not a number", value));
     }
-    return number;
+    return *number;
 }
 
 class DisturbanceReader {

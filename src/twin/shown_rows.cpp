@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
+#include "files/formatting.hpp"
 #include "record/rows.hpp"
 #include "twin/shown_run.hpp"
 
@@ -63,14 +63,12 @@ class Rows {
         if (cell.empty()) {
             return std::nullopt;
         }
-        double value = 0;
-        const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-        if (error != std::errc{} || end != cell.data() + cell.size() || !std::isfinite(value) ||
-            std::abs(value) > 1e18) {
+        const std::optional<double> value = files::number_in<double>(cell);
+        if (!value || !std::isfinite(*value) || std::abs(*value) > 1e18) {
             throw Unreadable(
                 fmt::format("{}: line {}: '{}' is not a number for {}", file_, line_, cell, column));
         }
-        return value;
+        return *value;
     }
     [[nodiscard]] double number_or_0(std::string_view column) const { return number(column).value_or(0); }
 

@@ -73,3 +73,11 @@ TEST_CASE("Wall time is UTC with milliseconds") {
     CHECK(utc_text(1769860800'250'999'999) == "2026-01-31T12:00:00.250Z");
     CHECK(utc_text(-1) == "1969-12-31T23:59:59.999Z");
 }
+
+TEST_CASE("A text is a number if nothing else stands in it, and if the number fits") {
+    CHECK(number_in<int>("-12") == -12);
+    CHECK(number_in<double>("2.5e3") == 2500);
+    for (const char* const text : {"", " 1", "1 ", "1x", "x", "+1", "4294967296", "-1"}) {
+        CHECK_FALSE(number_in<std::uint32_t>(text));
+    }
+}

@@ -15,8 +15,8 @@ import numpy as np
 
 from weir_runs.basics.errors import ReportError
 from weir_runs.reading.key_figures import KEY_FIGURES, KeyFigure, SCORED_FIGURES, key_figures
-from weir_runs.reading.plan_pressure import PlanPressure
 from . import answer_headline, answer_next, answer_why, bad_runs, capacity_ranking, ranking, statistics, victims
+from .idle_settings import IdleSettings
 from .run_groups import Group
 
 # The order in which figures decide at a fixed rate.
@@ -95,7 +95,7 @@ class Findings:
     details: list  # of each setting a Value for each column
     values: dict
     settings: object  # figure_results.Settings
-    pressure: PlanPressure = PlanPressure()
+    pressure: IdleSettings = IdleSettings()
     capacity: object | None = None  # capacity.Capacity, if that decides
     limits: tuple = ()  # capacity_estimates.Limit of each setting, or None; with a capacity
     prover: object | None = None  # proofs.Prover; None: nothing is simulated
@@ -193,7 +193,7 @@ class Answer:
     next: str  # one sentence
     names: tuple  # of the settings as shown, in the order of the groups
     measured: ranking.Ranking
-    pressure: PlanPressure = PlanPressure()
+    pressure: IdleSettings = IdleSettings()
     proofs: tuple = ()  # of proofs.Trial
 
     @property
@@ -211,7 +211,7 @@ def deciding_figures():
     return [figure.name for figure in KEY_FIGURES if figure.is_scored]
 
 
-def make_answer(groups, settings, capacity=None, pressure=PlanPressure(), *, doubts=None, pairs=None, prover=None):
+def make_answer(groups, settings, capacity=None, pressure=IdleSettings(), *, doubts=None, pairs=None, prover=None):
     """`groups`: usable runs, two settings or more. `settings`: figure_results.Settings; its decide_by names the figure
     that decides. `capacity`: a capacity.Capacity, which then decides; the groups are those of its settings, by name,
     and one is enough. `pressure`: whether settings of the switch can act in these runs at all. `doubts`: see

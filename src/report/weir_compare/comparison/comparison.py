@@ -9,9 +9,9 @@ import numpy as np
 
 from weir_runs.basics.errors import ReportError
 from weir_runs.basics.units import counted, percent
-from weir_runs.reading import host_counters, plan_pressure, switch_counters
+from weir_runs.reading import host_counters, switch_counters
 from weir_runs.reading.key_figures import COMPLETED, KEY_FIGURES, key_figures
-from . import bad_runs, doubts, statistics
+from . import bad_runs, doubts, idle_settings, statistics
 from .answer import Answer, make_answer, short_names
 from .comparison_settings import BETTER, INCONCLUSIVE, NO_DIFFERENCE, Settings, WORSE
 from .figure_results import Side, all_equal, measure_figure
@@ -109,7 +109,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None, prover=None):
     remarks += _counters(groups) + _stalls(groups)
     pairs = PairsOfGroups(groups) if settings.pairs else None
     remarks += _unpaired(groups) if pairs else []
-    pressure = plan_pressure.found([group for group in groups if group.runs], differences, by)
+    pressure = idle_settings.found([group for group in groups if group.runs], differences, by)
     doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
     answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs, prover=prover)
     if prover and not answer.proofs:
@@ -131,7 +131,7 @@ def compare_capacities(capacity, groups, settings=Settings()):
     # Runs of one search differ in the rate, and in what follows from it.
     differences = {option: values for option, values in plan_differences(kept).items()
                    if option not in ("rate", "buffer")}
-    pressure = plan_pressure.found(kept, differences) if capacity.find == "rate" else plan_pressure.PlanPressure()
+    pressure = idle_settings.found(kept, differences) if capacity.find == "rate" else idle_settings.IdleSettings()
     return Report([], {}, kept, remarks, None, settings, make_answer(kept, settings, capacity, pressure), capacity)
 
 
