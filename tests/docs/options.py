@@ -21,8 +21,8 @@ OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 # Options of mpirun, srun, sbatch, cmake, git, pip and others, as these pages use them.
 FOREIGN = {"--mca", "--hostfile", "--mpi", "--ntasks-per-node", "--nodelist", "--partition", "--nodes", "--exclusive",
            "--mem", "--mem-per-cpu", "--signal", "--test-only", "--preset", "--build", "--install", "--print-labels",
-           "--prefix", "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit", "--no-kill",
-           "--gc-sections", "--action", "--restoration-time"}
+           "--prefix", "--workflow", "--foreground", "--oversubscribe", "--enable-recovery", "--kill-on-bad-exit",
+           "--no-kill", "--gc-sections", "--action", "--restoration-time"}
 
 
 def weir_options():

@@ -214,6 +214,7 @@ def requeued():
         for directory in (first, job.directory):
             status = json.loads((directory / "run.json").read_text())["status"]
             check(status == "interrupted", f"{directory} is {status}")
+        check(job.output.read_text().count("== scheduler on") == 2, f"of one run alone: {job.text()}")
 
 
 def limited_jobs():
