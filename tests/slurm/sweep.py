@@ -112,7 +112,8 @@ test "$(wc -l <switch-log)" != 2 || while test -e hold; do sleep 0.1; done
     Path("hold").touch()
     said = sweep("plan", path)
     for part in ("4 settings x 3 repetitions = 12 runs in SLURM",
-                 "3 jobs, one after the other (a job array), 4 runs each on 3 nodes", "node hours"):
+                 "3 jobs, one after the other (a job array), 4 runs each on 3 nodes", "node hours",
+                 "for data on the node that needs most"):
         check(part in said, said)
     check("submitted 12 runs" in sweep("submit", path), "not submitted")
 

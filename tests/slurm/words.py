@@ -1,6 +1,7 @@
 """slurm/weir.sbatch with stand-ins for scontrol and mpirun: which words it starts a run with, and what it refuses."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,12 +22,13 @@ def program(name, text):
     path.chmod(0o755)
 
 
-def batch(*words, version="mpirun (Open MPI) 4.1.4", nodes=("n1",), **variables):
-    """What it prints. mpirun prints its words, a line each."""
-    program("scontrol", f'[ "$2" != hostnames ] || echo "{chr(10).join(nodes)}"')
+def batch(*words, version="mpirun (Open MPI) 4.1.4", nodes=("n1",), command="", script=SCRIPT, **variables):
+    """What it prints. mpirun prints its words, a line each. `command`: as SLURM has it of the job."""
+    program("scontrol", f"""if [ "$2" = hostnames ]; then echo "{chr(10).join(nodes)}"
+else cat <<'END'\nJobId=7 JobName=x Command=y\n   Command={command}\nEND\nfi""")
     program("mpirun", f"""[ "$1" != --version ] || exec echo "{version}"\nprintf '%s\\n' "$@" """)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-    done = subprocess.run(["bash", SCRIPT, *OPTIONS, *words], capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run(["bash", script, *OPTIONS, *words], capture_output=True, text=True, timeout=60, check=False,
                           env={**kept, "PATH": f"{Path('bin').resolve()}:{os.environ['PATH']}", "SLURM_JOB_ID": "7",
                                "SLURM_JOB_NODELIST": "n", **variables})
     return done.stdout + done.stderr
@@ -41,6 +43,22 @@ def a_requeued_job_has_a_run_directory_of_its_own():
         (("--out", "new"), "1", "--out\nnew\n")):  # its first run made none
         said = batch(*words, **({"SLURM_RESTART_COUNT": restarts} if restarts else {}))
         check(expected in said and said.count("--out") == 1, f"{words}, {restarts}: {said}")
+
+
+def weir_is_found_beside_the_script():
+    """Of the job, or if that is another one, which runs weir.sbatch."""
+    place = Path("it's $HOME, \"in\" 日本").resolve()
+    (place / "build/release/bin").mkdir(parents=True)
+    (place / "build/release/bin/weir").symlink_to(os.environ["WEIR"])
+    copy = shutil.copy(SCRIPT, "slurm_script")
+    own = place / "slurm/weir.sbatch"
+    own.parent.mkdir()
+    shutil.copy(SCRIPT, own)
+    for script, command in ((copy, own), (copy, f"{own} --out a/weir.sbatch"), (own, "/a/job.sh"),
+                            (own, f"/a/job.sh {own}"), (own, "(null)")):
+        said = batch(script=script, command=command, WEIR="")
+        check(os.path.realpath(os.environ["WEIR"]) in said, f"{script}, {command}: {said}")
+    check("no weir here" in batch(script=copy, command="/a/job.sh", WEIR=""), "found from nowhere")
 
 
 def only_open_mpi_starts_runs():
@@ -64,5 +82,5 @@ def a_job_asks_for_the_memory_that_its_plan_needs():
     check("the ranks of n1 need 2" in batch(SLURM_MEM_PER_NODE="2000"), "two producers on one node do not need 2.5 GB")
 
 
-main(a_requeued_job_has_a_run_directory_of_its_own, only_open_mpi_starts_runs,
+main(a_requeued_job_has_a_run_directory_of_its_own, weir_is_found_beside_the_script, only_open_mpi_starts_runs,
      a_job_asks_for_the_memory_that_its_plan_needs)
