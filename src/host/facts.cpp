@@ -46,6 +46,10 @@ std::string gid_kind(const Subject& s) {
                                                : "IPv6");
 }
 
+std::string rdma_driver(const Subject& s) {
+    return s.port->driver + (s.port->virtual_function ? " (virtual function)" : "");
+}
+
 std::string locked_memory(const Subject& s) {
     const auto& limit = s.host.locked_memory;
     return !limit ? ""
@@ -94,7 +98,7 @@ const FactRow rows[] = {
      },
      everywhere, serious, "set UCX_NET_DEVICES to ports of the same network"},
     {Per::port, "RDMA port", "device", [](const Subject& s) { return s.port->name(); }},
-    {Per::port, "RDMA driver", "driver", [](const Subject& s) { return s.port->driver; }, everywhere, note},
+    {Per::port, "RDMA driver", "driver", rdma_driver, everywhere, note},
     {Per::port, "RDMA firmware", "firmware", [](const Subject& s) { return s.port->firmware; }, within_role,
      warning, "install one version: defaults of congestion control change between firmware versions"},
     {Per::port, "RDMA port speed", "speed",
@@ -119,7 +123,7 @@ const FactRow rows[] = {
     {Per::interface, "link speed", "speed",
      [](const Subject& s) { return rate(s.interface->speed_bits_per_second); }, within_role, warning,
      "look for a link that negotiated less: ethtool INTERFACE"},
-    {Per::interface, "MTU", "mtu", [](const Subject& s) { return bytes(s.interface->mtu_bytes); }, everywhere,
+    {Per::interface, "MTU", "mtu", [](const Subject& s) { return bytes(s.sender->mtu_bytes); }, everywhere,
      serious,
      "set the same on all hosts, and at least that on every switch port between them: ip link set dev "
      "INTERFACE "

@@ -69,11 +69,21 @@ static void each_field(files::MaybeConst<RdmaPort> auto& port, auto&& visit) {
     visit("numa_node", port.numa_node);
     visit("interface", port.interface);
     visit("gids", port.gids);
+    visit("virtual_function", port.virtual_function);
+}
+
+static void each_field(files::MaybeConst<BondLeg> auto& leg, auto&& visit) {
+    visit("name", leg.name);
+    visit("up", leg.up);
+    visit("speed_bits_per_second", leg.speed_bits_per_second);
 }
 
 static void each_field(files::MaybeConst<Interface> auto& interface, auto&& visit) {
     visit("name", interface.name);
+    visit("seen", interface.seen);
     visit("up", interface.up);
+    visit("legs", interface.legs);
+    visit("leg_choice", interface.leg_choice);
     visit("driver", interface.driver);
     visit("speed_bits_per_second", interface.speed_bits_per_second);
     visit("mtu_bytes", interface.mtu_bytes);
@@ -105,6 +115,7 @@ static void each_field(files::MaybeConst<HostSettings> auto& host, auto&& visit)
     visit("kernel_parameters", host.kernel_parameters);
     visit("rdma_ports", host.rdma_ports);
     visit("interfaces", host.interfaces);
+    visit("sees_network", host.sees_network);
     visit("interfaces_left_out", host.interfaces_left_out);
     visit("variables", host.variables);
     visit("versions", host.versions);
@@ -141,7 +152,7 @@ std::optional<std::string> ipv4_of(const Gid& gid) {
 }
 
 bool is_link_local(const Gid& gid) {
-    return gid.gid.starts_with("fe80");
+    return gid.gid.starts_with("fe80") || ipv4_of(gid).value_or("").starts_with("169.254.");
 }
 
 const Interface* find_interface(const HostSettings& host, const std::string& name) {

@@ -24,7 +24,7 @@ struct Gid {
 
 /// "10.0.0.7" where the GID is made from an IPv4 address; nothing otherwise.
 std::optional<std::string> ipv4_of(const Gid& gid);
-/// Made from a link-local address: valid on one Ethernet segment only.
+/// Made from a link-local address, of IPv6 or IPv4: valid on one Ethernet segment only.
 bool is_link_local(const Gid& gid);
 
 struct RdmaPort {
@@ -42,6 +42,7 @@ struct RdmaPort {
     std::optional<int> numa_node;
     std::string interface;  ///< of RoCE; empty: none
     std::vector<Gid> gids;  ///< that are not empty
+    bool virtual_function = false;
 
     /// "mlx5_0:1", as UCX_NET_DEVICES has it
     [[nodiscard]] std::string name() const { return device + ":" + std::to_string(port); }
@@ -50,9 +51,19 @@ struct RdmaPort {
 /// Bit p: for priority p.
 using Priorities = std::uint8_t;
 
-struct Interface {
+/// One of the interfaces that a bond is made of.
+struct BondLeg {
     std::string name;
     bool up = false;
+    std::optional<std::int64_t> speed_bits_per_second;
+};
+
+struct Interface {
+    std::string name;
+    bool seen = true;  ///< from here; false: it is of another namespace
+    bool up = false;
+    std::vector<BondLeg> legs;  ///< of the bond that it is, or that it is a VLAN of
+    std::string leg_choice;     ///< of the bond: "layer2", "layer3+4"; empty: by other means
     std::string driver;
     std::optional<std::int64_t> speed_bits_per_second;
     std::optional<int> mtu_bytes;
@@ -91,6 +102,7 @@ struct HostSettings {
     std::map<std::string, std::string> kernel_parameters;  ///< "net.ipv4.tcp_rmem" -> "4096 131072 6291456"
     std::vector<RdmaPort> rdma_ports;
     std::vector<Interface> interfaces;             ///< up or belonging to an RDMA port, without the loopback
+    bool sees_network = true;                      ///< there is a /sys/class/net
     std::size_t interfaces_left_out = 0;           ///< of hundreds that are up: without device and network
     std::map<std::string, std::string> variables;  ///< "UCX_TLS", "OMPI_MCA_pml", ... of the process
     std::map<std::string, std::string> versions;   ///< "weir", "MPI", "UCX", ...

@@ -1,6 +1,7 @@
 #include "host/path_choice.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -57,7 +58,8 @@ void add_rdma(const HostSettings& host, std::size_t place, PathChoice& choice) {
         if (const auto given = number_of_variable(host, "UCX_IB_GID_INDEX")) {
             path.gid_index = given;
             choice.gid_why = "UCX_IB_GID_INDEX";
-        } else if (const Gid* gid = gid_chosen_by_ucx(port)) {
+        } else if (const Gid* gid =
+                       gid_chosen_by_ucx(port, rule_of_ucx(host).value_or(UcxRule::since_1_20))) {
             path.gid_index = gid->index;
             choice.gid_why = "UCX's own choice: RoCE v2 before v1, IPv4 before IPv6";
         }
@@ -117,18 +119,34 @@ const Gid* find_gid(const RdmaPort& port, int index) {
     return found == port.gids.end() ? nullptr : &*found;
 }
 
-// uct_ib_device_select_gid in UCX's src/uct/ib/base/ib_device.c, the same from 1.8 to 1.18.
-const Gid* gid_chosen_by_ucx(const RdmaPort& port) {
-    for (const bool version_2 : {true, false}) {
-        for (const bool ipv4 : {true, false}) {
-            for (const Gid& gid : port.gids) {
-                if ((gid.type == "RoCE v2") == version_2 && ipv4_of(gid).has_value() == ipv4) {
-                    return &gid;
-                }
-            }
-        }
+// uct_ib_device_select_gid in UCX's src/uct/ib/base/ib_device.c
+const Gid* gid_chosen_by_ucx(const RdmaPort& port, UcxRule rule) {
+    const Gid* chosen = nullptr;
+    const auto rank_of = [rule](const Gid& gid) {
+        const bool ipv4 = ipv4_of(gid).has_value();
+        const bool last = !ipv4 && (rule == UcxRule::until_1_19 || is_link_local(gid));
+        return (gid.type == "RoCE v2" ? 0 : 3) + (ipv4 ? 0 : last ? 2 : 1);
+    };
+    for (const Gid& gid : port.gids) {
+        chosen = chosen == nullptr || rank_of(gid) < rank_of(*chosen) ? &gid : chosen;
     }
-    return nullptr;
+    return chosen;
+}
+
+std::optional<UcxRule> rule_of_ucx(const HostSettings& host) {
+    const auto version = host.versions.find("UCX");
+    int major = 0;
+    int minor = 0;
+    if (version == host.versions.end() ||
+        std::sscanf(version->second.c_str(), "%d.%d", &major, &minor) != 2) {
+        return std::nullopt;
+    }
+    return major > 1 || minor >= 20 ? UcxRule::since_1_20 : UcxRule::until_1_19;
+}
+
+const Gid* usable_gid(const RdmaPort& port) {
+    const Gid* const chosen = gid_chosen_by_ucx(port, UcxRule::since_1_20);
+    return chosen != nullptr && chosen->type == "RoCE v2" ? chosen : nullptr;
 }
 
 std::optional<int> priority_of(const Interface& interface, int traffic_class, int service_level) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,14 @@ struct PathChoice {
 
 PathChoice choose_paths(const HostSettings& host);
 
-/// The entry that UCX takes by default: RoCE v2 before v1, IPv4 before IPv6, lowest index first.
-/// nullptr: the table is empty.
-const Gid* gid_chosen_by_ucx(const RdmaPort& port);
+/// The entry that UCX takes by default: RoCE v2 before v1, IPv4 before IPv6, lowest index first. Since
+/// October 2025 (1.20) IPv6 that is not link-local before others. nullptr: the table is empty.
+enum class UcxRule : std::uint8_t { until_1_19, since_1_20 };
+const Gid* gid_chosen_by_ucx(const RdmaPort& port, UcxRule rule);
+/// Of the UCX that this host has; nothing: it is not known yet.
+std::optional<UcxRule> rule_of_ucx(const HostSettings& host);
+/// The first entry of RoCE v2 that reaches other segments, or of RoCE v2; nullptr: none.
+const Gid* usable_gid(const RdmaPort& port);
 
 /// The entry of this index; nullptr: empty.
 const Gid* find_gid(const RdmaPort& port, int index);

@@ -1,8 +1,10 @@
 // Devices of the network: RDMA ports under /sys/class/infiniband, interfaces under /sys/class/net.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "files/formatting.hpp"
 #include "host/counter_files.hpp"
@@ -85,6 +87,48 @@ std::string interface_of(const std::string& device_directory, const RdmaPort& po
     return port.link_layer == "Ethernet" && names.size() == 1 ? names.front() : std::string{};
 }
 
+std::optional<std::int64_t> speed_in(const std::string& directory) {
+    const auto megabits = integer_in(directory + "/speed");
+    return megabits && *megabits > 0 ? std::optional(*megabits * std::int64_t{1000000}) : std::nullopt;
+}
+
+/// Tunnels and some virtual interfaces do not report whether they are up.
+bool is_up(const std::string& directory) {
+    const std::string state = line_of(directory + "/operstate");
+    return state == "up" || state == "unknown";
+}
+
+/// Of a bond, or of the one that a VLAN is on.
+void read_legs(const std::string& interfaces, std::string name, Interface& interface) {
+    for (const std::string& entry : names_in(interfaces + name)) {
+        constexpr std::string_view lower = "lower_";
+        if (line_of(interfaces + name + "/bonding/slaves").empty() && entry.starts_with(lower)) {
+            name = entry.substr(lower.size());
+            break;
+        }
+    }
+    std::istringstream legs(line_of(interfaces + name + "/bonding/slaves"));
+    for (std::string leg; legs >> leg;) {
+        const std::string directory = interfaces + leg;
+        const bool up = is_up(directory) && line_of(directory + "/bonding_slave/mii_status") != "down";
+        interface.legs.push_back({leg, up, speed_in(directory)});
+    }
+    // "balance-xor 2", "802.3ad 4": the others do not choose by a hash of the packet.
+    const std::string mode = line_of(interfaces + name + "/bonding/mode");
+    if (mode.ends_with(" 2") || mode.ends_with(" 4")) {
+        const std::string policy = line_of(interfaces + name + "/bonding/xmit_hash_policy");
+        interface.leg_choice = policy.substr(0, policy.find(' '));
+    }
+}
+
+/// Also where the host's own function cannot be seen, as in a virtual machine.
+bool is_virtual_function(const std::string& device) {
+    constexpr std::array mlx5{"0x1014", "0x1016", "0x1018", "0x101a", "0x101c", "0x101e"};
+    return std::filesystem::exists(device + "/physfn") ||
+           (line_of(device + "/vendor") == "0x15b3" &&
+            std::find(mlx5.begin(), mlx5.end(), line_of(device + "/device")) != mlx5.end());
+}
+
 /// Vendors' kernel modules show these as one file per priority with 0 or 1 in it.
 std::optional<Priorities> priorities_in(const std::string& directory) {
     std::optional<Priorities> priorities;
@@ -101,13 +145,11 @@ Interface read_interface(const Sight& sight, const std::string& name) {
     const std::string directory = sight.root + "/sys/class/net/" + name;
     Interface interface;
     interface.name = name;
-    const std::string state = line_of(directory + "/operstate");
-    // Tunnels and some virtual interfaces do not report whether they are up.
-    interface.up = state == "up" || state == "unknown";
+    interface.seen = std::filesystem::exists(directory);
+    interface.up = is_up(directory);
+    read_legs(sight.root + "/sys/class/net/", name, interface);
     interface.driver = driver_of(directory);
-    if (const auto speed = integer_in(directory + "/speed"); speed && *speed > 0) {
-        interface.speed_bits_per_second = *speed * std::int64_t{1000000};
-    }
+    interface.speed_bits_per_second = speed_in(directory);
     interface.mtu_bytes = integer_in(directory + "/mtu");
     interface.numa_node = node_in(directory + "/device/numa_node");
     interface.addresses = sight.kernel.addresses(name);
@@ -149,6 +191,7 @@ std::vector<RdmaPort> read_rdma_ports(const Sight& sight) {
             port.traffic_class = integer_in(directory + "/tc/" + std::to_string(number) + "/traffic_class");
             port.gids = gids_of(port_directory);
             port.interface = interface_of(directory, port);
+            port.virtual_function = is_virtual_function(directory + "/device");
             if (const auto mtu = sight.kernel.port_mtu(device, number)) {
                 port.active_mtu_bytes = mtu->active_bytes;
                 port.largest_mtu_bytes = mtu->largest_bytes;
@@ -164,12 +207,14 @@ std::vector<Interface> read_interfaces(const Sight& sight, const std::vector<Rdm
     auto [names, others] = interfaces_in_use(sight.root);
     left_out = others;
     for (const RdmaPort& port : ports) {
-        if (!port.interface.empty()) {
-            names.push_back(port.interface);
+        names.push_back(port.interface);
+        for (const Gid& gid : port.gids) {  // VLANs
+            names.push_back(gid.interface);
         }
     }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::erase(names, "");
     std::vector<Interface> interfaces;
     interfaces.reserve(names.size());
     for (const std::string& name : names) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -150,6 +151,7 @@ HostSettings read_settings(const std::string& host, const Sight& sight) {
         }
     }
     settings.rdma_ports = read_rdma_ports(sight);
+    settings.sees_network = std::filesystem::exists(root + "/sys/class/net");
     settings.interfaces = read_interfaces(sight, settings.rdma_ports, settings.interfaces_left_out);
     return settings;
 }

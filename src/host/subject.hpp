@@ -18,6 +18,8 @@ struct Subject {
             port = &host.rdma_ports[*over.rdma_port];
             gid = over.gid_index ? find_gid(*port, *over.gid_index) : nullptr;
         }
+        const Interface* const of_gid = gid != nullptr ? find_interface(host, gid->interface) : nullptr;
+        sender = of_gid != nullptr ? of_gid : interface;
     }
 
     const HostView& view;
@@ -25,6 +27,7 @@ struct Subject {
     const NetworkPath* path = nullptr;
     const RdmaPort* port = nullptr;
     const Interface* interface = nullptr;
+    const Interface* sender = nullptr;  ///< the VLAN of it that the GID belongs to, or itself
     const Gid* gid = nullptr;
 };
 

@@ -16,6 +16,7 @@
 #include "host/counter_files.hpp"
 #include "host/host_facts.hpp"
 #include "host/read_settings.hpp"
+#include "host/ucx_library.hpp"
 #include "job/mpi_job.hpp"
 
 namespace weir::job {
@@ -141,6 +142,9 @@ host::HostSettings host_snapshot(const std::string& root) {
         }
     }
     const std::string library = MpiJob::library_version();
+    if (const auto ucx = host::loaded_ucx()) {
+        settings.versions["UCX"] = ucx->version;
+    }
     settings.versions["MPI"] = library.substr(0, library.find(','));
     return settings;
 }

@@ -7,6 +7,7 @@ from weir_command import weir
 
 EMPTY_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 LINK_LOCAL = "fe80:0000:0000:0000:48b3:e0ff:fe08:085f"
+PORT = "sys/class/infiniband/mlx5_0/ports/1/"
 IPV4 = "0000:0000:0000:0000:0000:ffff:0a00:0007"
 
 
@@ -15,19 +16,23 @@ class Host:
 
     def __init__(self, directory, locked_memory="unlimited"):
         self.root = Path(directory)
-        port = "sys/class/infiniband/mlx5_0/ports/1/"
-        for name, text in {"state": "4: ACTIVE", "link_layer": "Ethernet", "rate": "100 Gb/sec (4X EDR)"}.items():
+        self.port("mlx5_0", "eth1")
+        self.write("proc/self/limits", f"Max locked memory         {locked_memory}  {locked_memory}  bytes")
+        self.write("proc/self/status", "CapEff:\t0000000000000000")
+
+    def port(self, device, interface, state="4: ACTIVE", rate="100 Gb/sec (4X EDR)", speed="100000"):
+        """An RDMA port and the interface that it sends by, of `speed` Mb/s."""
+        port = f"sys/class/infiniband/{device}/ports/1/"
+        for name, text in {"state": state, "link_layer": "Ethernet", "rate": rate}.items():
             self.write(port + name, text)
         for index, (gid, kind) in enumerate([(LINK_LOCAL, "IB/RoCE v1"), (LINK_LOCAL, "RoCE v2"), (IPV4, "IB/RoCE v1"),
                                              (IPV4, "RoCE v2"), (EMPTY_GID, "")]):
             self.write(f"{port}gids/{index}", gid)
             if kind:
                 self.write(f"{port}gid_attrs/types/{index}", kind)
-                self.write(f"{port}gid_attrs/ndevs/{index}", "eth1")
-        for name, text in {"operstate": "up", "type": "1", "mtu": "9000", "speed": "100000"}.items():
-            self.write("sys/class/net/eth1/" + name, text)
-        self.write("proc/self/limits", f"Max locked memory         {locked_memory}  {locked_memory}  bytes")
-        self.write("proc/self/status", "CapEff:\t0000000000000000")
+                self.write(f"{port}gid_attrs/ndevs/{index}", interface)
+        for name, text in {"operstate": "up", "type": "1", "mtu": "9000", "speed": speed}.items():
+            self.write(f"sys/class/net/{interface}/{name}", text)
 
     def write(self, path, text):
         file = self.root / path
@@ -35,5 +40,5 @@ class Host:
         file.write_text(text + "\n")
 
     def check(self, **variables):
-        done = weir("check", "--root", str(self.root), "--json", OMPI_MCA_pml="ucx", **variables)
+        done = weir("check", "--root", str(self.root), "--json", **{"OMPI_MCA_pml": "ucx", **variables})
         return done.returncode, json.loads(done.stdout)

@@ -27,7 +27,7 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 7146, "config": 8506, "core": 10638, "ending": 1085, "files": 807, "host": 5846, "job": 5616,
+    "cli": 7146, "config": 8506, "core": 10638, "ending": 1085, "files": 807, "host": 6056, "job": 5620,
     "judge": 5851, "loop": 2205, "packet": 5588, "participant": 1222, "record": 8360, "report": 1243,
     "show": 2554, "simulation": 9662, "transport": 7302, "twin": 1506, "weir_compare/comparison": 6455,
     "weir_compare/sweep": 5870, "weir_runs/basics": 1233, "weir_runs/figures": 2882, "weir_runs/pages": 868,

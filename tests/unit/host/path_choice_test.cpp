@@ -10,13 +10,34 @@ using weir::host::test::tcp_host;
 
 TEST_CASE("UCX prefers RoCE v2 and IPv4, whatever their index") {
     RdmaPort port = roce_host("eb01").rdma_ports.front();
-    CHECK(gid_chosen_by_ucx(port)->index == 3);
+    const auto both = [&](int older, int newer) {
+        return gid_chosen_by_ucx(port, UcxRule::until_1_19)->index == older &&
+               gid_chosen_by_ucx(port, UcxRule::since_1_20)->index == newer;
+    };
+    CHECK(both(3, 3));
     port.gids.pop_back();
-    CHECK(gid_chosen_by_ucx(port)->index == 1);
+    CHECK(both(1, 1));
+    port.gids.push_back({5, "fd93:0000:0000:0000:0000:0000:0000:0001", "RoCE v2", "eth1"});
+    CHECK(both(1, 5));
     port.gids.erase(port.gids.begin() + 1);
-    CHECK(gid_chosen_by_ucx(port)->index == 2);
+    CHECK(both(5, 5));
+    port.gids.pop_back();
+    CHECK(both(2, 2));
     port.gids.clear();
-    CHECK(gid_chosen_by_ucx(port) == nullptr);
+    CHECK(gid_chosen_by_ucx(port, UcxRule::since_1_20) == nullptr);
+}
+
+TEST_CASE("The rule for a GID is that of the UCX that is there") {
+    HostSettings host = roce_host("eb01");
+    CHECK_FALSE(rule_of_ucx(host));
+    for (const auto& [version, rule] :
+         {std::pair{"1.13.1", UcxRule::until_1_19}, std::pair{"1.19.0", UcxRule::until_1_19},
+          std::pair{"1.20.0", UcxRule::since_1_20}, std::pair{"2.0", UcxRule::since_1_20}}) {
+        host.versions["UCX"] = version;
+        CHECK(rule_of_ucx(host) == rule);
+    }
+    host.versions["UCX"] = "unknown";
+    CHECK_FALSE(rule_of_ucx(host));
 }
 
 TEST_CASE("The named port, its address, class and priority") {

@@ -123,7 +123,7 @@ TEST_CASE("The plan against memory, speed and cores") {
     const auto lanes = about("speed", judge_host(slow));
     REQUIRE(lanes.size() == 1);
     CHECK(lanes[0].severity == Severity::warning);
-    CHECK(lanes[0].what == "mlx5_0:1 has 2.5 Gb/s, and eth1 on the same host has 100 Gb/s");
+    CHECK(lanes[0].what == "mlx5_0:1 has 2.5 Gb/s, and its interface eth1 has 100 Gb/s");
     view.part.memory_bytes = std::int64_t{240} << 30;
     CHECK(about("memory", judge_host(view)).front().severity == Severity::warning);
     view.part.cpus = {{3}, {3}};
