@@ -20,8 +20,8 @@ class UnknownForm(ValueError):
 
 def main(description, commands, convert, options=()):
     """`commands(options)`: the words to run, one list per call, behind the words of the command line (`ssh
-    admin@leaf1`). `convert(text, options)`: from all that was printed, (port, priority or None, name, number or
-    None)."""
+    admin@leaf1`), or a text that was received otherwise. `convert(text, options)`: from all that was printed, (port,
+    priority or None, name, number or None)."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--from", dest="source", metavar="FILE",
                       help="convert this output of the switch instead (-: standard input)")
@@ -34,7 +34,7 @@ def main(description, commands, convert, options=()):
         if chosen.source:
             text = _contents(chosen.source)
         else:
-            text = _printed([[*chosen.before, *words] for words in commands(chosen)])
+            text = _printed(chosen.before, commands(chosen))
         rows = converted(convert, text, chosen)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         sys.exit(f"{made.prog}: {error}")
@@ -68,11 +68,15 @@ def _contents(source):
         return file.read()
 
 
-def _printed(calls):
+def _printed(before, calls):
     """What all calls print. A command that this switch does not have ends with a status of its own, and its counters
     are missing; where none can be run, or ssh reaches nothing (255), there is no reading."""
     printed, problem = [], None
     for words in calls:
+        if isinstance(words, str):
+            printed.append(words)
+            continue
+        words = [*before, *words]
         done = subprocess.run(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, encoding="utf-8",
                               errors="replace", check=False)
         if not done.returncode:
@@ -83,7 +87,7 @@ def _printed(calls):
             raise ValueError(problem)
         print(f"{problem}; its counters are missing", file=sys.stderr)
     if not printed:
-        raise ValueError(problem)
+        raise ValueError(problem or "nothing was received")
     return "".join(printed)
 
 
@@ -131,15 +135,17 @@ def as_list(node):
     return node if isinstance(node, list) else [node]
 
 
-def rows(document, table, ports=r"\S+"):
+def rows(document, table, ports=r"\S+", number_of=None):
     """(port, priority, name, number or None) from a JSON document, as a table says: [(where, {field: name})]. `where`
     is a path of keys. In it, PORT and QUEUE stand for any key, PORT=field for the objects of a list by that field, *
-    for any key that does not matter. Other ports than `ports` are left out, and other queues than 0 to 7. Fields and
-    places that give the same counter are added: it is unknown if one of them is."""
+    for any key that does not matter. Other ports than `ports` are left out, and queues without a number from 0 to 7
+    (`number_of` a name; queue_number). Fields and places that give the same counter are added: it is unknown if one of
+    them is."""
     for where, fields in table:
         found = {}
         for (port, queue), node in _places(document, where.split("/"), {}):
-            if queue is not None and (queue := queue_number(queue)) is None or not re.fullmatch(ports, port):
+            if not re.fullmatch(ports, port) or queue is not None and (
+                    queue := (number_of or queue_number)(queue)) is None:
                 continue
             if isinstance(fields, str):
                 _add(found, (port, queue, fields), node)

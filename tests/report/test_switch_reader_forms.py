@@ -33,7 +33,7 @@ def test_a_row_that_is_a_port_alone_is_refused_and_a_prompt_is_not():
     assert read("sonic", table + "admin@leaf1:~$ exit\n") == read("sonic", table)
 
 
-@pytest.mark.parametrize("reader", ["sonic", "junos", "nvue"])
+@pytest.mark.parametrize("reader", ["sonic", "junos", "nvue", "eos", "nxos", "gnmi"])
 def test_json_on_one_line_that_is_cut_is_refused(reader):
     for text in (ONE_LINE[:-1], ONE_LINE[:20], '{"a": 1', "[{", ' \n[{"Port": "Ethernet0", "UC0": "3"}'):
         assert "begins JSON that is cut or damaged" in refusal(reader, text + "\n")

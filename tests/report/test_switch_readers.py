@@ -194,13 +194,13 @@ def module(name):
     return made
 
 
-@pytest.mark.parametrize("name", ["sonic", "junos", "nvue", "tc"])
+@pytest.mark.parametrize("name", ["sonic", "junos", "nvue", "eos", "nxos", "gnmi", "tc"])
 def test_whatever_is_read_there_is_no_traceback(name):
     """Outputs of all vendors: cut, mixed, with lines and letters in other places. What is read is what weir-sweep
     accepts."""
     random.seed(20261125)
     reader = module(name)
-    options = argparse.Namespace(devices="", ports="swp1", clear_peaks=False)
+    options = argparse.Namespace(devices="", ports="swp1", clear_peaks=False, queues="")
     files = [file for file in sorted(OUTPUT.iterdir()) if file.suffix in (".txt", ".json")]
     texts = [file.read_text() for file in files for _ in range(8 if file.name.startswith(name) else 1)]
     texts += [PFC.format(unit="US", total="1"), WATCHDOG, VOQ, VOQ_JSON, PEAKS_JSON.format(command="x", queue="UC"),
