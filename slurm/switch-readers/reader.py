@@ -9,7 +9,7 @@ import sys
 
 PRIORITIES = 8
 LARGEST = 2**64 - 1
-PORT = re.compile(r"[^\s\x00-\x1f\x7f,\"]{1,100}")
+PORT = re.compile(r"(?![#\[{])[^\s\x00-\x1f\x7f,\"]{1,100}")
 BLANK = re.compile(r"[ \t\r]*\n?")
 BEGINS_JSON = re.compile(r"[{\[]\s*(?:$|[\"{])")
 

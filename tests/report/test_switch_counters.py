@@ -90,8 +90,8 @@ def counters_of(tmp_path, run):
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path):
     begun = time.monotonic()
     # `sleep` outlives its shell and would keep the pipe open.
-    counters, _, problem = switch_reader.read_once("trap '' TERM; sleep 61.25 & echo $! >pid; sleep 61.25", tmp_path,
-                                                   {}, 0.3)
+    counters, _, problem, _ = switch_reader.read_once("trap '' TERM; sleep 61.25 & echo $! >pid; sleep 61.25", tmp_path,
+                                                      {}, 0.3)
     assert counters is None and problem == "its command did not end within 0.3 s" and time.monotonic() - begun < 5
     child = int((tmp_path / "pid").read_text())
     until(lambda: not Path(f"/proc/{child}").exists()
@@ -100,7 +100,7 @@ def test_a_command_that_hangs_is_killed_with_its_children(tmp_path):
 
 def test_what_fails_has_a_reason(tmp_path):
     def problem(command):
-        counters, _, why = switch_reader.read_once(command, tmp_path, {}, 5.0)
+        counters, _, why, _ = switch_reader.read_once(command, tmp_path, {}, 5.0)
         assert counters is None
         return why
     assert problem("echo 'no such host: switch' >&2; exit 255") == "it exited with 255: no such host: switch"
@@ -438,6 +438,10 @@ def test_a_trial_of_the_command(sweep):
     assert said == ("Ethernet0  3  pauses_sent                   12\n"
                     "Ethernet0  -  odd                           not counted\n\n"
                     "2 counters of 1 port; names without a known meaning: odd\n")
+    aggregate = "printf 'ae0 - a 2\\net-0/0/1 - a 2\\n'; echo drops are missing >&2"
+    said = sweep(f"read = {json.dumps(aggregate)}\n", "read")
+    assert "of 2 ports; names without a known meaning: a; made of other ports, and not added to them: ae0\n" in said
+    assert "its command said: drops are missing\n" in said
     assert "switch.read: line 1 is 'hello'" in sweep("read = \"echo hello\"\n", "read", expect=1)
     assert "switch.read: it exited with 3: no route" in sweep("read = \"echo no route >&2; exit 3\"\n", "read",
                                                               expect=1)

@@ -223,8 +223,8 @@ def _read(options):
         raise ReportError(f"{sweep.path}: no command reads the switch; add read = \"COMMAND\" to [switch]")
     variables = {"WEIR_SWITCH": "", "WEIR_SWITCH_READ": "before", "WEIR_SWEEP": sweep.name,
                  "WEIR_SWEEP_DIRECTORY": str(_directory_of(options))}
-    counters, text, problem = switch_reader.read_once(sweep.switch.read, sweep.path.parent, variables,
-                                                      sweep.switch.read_limit_s)
+    counters, text, problem, said = switch_reader.read_once(sweep.switch.read, sweep.path.parent, variables,
+                                                            sweep.switch.read_limit_s)
     if problem:
         if text:
             print(text[:2000].rstrip())
@@ -236,8 +236,12 @@ def _read(options):
         value = "not counted" if counter.value is None else counter.value
         print(f"{counter.port:<{width}}  {shown}  {counter.name:<28}  {value}")
     unknown = sorted({counter.name for counter in counters} - set(switch_reading.KNOWN))
+    twice = sorted({port for port, _, _ in switch_reading.aggregates([counter.key for counter in counters
+                                                                      if counter.value is not None])})
     print(f"\n{counted(len(counters), 'counter')} of {counted(len({counter.port for counter in counters}), 'port')}"
-          + (f"; names without a known meaning: {', '.join(unknown)}" if unknown else ""))
+          + (f"; names without a known meaning: {', '.join(unknown)}" if unknown else "")
+          + (f"; made of other ports, and not added to them: {', '.join(twice)}" if twice else ""))
+    print("".join(f"its command said: {line}\n" for line in said), end="", file=sys.stderr)
     return 0
 
 

@@ -113,8 +113,12 @@ class Call:
             self.problem = f"it printed more than {OUTPUT_BYTES_MAX} bytes"
         if self.problem is None and status != 0:
             how = f"it exited with {status}" if status > 0 else f"it was killed by signal {-status}"
-            lines = self._message.decode("utf-8", "replace").strip().splitlines()
-            self.problem = how + (f": {lines[-1][:200]}" if lines else "")
+            self.problem = how + (f": {self.said[-1][:200]}" if self.said else "")
+
+    @property
+    def said(self):
+        """The last lines on its standard error."""
+        return self._message.decode("utf-8", "replace").strip().splitlines()
 
     def _send(self, number):
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -122,10 +126,10 @@ class Call:
 
 
 def read_once(command, directory, variables, limit_s):
-    """(counters, text, problem): one of counters and problem is None."""
+    """(counters, text, problem, lines on standard error): one of counters and problem is None."""
     call = Call(command, directory, variables, limit_s)
     call.wait()
-    return parsed(call)
+    return *parsed(call), call.said
 
 
 def parsed(call):
