@@ -308,6 +308,15 @@ def test_a_port_that_is_made_of_others_is_not_added_to_them(tmp_path, aggregate)
     assert (aggregate, 3, "sent_packets") not in switch_counters.series(run)
 
 
+def test_the_share_of_a_port_is_not_of_its_packets_twice(tmp_path):
+    """EOS and NX-OS count what a port sent as a whole and by queue, and what it dropped by queue."""
+    from weir_compare.comparison import victims
+    rows = [(when, "p1", priority, name, value * factor) for when, factor in (("before", 0), ("after", 1))
+            for priority, name, value in (("", "sent_packets", 90), (3, "sent_packets", 90),
+                                          (3, "dropped_packets", 10))]
+    assert victims._port_shares(run_with(tmp_path, *rows), "dropped_packets")["p1"].share == pytest.approx(0.1)
+
+
 def test_a_port_that_is_made_of_others_stands_alone_where_they_are_not_read(tmp_path):
     rows = [(when, port, "", "sent_packets", value) for port in ("leaf1:ae0", "leaf2:et-0/0/0", "space", "lagoon5x")
             for when, value in (("before", 1000), ("after", 2000))]
