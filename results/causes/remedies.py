@@ -130,7 +130,7 @@ REMEDIES = (
     (r"sockets that hold ([\d.]+ \S+) \(--socket-buffer\)",
      lambda plan, found, _: {**plan, "socket-buffer": size(found[1])}, (1, LESS)),
     (r"switches with ([\d.]+ \S+) of memory(?: and ([\d.]+ \S+) for a queue of a port \(.*\))?", memory, (1, LESS)),
-    (r"an --event-size of (\d+) B", lambda plan, found, _: {**plan, "event-size": f"{found[1]}B"}, ()),
+    (r"an --event-size of ([\d.]+ \S+)", lambda plan, found, _: {**plan, "event-size": size(found[1])}, ()),
     (r"leave --(shaping|high-water) out", without_option, ()),
     (r"--(pfc|ecn) (on|off)", lambda plan, found, _: {**plan, found[1]: found[2]}, ()),
     (r"network cards that losses do not slow down .*",

@@ -107,7 +107,8 @@ int explain_command(const CommandLine& line) {
     }
     const std::string json = explain_json(report);
     if (form != config::OutputForm::quiet) {
-        fmt::print("{}", form == config::OutputForm::json ? json : explain_text(report));
+        fmt::print("{}",
+                   form == config::OutputForm::json ? json : explain_text(report, host::colours_wanted()));
         std::fflush(stdout);
     }
     files::WholeFile file(line.name + "/explain.json");

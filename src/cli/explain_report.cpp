@@ -12,6 +12,7 @@
 #include "cli/twin_options.hpp"
 #include "files/formatting.hpp"
 #include "files/json.hpp"
+#include "judge/answer.hpp"
 #include "judge/cause_text.hpp"
 #include "show/run_record.hpp"
 
@@ -165,15 +166,21 @@ std::string nearness_text(const twin::TwinComparison& comparison, bool of_links)
         worst.name == twin::stalls_name ? " The hosts were busy with something else." : "");
 }
 
-/// Lines: the answer first.
-std::string answer_text(const ExplainReport& report) {
+/// What the run was, and what this found of its cause.
+judge::ShortAnswer answer_of(const ExplainReport& report) {
+    judge::ShortAnswer answer;
+    const std::string& verdict = report.run.verdict;
+    const std::size_t colon = std::min(verdict.find(": "), verdict.size());
+    answer.word = std::string_view(verdict).substr(0, colon);
+    answer.sentence = verdict.substr(std::min(colon + 2, verdict.size()));
+    judge::put_causes(report.found.causes, judge::advice_text(report.found.causes), answer);
+    return answer;
+}
+
+/// Sentences, one in each line: what is said of causes rests on this.
+std::string foundation_text(const ExplainReport& report) {
     const std::vector<judge::NamedCause>& causes = report.found.causes;
-    const std::string advice = judge::advice_text(causes);
-    std::string text = report.was_good() ? "Every set was on time: there is nothing to remedy.\n"
-                                         : judge::causes_text(causes) + "\n";
-    if (!advice.empty()) {
-        text += fmt::format("Remedy: {}.\n", advice);
-    }
+    std::string text;
     if (const Twin* const twin = report.twin()) {
         text += nearness_text(twin->comparison,
                               !causes.empty() && (causes.front().what == judge::CauseKind::producer_links ||
@@ -268,9 +275,12 @@ Json tried_json(const ExplainReport& report) {
 
 }  // namespace
 
-std::string explain_text(const ExplainReport& report) {
-    std::string text;
-    std::istringstream lines(answer_text(report));
+std::string explain_text(const ExplainReport& report, bool terminal) {
+    constexpr std::size_t subject_width = 21;  // as at the end of a run
+    std::string text = judge::answer_lines(answer_of(report), subject_width, terminal) + "\n";
+    const std::string further = report.was_good() ? "Every set was on time: there is nothing to remedy."
+                                                  : judge::further_causes_text(report.found.causes);
+    std::istringstream lines(further + (further.empty() ? "" : "\n") + foundation_text(report));
     for (std::string line; std::getline(lines, line);) {
         text += files::wrapped(line);
     }
@@ -297,7 +307,10 @@ std::string explain_json(const ExplainReport& report) {
     json["schema"] = "weir-explain/1";
     json["near"] = near;
     json["differs_most"] = near || twin == nullptr ? Json() : Json(twin->comparison.worst().name);
-    json["text"] = answer_text(report);
+    json["answer"] = show::answer_json(answer_of(report));
+    const std::string advice = judge::advice_text(causes);
+    json["text"] = (report.was_good() ? "" : judge::causes_text(causes) + "\n") +
+                   (advice.empty() ? "" : fmt::format("Remedy: {}.\n", advice)) + foundation_text(report);
     json["causes"] = causes_json(report);
     json["remedy"] = causes.empty() || causes.front().remedy.empty() ? Json() : Json(causes.front().remedy);
     json["figures"] = json["tried"] = json["twin"] = Json::array();

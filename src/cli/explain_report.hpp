@@ -23,7 +23,8 @@ struct ExplainReport {
     }
 };
 
-std::string explain_text(const ExplainReport& report);
+/// `terminal`: with colours.
+std::string explain_text(const ExplainReport& report, bool terminal);
 /// With the last line break.
 std::string explain_json(const ExplainReport& report);
 

@@ -380,14 +380,15 @@ class Explainer {
         const auto is_first = [&](const NamedCause& one) {
             return one.what == first.what && one.where == first.where;
         };
-        if (std::none_of(enough.begin(), enough.end(), is_first)) {
+        const bool has_margin = std::any_of(enough.begin(), enough.end(), is_first);
+        if (!has_margin && (!near || enough.empty())) {
             // Not with links a little slower or another seed, or there was no time to look.
             enough.insert(enough.begin(), first);
             enough.front().remedy.clear();
             enough.front().options.clear();
             enough.front().text =
                 "without it every set would have been on time; how much of it would do is not known.";
-        } else if (!near) {
+        } else if (has_margin && !near) {
             const auto rest = std::stable_partition(enough.begin(), enough.end(), [&](const NamedCause& one) {
                 return is_first(one) || (first.together_with != CauseKind::not_told &&
                                          one.what == first.together_with && one.together_with == first.what);

@@ -79,7 +79,7 @@ std::optional<NamedCause> buffer_below_set(const HeldRun& run) {
     }
     return cause_of(CauseKind::buffer, 1,
                     fmt::format("a set is {} and the buffer {}: it does not fit when it is generated.",
-                                files::readable(plan.set_bytes()), files::exact(plan.buffer)),
+                                files::readable(plan.set_bytes()), files::readable(plan.buffer)),
                     "make --buffer at least as large as a set");
 }
 
@@ -201,7 +201,7 @@ NamedCause stall_of(const record::RankRecord& rank) {
                                    : files::readable(summary.stalled_with_drain) + " in all, with the drain";
     return cause_at(
         CauseKind::stalled_rank, rank, stalled_share(summary),
-        fmt::format("it did not run for {}, for up to {} at once, until second {}.", in_all,
+        fmt::format("it did not run for {}, for up to {} at once, which ended in second {}.", in_all,
                     files::readable(summary.poll_gap_max_with_drain), summary.poll_gap_second_with_drain),
         "give each rank a core of its own, and look for other load on the host");
 }

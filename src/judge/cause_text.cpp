@@ -73,27 +73,32 @@ std::string subject_of(const NamedCause& cause) {
                        files::node_text(*cause.where, cause.host), words.after);
 }
 
-std::string causes_text(std::span<const NamedCause> causes) {
-    if (causes.empty()) {
-        return "";
-    }
-    const NamedCause& first = causes.front();
-    std::string text = "Main cause: " + subject_of(first);
-    std::size_t said = 1;
-    if (causes.size() > 1 && is_partner(first, causes[1])) {
-        text += fmt::format(", together with {}", subject_of(causes[1]));
-        said = 2;
-    }
-    text += fmt::format(".{}{}", first.text.empty() ? "" : " ", files::capitalised(first.text));
-    for (; said < std::min(causes.size(), said_max); ++said) {
-        const NamedCause& other = causes[said];
-        text += fmt::format(" {} {}: {}",
+std::string main_subject(std::span<const NamedCause> causes) {
+    const bool two = causes.size() > 1 && is_partner(causes[0], causes[1]);
+    return subject_of(causes.front()) + (two ? ", together with " + subject_of(causes[1]) : "");
+}
+
+std::string other_causes_text(std::span<const NamedCause> causes) {
+    std::string text;
+    const std::size_t said = causes.size() > 1 && is_partner(causes[0], causes[1]) ? 2 : 1;
+    for (const NamedCause& other : causes.subspan(said, std::min(causes.size(), said_max) - said)) {
+        text += fmt::format("{}{} {}: {}", text.empty() ? "" : " ",
                             other.not_told_apart                        ? "The run does not tell it from"
                             : other.evidence == CauseEvidence::observed ? "Also"
                                                                         : "Or",
                             subject_of(other), other.text);
     }
     return text;
+}
+
+std::string causes_text(std::span<const NamedCause> causes) {
+    if (causes.empty()) {
+        return "";
+    }
+    const std::string& first = causes.front().text;
+    const std::string others = other_causes_text(causes);
+    return fmt::format("Main cause: {}.{}{}{}{}", main_subject(causes), first.empty() ? "" : " ",
+                       files::capitalised(first), others.empty() ? "" : " ", others);
 }
 
 std::string advice_text(std::span<const NamedCause> causes) {

@@ -11,6 +11,10 @@ namespace weir::judge {
 /// "links of consumers", "the link of consumer 0 on eb07", "too few slots".
 std::string subject_of(const NamedCause& cause);
 
+/// "too few slots", or "too few slots, together with processing on consumers"; there must be one.
+std::string main_subject(std::span<const NamedCause> causes);
+/// "Or processing on consumers: with ...", of those after the first and what it takes besides.
+std::string other_causes_text(std::span<const NamedCause> causes);
 /// "Main cause: too few slots. With 2 slots ... Or processing on consumers: with ...". Causes that were
 /// simulated are alternatives, causes that were only observed add up. Empty without causes.
 std::string causes_text(std::span<const NamedCause> causes);

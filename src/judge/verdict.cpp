@@ -321,12 +321,6 @@ std::string ended_early_text(const core::Plan& plan, const Producers& producers)
                      fullest_text(plan, producers));
 }
 
-void add_causes(std::vector<NamedCause> causes, Verdict& verdict) {
-    verdict.text += ' ' + causes_text(causes);
-    verdict.advice = advice_text(causes);
-    verdict.causes = std::move(causes);
-}
-
 /// Datagrams from elsewhere take room in sockets and time of consumers: reported where they are not few.
 void add_strays(std::span<const record::RankRecord> ranks, Verdict& verdict) {
     record::DatagramCounts all;
@@ -337,7 +331,7 @@ void add_strays(std::span<const record::RankRecord> ranks, Verdict& verdict) {
     if (all.strays == 0 || all.strays * many < all.received) {
         return;
     }
-    verdict.text += fmt::format(" {} datagrams came into the run's sockets from elsewhere.", all.strays);
+    verdict.findings += fmt::format(" {} datagrams came into the run's sockets from elsewhere.", all.strays);
     verdict.advice += fmt::format(
         "{}find out who else sends to these hosts (tcpdump), or take another network "
         "(--datagram-network)",
@@ -399,20 +393,20 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     if (late || lost || facts.complete) {
         verdict.on_time = !late && !lost;
     }
-    verdict.text = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
-                   : growths.any()     ? "NOT sustained: " + growth_text(growths)
-                   : lost              ? "NOT sustained: " + lost_text(plan, losses)
-                   : verdict.sustained ? sustained_text(plan, producers, unseen)
-                   : too_short         ? too_short_text(plan, producers, unseen)
-                                       : ended_early_text(plan, producers);
+    verdict.findings = overflow            ? "NOT sustained: " + overflow_text(plan, producers, verdict)
+                       : growths.any()     ? "NOT sustained: " + growth_text(growths)
+                       : lost              ? "NOT sustained: " + lost_text(plan, losses)
+                       : verdict.sustained ? sustained_text(plan, producers, unseen)
+                       : too_short         ? too_short_text(plan, producers, unseen)
+                                           : ended_early_text(plan, producers);
     if (late) {
-        verdict.text += ' ' + late_text(plan, producers);
+        verdict.findings += ' ' + late_text(plan, producers);
     } else if (!verdict.sustained && verdict.on_time.value_or(false) && producers.least_slack != nullptr) {
-        verdict.text += fmt::format(" {} (least slack {}){}.", files::capitalised(on_time_text(plan)),
-                                    slack_text(plan, producers), left_of_warmup(plan, producers));
+        verdict.findings += fmt::format(" {} (least slack {}){}.", files::capitalised(on_time_text(plan)),
+                                        slack_text(plan, producers), left_of_warmup(plan, producers));
     }
     if ((overflow || growths.any()) && lost) {
-        verdict.text += ' ' + lost_text(plan, losses);
+        verdict.findings += ' ' + lost_text(plan, losses);
     }
     const bool held_up = !verdict.on_time.value_or(true) || (verdict.judged && !verdict.sustained);
     if (!held_up) {
@@ -422,8 +416,9 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     const bool only_slots = growths.slots.overload && !growths.in_buffers() && !overflow && !late && !lost;
     std::vector<NamedCause> observed =
         only_slots ? std::vector{cause_of_overload(growths.slots)} : attribute_causes(plan, ranks, facts);
-    add_causes(facts.proved != nullptr ? *facts.proved : observed, verdict);
+    verdict.causes = facts.proved != nullptr ? *facts.proved : observed;
     verdict.observed = facts.proved != nullptr ? std::move(observed) : std::vector<NamedCause>{};
+    verdict.advice = advice_text(verdict.causes);
 }
 
 }  // namespace
@@ -460,21 +455,21 @@ Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ra
     if (!saturate) {
         judge_rate(plan, ranks, facts, producers, losses, verdict);
     } else {
-        verdict.text = fmt::format(
+        verdict.findings = fmt::format(
             "Not judged: with generation saturate there is always data to send. Producers sent {} each on "
             "average.",
             files::readable(producers.sent_mean));
         if (losses.all() > 0 && facts.complete) {
-            verdict.text += ' ' + lost_text(plan, losses);
+            verdict.findings += ' ' + lost_text(plan, losses);
         }
     }
     add_strays(ranks, verdict);
     if (facts.recovery != nullptr && facts.recovery->loss_count > 0) {
-        verdict.text += ' ' + record::recovery_text(*facts.recovery);
+        verdict.findings += ' ' + record::recovery_text(*facts.recovery);
     }
     if (facts.switches != nullptr) {
         if (const std::string failures = record::failures_text(facts.switches->failures); !failures.empty()) {
-            verdict.text += ' ' + failures;
+            verdict.findings += ' ' + failures;
         }
     }
     if (const std::string integrity = integrity_text(ranks, facts); !integrity.empty()) {
@@ -487,10 +482,14 @@ Verdict judge_run(const core::Plan& plan, std::span<const record::RankRecord> ra
         const std::string what = fmt::format("the data was not delivered as it was sent: {}.", integrity);
         if (verdict.sustained) {
             verdict.sustained = false;
-            verdict.text = "NOT sustained: " + what;
+            verdict.findings = "NOT sustained: " + what;
         } else {
-            verdict.text += " But " + what;
+            verdict.findings += " But " + what;
         }
+    }
+    verdict.text = verdict.findings;
+    if (!verdict.causes.empty() && verdict.causes.front().what != CauseKind::integrity) {
+        verdict.text += ' ' + causes_text(verdict.causes);
     }
     return verdict;
 }

@@ -70,8 +70,9 @@ struct Verdict {
     std::vector<NamedCause> causes;
     /// What rules over the rows find, where `causes` were found by simulating again; else none.
     std::vector<NamedCause> observed;
-    std::string text;    ///< a few sentences, with numbers
-    std::string advice;  ///< what to try about the causes; empty: nothing
+    std::string findings;  ///< a few sentences, with numbers
+    std::string text;      ///< the same, and what is said of causes
+    std::string advice;    ///< what to try about the causes; empty: nothing
 };
 /// The first cause's name, as in run.json; "none": there is none.
 std::string_view cause_name(const Verdict& verdict);

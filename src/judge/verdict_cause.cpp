@@ -88,8 +88,8 @@ std::optional<NamedCause> processing(const HeldRun& run) {
         const record::RankSummary& summary = busy->summary;
         return cause_at(
             CauseKind::processing, *busy, held.owners.processing,
-            fmt::format("slots that held events for processing cost {}; it worked on events for {} of "
-                        "its time and was blocked for {}.",
+            fmt::format("slots that held events for processing cost {}; it processed for {} of the run, and "
+                        "had no free slot for {} of it.",
                         owned_text(held.owners.processing),
                         files::percent(fraction(summary.time.processing, summary.covered)),
                         files::percent(fraction(summary.time.blocked, summary.covered))),
@@ -100,8 +100,8 @@ std::optional<NamedCause> processing(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::processing, held.owners.processing,
-        fmt::format("slots that held events for processing cost {}; consumers worked on events for {} "
-                    "of theirs and were blocked for {}.",
+        fmt::format("slots that held events for processing cost {}; consumers processed for {} of the run, "
+                    "and had no free slot for {} of it.",
                     owned_text(held.owners.processing), files::percent(held.processing_share),
                     files::percent(held.blocked_share)),
         "use more consumers, shorten their processing (--busy), or give them more slots (--slots)");
@@ -217,7 +217,7 @@ std::optional<NamedCause> control(const HeldRun& run) {
             "own");
     }
     return cause_of(CauseKind::control_latency, held.owners.control,
-                    fmt::format("{}, and the scheduler handled messages for only {} of it.", cost,
+                    fmt::format("{}, and the scheduler handled messages for {} of it.", cost,
                                 files::percent(held.handling_share)),
                     "use larger events (--event-size), or more slots and streams");
 }

@@ -378,8 +378,9 @@ show::RunRecord RunRecordBuilder::failed(const record::SecondCollector* collecto
     record.verdict.judged = false;
     record.verdict.causes.clear();
     record.verdict.advice.clear();
-    record.verdict.text = fmt::format("Not judged: the run failed after {} of {}.", show::seconds_of(record),
-                                      files::length_text(run_.plan.duration));
+    record.verdict.text = record.verdict.findings =
+        fmt::format("Not judged: the run failed after {} of {}.", show::seconds_of(record),
+                    files::length_text(run_.plan.duration));
     return record;
 }
 

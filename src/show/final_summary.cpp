@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "judge/answer.hpp"
 #include "show/run_record.hpp"
 
 namespace weir::show {
@@ -142,33 +143,6 @@ void add_occupancy(Page& page, const RunRecord& record) {
                   fullest->summary.max_occupancy_second,
                   files::node_text(fullest->summary.node, fullest->host), note);
     }
-}
-
-void add_sets(Page& page, const RunRecord& record) {
-    const judge::Verdict& verdict = record.verdict;
-    if (!verdict.on_time || verdict.sets == 0) {
-        return;
-    }
-    std::string text = fmt::format("{} late of {}", verdict.late_sets, verdict.sets);
-    if (verdict.late_sets > 0) {
-        const record::SetsInTime sets{.late = verdict.late_sets,
-                                      .first_late_second = verdict.first_late_second,
-                                      .first_late_at = verdict.first_late_at,
-                                      .least_slack = {}};
-        text += fmt::format(" ({}), {}", files::percent(verdict.late_sets, verdict.sets),
-                            judge::first_late_text(record.plan, sets));
-    }
-    if (verdict.least_slack) {
-        const bool late = *verdict.least_slack < Duration{};
-        text += late ? fmt::format("; the latest event was gone {} after its deadline",
-                                   files::readable(Duration{} - *verdict.least_slack))
-                     : fmt::format("; least slack {} of {}", files::readable(*verdict.least_slack),
-                                   files::exact(record.plan.interval));
-    }
-    if (verdict.lost_events > 0) {
-        text += "; lost events are not counted here";
-    }
-    page.paragraph("sets", text);
 }
 
 /// Addressed events: how long phases took, the slowest names first.
@@ -404,20 +378,16 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
     if (record.failure) {
         coloured(files::colour_red, failure_text(record));
     }
-    if (!record.verdict.text.empty()) {
-        const bool good = record.verdict.judged && record.verdict.sustained && record.verdict.causes.empty();
-        const bool bad = record.verdict.judged && !good;
-        bad    ? coloured(files::colour_red, record.verdict.text)
-        : good ? coloured(files::colour_green, record.verdict.text)
-               : page.raw(files::wrapped(record.verdict.text));
-    }
-    if (!record.verdict.advice.empty()) {
-        page.raw(files::wrapped("Advice: " + record.verdict.advice + "."));
+    if (!record.verdict.findings.empty()) {
+        page.raw(judge::answer_lines(judge::answer_of(record.plan, record.verdict), Page::subject_width,
+                                     terminal));
     }
     page.raw("\n");
     const RoleRates producers = compare(record, Role::producer);
     const RoleRates consumers = compare(record, Role::consumer);
-    add_sets(page, record);
+    if (const std::string evidence = judge::evidence_text(record.verdict); !evidence.empty()) {
+        page.paragraph("evidence", evidence);
+    }
     add_collectives(page, record);
     if (record.collectives.empty()) {
         add_phases(page, record);

@@ -360,7 +360,7 @@ RunRecord unfinished(RunRecord record) {
     record.failure = Failure{.what = std::string(has_not_ended)};
     record.verdict = {};
     record.verdict.max_occupancy = std::numeric_limits<double>::quiet_NaN();
-    record.verdict.text = "Not judged: the run has not ended.";
+    record.verdict.text = record.verdict.findings = "Not judged: the run has not ended.";
     return record;
 }
 

@@ -19,6 +19,7 @@
 #include "core/producer.hpp"
 #include "core/units.hpp"
 #include "files/whole_file.hpp"
+#include "judge/answer.hpp"
 #include "judge/causes.hpp"
 #include "judge/network_verdict.hpp"
 #include "judge/verdict.hpp"
@@ -159,6 +160,8 @@ nlohmann::ordered_json rank_json(const record::RankRecord& rank);
 /// The plan in plain numbers, for programs: the options beside it are text with units.
 nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional<core::Pressure>& pressure);
 
+/// As verdicts and explanations have it; what is not said is null.
+nlohmann::ordered_json answer_json(const judge::ShortAnswer& answer);
 /// `verdict` of the record, with `causes`.
 nlohmann::ordered_json verdict_json(const RunRecord& record);
 /// The causes of such a verdict, which may come from elsewhere. `list`: "causes", or "observed".

@@ -1,5 +1,7 @@
 #include "show/run_record.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -253,6 +255,15 @@ nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional
     return json;
 }
 
+nlohmann::ordered_json answer_json(const judge::ShortAnswer& answer) {
+    return {
+        {"verdict", record::text_or_null(
+                        answer.sentence.empty() ? "" : fmt::format("{}: {}", answer.word, answer.sentence))},
+        {"because", record::text_or_null(answer.because)},
+        {"do", record::text_or_null(answer.to_do)},
+        {"certainty", record::text_or_null(std::string(answer.certainty))}};
+}
+
 nlohmann::ordered_json verdict_json(const RunRecord& record) {
     const judge::Verdict& verdict = record.verdict;
     const auto cause = [&](const judge::NamedCause& one) { return cause_json(record, one); };
@@ -279,6 +290,7 @@ nlohmann::ordered_json verdict_json(const RunRecord& record) {
             {"cause", judge::cause_name(verdict)},
             {"causes", record::list_of(verdict.causes, cause)},
             {"observed", record::list_of(verdict.observed, cause)},
+            {"answer", answer_json(judge::answer_of(record.plan, verdict))},
             {"text", verdict.text},
             {"advice", record::text_or_null(verdict.advice)},
             {"blocked_at_once_max", record.blocked_at_once.consumers},

@@ -432,11 +432,14 @@ class CauseSearch {
             }
             const std::vector<SimulatedOutcome> outcomes = try_all(all);
             if (outcomes.empty()) {
-                return;
+                break;
             }
             for (std::size_t i = 0; i < outcomes.size(); ++i) {
                 asked[i]->learn(asked[i]->next(), outcomes[i]);
             }
+        }
+        for (const Range& range : open) {
+            range.found->is_least = range.below >= range.top;
         }
     }
 

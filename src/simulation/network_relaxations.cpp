@@ -202,7 +202,8 @@ constexpr BitRate fastest_fluid_link{1'000'000'000'000};
 /// A short packet takes two nanoseconds there; time has no finer steps than one.
 constexpr BitRate fastest_packet_link{400'000'000'000};
 
-constexpr double faster[] = {1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 30, 100};
+constexpr double faster[] = {1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.75, 2,  2.25,
+                             2.5,  3,   3.5,  4,   5,    6,   8,   10,  15,  20,   30, 100};
 /// A single link may be as good as cut.
 constexpr double much_faster[] = {300, 1000, 3000};
 

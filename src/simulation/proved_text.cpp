@@ -114,7 +114,15 @@ std::string what_else(bool other_suffices, const Tried& tried) {
                                                  : ", and what else it takes was not tried.");
 }
 
-NamedCause named(const RunRecord& record, const Found& found, std::size_t index, const std::string& end) {
+/// What has one step has no amount.
+bool is_least(const Found& found) {
+    return found.is_least ||
+           std::all_of(found.changes.begin(), found.changes.end(),
+                       [](const Change& change) { return change.relaxation->steps.size() == 1; });
+}
+
+NamedCause named(const RunRecord& record, const Found& found, std::size_t index, bool is_first,
+                 const std::string& end) {
     const Change& change = found.changes[index];
     NamedCause cause;
     cause.what = change.relaxation->what;
@@ -122,14 +130,18 @@ NamedCause named(const RunRecord& record, const Found& found, std::size_t index,
     cause.share = found.outcome.gone;
     cause.suffices = found.outcome.suffices;
     cause.evidence = CauseEvidence::proof;
-    const bool offered = !found.outcome.only_just;
+    // Of an alternative of which less may do, an amount would be no advice.
+    const bool offered = !found.outcome.only_just && (is_first || is_least(found));
     cause.remedy = offered ? step_of(change).remedy : "";
     cause.options = offered ? options_of(found.changes) : std::vector<judge::RemedyOption>{};
-    cause.text = fmt::format("{}, {}{}", with_all(found.changes), effect_of(record, found.outcome), end);
+    cause.text = fmt::format("{}{}, {}{}", with_all(found.changes),
+                             found.outcome.suffices && !is_least(found) ? " (less may do)" : "",
+                             effect_of(record, found.outcome), end);
     if (found.changes.size() > 1) {
         cause.together_with = found.changes[1 - index].relaxation->what;
-        cause.remedy =
-            fmt::format("{} and {}", step_of(found.changes[0]).remedy, step_of(found.changes[1]).remedy);
+        cause.remedy = !offered ? ""
+                                : fmt::format("{} and {}", step_of(found.changes[0]).remedy,
+                                              step_of(found.changes[1]).remedy);
     }
     return cause;
 }
@@ -154,7 +166,7 @@ std::vector<NamedCause> named_causes(const RunRecord& record, const std::vector<
                                 : one.changes.size() > 1 ? "; one of them alone is not enough."
                                                          : ".";
         for (std::size_t index = 0; index < one.changes.size(); ++index) {
-            causes.push_back(named(record, one, index, end));
+            causes.push_back(named(record, one, index, &one == &found.front(), end));
         }
     }
     return causes;

@@ -33,6 +33,7 @@ struct SimulatedOutcome {
 struct Found {
     Changes changes;
     SimulatedOutcome outcome;
+    bool is_least = false;  ///< a smaller step does not suffice
 };
 
 /// What was tried, as far as the budget went.

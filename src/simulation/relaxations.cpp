@@ -38,7 +38,7 @@ struct Count {
 
 Relaxation more_of(const SimulatedRun& run, const Count& count) {
     const std::uint32_t now = run.run.plan.*count.member;
-    std::vector<std::int64_t> values{2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    std::vector<std::int64_t> values{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64};
     if (now >= 32) {
         values.push_back(std::int64_t{now} * 2);
         values.push_back(std::int64_t{now} * 8);
@@ -138,15 +138,15 @@ std::vector<Relaxation> options(const core::Plan& plan) {
 // What holds data.
 
 Relaxation larger_buffer(const core::Plan& plan) {
-    constexpr double factors[] = {1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0};
+    constexpr double factors[] = {1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0, 10.0, 100.0};
     return in_steps(CauseKind::buffer, factors, [&](double factor) -> RelaxedStep {
         const double most = 4e18;
         const Bytes wanted{rounded_up(std::min(most, static_cast<double>(plan.buffer.count) * factor), 3)};
-        return {
-            [wanted](SimulatedRun& changed) { changed.run.plan.buffer = wanted; },
-            fmt::format("with a buffer of {} instead of {}", files::exact(wanted), files::exact(plan.buffer)),
-            fmt::format("a --buffer of {}", files::exact(wanted)),
-            {{"buffer", files::exact(wanted)}}};
+        return {[wanted](SimulatedRun& changed) { changed.run.plan.buffer = wanted; },
+                fmt::format("with a buffer of {} instead of {}", files::exact(wanted),
+                            files::readable(plan.buffer)),
+                fmt::format("a --buffer of {}", files::exact(wanted)),
+                {{"buffer", files::exact(wanted)}}};
     });
 }
 
@@ -179,7 +179,7 @@ Relaxation even_events(const core::Plan& plan) {
                         changed.run.plan.event_size.mean = static_cast<double>(wanted.count);
                     },
                     fmt::format("with events of {} instead of {}", readable(wanted), readable(Bytes{size})),
-                    fmt::format("an --event-size of {} B", wanted.count),
+                    fmt::format("an --event-size of {}", files::exact(wanted)),
                     {{"event-size", fmt::format("{}B", wanted.count)}}});
 }
 
@@ -203,7 +203,7 @@ constexpr PlannedTime planned_times[] = {
 Relaxation shorter(const core::NetworkPlan& network, const PlannedTime& time) {
     const Duration now = network.*time.member;
     std::vector<Duration> shorter;
-    for (const double factor : {0.9, 0.75, 0.5, 0.3, 0.2, 0.1, 0.03, 0.01, 0.001}) {
+    for (const double factor : {0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.03, 0.01, 0.001}) {
         shorter.push_back({std::llround(static_cast<double>(now.ns) * factor)});
     }
     std::erase_if(shorter, [](Duration wanted) { return wanted.ns < 1; });
@@ -230,7 +230,7 @@ Relaxation shorter_processing(const core::Plan& plan) {
         return {};
     }
     const double mean = core::expected_mean(plan.busy);
-    constexpr double factors[] = {0.9, 0.75, 0.5, 0.3, 0.2, 0.1, 0.01};
+    constexpr double factors[] = {0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01};
     Relaxation relaxation = in_steps(CauseKind::processing, factors, [&](double factor) -> RelaxedStep {
         const std::string wanted = files::seconds_text(mean * factor * 1e-9);
         return {[factor](SimulatedRun& changed) { core::scale(changed.run.plan.busy, factor); },

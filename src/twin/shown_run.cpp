@@ -223,6 +223,9 @@ void read_verdict(const RecordValue& verdict, ShownRun& run) {
         throw Unreadable(
             "the run was not judged, so there is nothing to explain; take a run that has a verdict");
     }
+    const std::string text = verdict.text_or_empty("text");
+    run.verdict = verdict.has("answer") ? verdict.at("answer").text_or_empty("verdict")
+                                        : text.substr(0, text.find(" Main cause:"));
     run.sustained = verdict.truth_or_false("sustained");
     run.on_time = verdict.truth_or_false("on_time");
     run.sets = verdict.at("sets").count();

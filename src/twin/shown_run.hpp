@@ -105,6 +105,7 @@ struct ShownRun {
     bool default_buffer = false;     ///< of one set
     bool default_slot_size = false;  ///< of one event
     bool simulated = false;
+    std::string verdict;  ///< "LATE: 3 of 20 sets were late.", as it was told at its end
     bool sustained = false;
     bool on_time = false;
     std::uint64_t sets = 0;

@@ -268,7 +268,7 @@ TEST_CASE("Of two limits neither is relaxed more than it must be") {
     const Explained explained = explain(
         four + "--rate 2Gb/s --event-size 1MB --producer-link 1Gb/s --busy fixed:4.27ms --buffer 2GB");
     CHECK(explained.causes.front().remedy ==
-          "producers' links of 2.5 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
+          "producers' links of 2.3 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
           "(--busy)");
 }
 

@@ -88,7 +88,7 @@ def test_network_and_advice_stand_beside_the_verdict(stored, page_of):
         record["verdict"]["advice"] = "Use more consumers"
     page = page_of(edited(stored("measured"), change))
     assert "Network: lossy: 279 tcp.retransmitted_segments (on eb01)." in page
-    assert "<b>Advice:</b> Use more consumers." in page
+    assert "<b>Do:</b> Use more consumers." in page
     assert "Advice" not in page_of(stored("overflow"))
 
 

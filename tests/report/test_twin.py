@@ -21,13 +21,14 @@ def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path
     run = read_run(directory)
     found = json.loads((directory / "explain.json").read_text())
     shown = twin.of_run(run)
-    assert shown["causes"].startswith("Main cause: ") and shown["remedy"]
-    assert shown["sentences"][0].startswith("Its twin, ")
+    assert shown["answer"]["because"].startswith("Too few slots: ") and shown["answer"]["certainty"] == "likely"
+    assert shown["sentences"][-1].startswith("Its twin, ")
     assert [row["cells"][0] for row in shown["rows"]] == [figure["name"] for figure in found["figures"]]
     assert shown["command"].startswith("weir simulate --producers 2 ")
     page = tmp_path / "page.html"
     write_report([run], page, tmp_path / "figures", [], "")
-    assert page.read_text().count("Main cause: ") == 1
+    # One list of causes for each page: that of weir explain.
+    assert page.read_text().count("<b>Why:</b> Too few slots: ") == 1 and "Main cause: " not in page.read_text()
     assert "The twin of this run" in page.read_text()
 
 

@@ -35,9 +35,8 @@ TEST_CASE("Blocked consumers are the cause when they left no slot") {
         verdict.text ==
         "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
         "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Slots that held events "
-        "for processing cost 64 % of the time in which producers had data to send; consumers worked on "
-        "events "
-        "for 80 % of theirs and were blocked for 80 %.");
+        "for processing cost 64 % of the time in which producers had data to send; consumers processed "
+        "for 80 % of the run, and had no free slot for 80 % of it.");
     CHECK(contains(verdict.advice, "more slots (--slots)"));
 }
 
@@ -53,7 +52,7 @@ TEST_CASE("Where one consumer alone is busy, it is named, and the policy that wa
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "processing");
     CHECK(verdict.causes.front().where == NodeId{Role::consumer, 1});
-    CHECK(contains(verdict.text, "it worked on events for 100 % of its time and was blocked for 80 %"));
+    CHECK(contains(verdict.text, "it processed for 100 % of the run, and had no free slot for 80 %"));
     CHECK(contains(verdict.advice, "--policy balanced"));
 }
 
@@ -247,7 +246,7 @@ TEST_CASE("The scheduler is the cause when slots and streams waited for grants")
     run.ranks[0].summary.load.handling = Duration::milliseconds(100);
     verdict = run.judged();
     CHECK(cause_name(verdict) == "control-latency");
-    CHECK(contains(verdict.text, "and the scheduler handled messages for only 1 % of it."));
+    CHECK(contains(verdict.text, "and the scheduler handled messages for 1 % of it."));
     // Credits that consumers have given and the scheduler has not read are the same, and no lack of slots.
     run.overflow(0, 1.2, 3, 4, 6, 0);
     run.free_slots(200);
@@ -265,7 +264,7 @@ TEST_CASE("A producer that did not run or generate in time is its own cause") {
     CHECK(contains(
         verdict.text,
         "Main cause: producer 1 on eb02, which stood still. It did not run for 30 % of the time, for up "
-        "to 800 ms at once, until second 7."));
+        "to 800 ms at once, which ended in second 7."));
     // One that is on time, as another is not, is no cause.
     run.producer(1).first_overflow_second = no_second;
     run.producer(1).max_occupancy = 0.5;

@@ -10,7 +10,7 @@ namespace {
 constexpr core::Duration row = core::Duration::milliseconds(10);
 constexpr core::Bytes packet{4096};
 
-core::Instant at(std::int64_t ms) {
+core::Instant after_ms(std::int64_t ms) {
     return core::Instant{} + core::Duration::milliseconds(ms);
 }
 
@@ -21,7 +21,7 @@ void add_rows(EvenLoads& loads, std::int64_t first_ms, const std::vector<std::ve
         for (const double index : of_groups) {
             indices.push_back(index < 0 ? std::nullopt : std::optional(index));
         }
-        loads.add_row(at(first_ms), at(first_ms) + row, indices);
+        loads.add_row(after_ms(first_ms), after_ms(first_ms) + row, indices);
         first_ms += 10;
     }
 }
@@ -46,7 +46,7 @@ TEST_CASE("A row with a few packets says nothing of how even loads are") {
 TEST_CASE("Loads are even again after the last row that is less even than those before the failure") {
     EvenLoads loads(1, packet);
     add_rows(loads, 0, {{0.98}, {0.95}, {0.99}});
-    loads.begin(7, at(34), {0});
+    loads.begin(7, after_ms(34), {0});
     CHECK_FALSE(loads.even_after(7));
     // 0.95 less 0.02.
     add_rows(loads, 30, {{0.5}, {0.94}, {0.9}});
@@ -59,20 +59,20 @@ TEST_CASE("Loads are even again after the last row that is less even than those 
 TEST_CASE("What comes after the end of a failure is not its own, and a group without load says nothing") {
     EvenLoads loads(2, packet);
     add_rows(loads, 0, {{1, -1}});
-    loads.begin(0, at(10), {0, 1});
+    loads.begin(0, after_ms(10), {0, 1});
     add_rows(loads, 10, {{1, 0.5}, {0.5, 0.5}});
     CHECK_FALSE(loads.even_after(0));
-    loads.end(0, at(30));
+    loads.end(0, after_ms(30));
     add_rows(loads, 30, {{1, 1}});
     CHECK_FALSE(loads.even_after(0));
 
     EvenLoads unhurt(2, packet);
     add_rows(unhurt, 0, {{1, 1}});
-    unhurt.begin(0, at(10), {1});
+    unhurt.begin(0, after_ms(10), {1});
     CHECK_FALSE(unhurt.even_after(0));  // nothing has come since
     add_rows(unhurt, 10, {{0.2, 1}});
     CHECK(unhurt.even_after(0) == core::Duration{});
-    unhurt.begin(1, at(20), {});  // links without parallel ones
+    unhurt.begin(1, after_ms(20), {});  // links without parallel ones
     add_rows(unhurt, 20, {{1, 1}});
     CHECK_FALSE(unhurt.even_after(1));
 }
@@ -83,7 +83,7 @@ TEST_CASE("Only the last rows before a failure count as before") {
     for (std::size_t place = 0; place < EvenLoads::rows_before; ++place) {
         add_rows(loads, 10, {{1}});
     }
-    loads.begin(0, at(500), {0});
+    loads.begin(0, after_ms(500), {0});
     add_rows(loads, 500, {{0.9}, {1}});
     CHECK(loads.even_after(0) == row);
 }
@@ -91,10 +91,10 @@ TEST_CASE("Only the last rows before a failure count as before") {
 TEST_CASE("Loads are not even before routes have left the failed link, though nothing is carried") {
     EvenLoads loads(2, packet);
     add_rows(loads, 0, {{1, 1}});
-    loads.begin(0, at(10), {0});
+    loads.begin(0, after_ms(10), {0});
     add_rows(loads, 10, {{0.5, 1}, {-1, 1}, {-1, 1}});
-    loads.follow_routes(0, 0, at(30), at(40));
-    loads.follow_routes(0, 1, at(50), at(60));  // of links that it did not take
+    loads.follow_routes(0, 0, after_ms(30), after_ms(40));
+    loads.follow_routes(0, 1, after_ms(50), after_ms(60));  // of links that it did not take
     add_rows(loads, 60, {{1, 1}});
     CHECK(loads.even_after(0) == core::Duration{3 * row.ns});
 }
@@ -103,12 +103,12 @@ TEST_CASE(
     "Routes that leave a link in the row in which its failure ends count, and those of another do not") {
     EvenLoads loads(1, packet);
     add_rows(loads, 0, {{1}});
-    loads.begin(0, at(10), {0});
-    loads.begin(1, at(12), {0});
+    loads.begin(0, after_ms(10), {0});
+    loads.begin(1, after_ms(12), {0});
     add_rows(loads, 10, {{0.5}, {1}});
-    loads.end(0, at(34));
-    loads.follow_routes(0, 0, at(30), at(40));
-    loads.follow_routes(0, 0, at(40), at(50));  // it has ended
+    loads.end(0, after_ms(34));
+    loads.follow_routes(0, 0, after_ms(30), after_ms(40));
+    loads.follow_routes(0, 0, after_ms(40), after_ms(50));  // it has ended
     add_rows(loads, 30, {{1}});
     CHECK(loads.even_after(0) == core::Duration::milliseconds(40 - 10));
     CHECK(loads.even_after(1) == core::Duration::milliseconds(20 - 12));

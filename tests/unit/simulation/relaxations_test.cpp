@@ -69,10 +69,10 @@ TEST_CASE("A plan offers what it limits, and nothing else") {
     // 10 events of each of 2 producers are 5 for each of 4 consumers.
     CHECK(table.size() == 7);
     CHECK(widest(run, find(table, CauseKind::slots)).run.plan.slots == 64);
-    CHECK(find(table, CauseKind::slots)->steps.front().with == "with 6 slots instead of 4");
-    CHECK(find(table, CauseKind::slots)->steps.front().remedy == "--slots 6");
+    CHECK(find(table, CauseKind::slots)->steps.front().with == "with 5 slots instead of 4");
+    CHECK(find(table, CauseKind::slots)->steps.front().remedy == "--slots 5");
     CHECK(find(table, CauseKind::slots)->steps.front().options ==
-          std::vector<judge::RemedyOption>{{"slots", "6"}});
+          std::vector<judge::RemedyOption>{{"slots", "5"}});
     CHECK(widest(run, find(table, CauseKind::consumer_links)).network.consumer_link.bits_per_second ==
           100'000'000'000);
     CHECK(find(table, CauseKind::consumer_links)->steps.front().with ==

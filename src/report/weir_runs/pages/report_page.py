@@ -83,6 +83,22 @@ def verdict_text(run):
     return full_text
 
 
+def answer(run, explained):
+    """What stands first: {sentence, because, do, certainty, evidence}; None: not known, or nothing to say."""
+    verdict = run.verdict
+    said = dict(verdict.get("answer") or {})
+    is_proved = any(cause["evidence"] in ("proof", "counterfactual") for cause in verdict.get("causes") or ())
+    evidence = verdict_text(run)
+    if explained and explained["answer"] and not is_proved:
+        # One list of causes for each page: that of weir explain, which takes its time.
+        said = {**explained["answer"], "verdict": said.get("verdict")}
+        evidence = evidence.split(" Main cause: ")[0]
+    sentence_of_verdict = (said.get("verdict") or "").partition(": ")[2]
+    return {"sentence": sentence_of_verdict or evidence, "because": said.get("because"),
+            "do": said.get("do") or sentence(verdict.get("advice")), "certainty": said.get("certainty"),
+            "evidence": evidence if sentence_of_verdict else None}
+
+
 def overview_cell(figure, figures):
     value = figures[figure.name]
     if figure.name == "late_share":
@@ -95,18 +111,12 @@ def section(run, position, decisive_charts, charts):
     verdict, tone = short_verdict(run)
     record = run.record
     explained = twin.of_run(run)
-    said, advice = verdict_text(run), record["verdict"].get("advice")
-    is_proved = any(cause["evidence"] in ("proof", "counterfactual") for cause in run.verdict.get("causes") or ())
-    if explained and explained["causes"] and not is_proved:
-        # One list of causes for each page: that of weir explain, which takes its time.
-        said = f"{said.split(' Main cause: ')[0]} {explained['causes']}"
-        advice = explained["remedy"]
     figures = key_figures(run)
     layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout),
         "tone": tone,
-        "short_verdict": verdict, "verdict_text": said, "advice": sentence(advice),
+        "short_verdict": verdict, "answer": answer(run, explained),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "cannot_act": plan_pressure.cannot_act(run),
         "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts,

@@ -18,11 +18,9 @@ def of_run(run):
     found = read(run)
     if found is None:
         return None
-    lines = found["text"].strip().split("\n")
-    causes = next((line for line in lines if line.startswith("Main cause: ")), None)
-    return {"near": found["near"], "causes": causes,
-            "remedy": next((line.removeprefix("Remedy: ") for line in lines if line.startswith("Remedy: ")), None),
-            "sentences": [line for line in lines if not line.startswith(("Main cause: ", "Remedy: "))],
+    return {"near": found["near"], "answer": found.get("answer") if found.get("causes") else None,
+            "sentences": [line for line in found["text"].strip().split("\n")
+                          if not line.startswith(("Main cause: ", "Remedy: "))],
             "rows": [_row(figure) for figure in found["figures"]], "header": HEADER,
             "command": shlex.join(["weir", "simulate",
                                    *(word for one in found["twin"] for word in (f"--{one['option']}", one["value"]))])}

@@ -1,0 +1,188 @@
+#include "judge/answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "files/formatting.hpp"
+#include "judge/cause_text.hpp"
+
+namespace weir::judge {
+
+namespace {
+
+/// Where the first sentence ends, behind its full stop.
+std::size_t first_sentence_end(std::string_view text) {
+    for (std::size_t at = text.find(". "); at != std::string_view::npos; at = text.find(". ", at + 1)) {
+        const char next = at + 2 < text.size() ? text[at + 2] : '\0';
+        if (next >= 'A' && next <= 'Z') {
+            return at + 1;
+        }
+    }
+    return text.size();
+}
+
+std::string_view first_sentence(std::string_view text) {
+    return text.substr(0, first_sentence_end(text));
+}
+
+std::string late_part(const core::Plan& plan, const Verdict& verdict) {
+    const bool sets = plan.generation == core::Generation::sets;
+    std::string text =
+        sets ? fmt::format("{} of {} {} late", verdict.late_sets, files::counted(verdict.sets, "set"),
+                           verdict.late_sets == 1 ? "was" : "were")
+             : fmt::format("data of {} of {} was late", verdict.late_sets,
+                           files::counted(verdict.sets, "interval"));
+    if (verdict.least_slack && *verdict.least_slack < core::Duration{} && verdict.lost_events == 0) {
+        text += fmt::format(", by up to {}", files::readable(core::Duration{} - *verdict.least_slack));
+    }
+    return text;
+}
+
+std::string overflow_part(const core::Plan& plan, const Verdict& verdict) {
+    const std::size_t count = verdict.overflowing_producers.size();
+    const std::string since =
+        verdict.first_overflow_second == record::no_second || plan.duration < core::Duration::seconds(2)
+            ? ""
+            : fmt::format(" from second {} on", verdict.first_overflow_second);
+    return fmt::format("{} of {} exceeded {}{}", count, files::counted(plan.producers, "producer"),
+                       count == 1 ? "its buffer" : "their buffers", since);
+}
+
+std::string growth_part(const Verdict& verdict) {
+    if (verdict.buffer_full_after_s) {
+        return fmt::format("backlogs grow, and the first buffer is full after {}",
+                           files::rough_time(*verdict.buffer_full_after_s));
+    }
+    return fmt::format("what waits in slots of consumers grows, and they are full after {}",
+                       files::rough_time(*verdict.slots_full_after_s));
+}
+
+/// What went wrong.
+std::vector<std::string> faults(const core::Plan& plan, const Verdict& verdict) {
+    std::vector<std::string> parts;
+    if (verdict.late_sets > 0) {
+        parts.push_back(late_part(plan, verdict));
+    }
+    if (!verdict.overflowing_producers.empty()) {
+        parts.push_back(overflow_part(plan, verdict));
+    } else if (verdict.buffer_full_after_s || verdict.slots_full_after_s) {
+        parts.push_back(growth_part(verdict));
+    }
+    if (verdict.lost_events > 0) {
+        parts.push_back(fmt::format("{} {} lost",
+                                    files::counted(verdict.lost_events, plan.builds() ? "fragment" : "event"),
+                                    verdict.lost_events == 1 ? "was" : "were"));
+    }
+    if (cause_name(verdict) == name_of(CauseKind::integrity)) {
+        parts.push_back(verdict.causes.front().text.substr(0, verdict.causes.front().text.size() - 1));
+    }
+    return parts;
+}
+
+std::string good_sentence(const core::Plan& plan, const Verdict& verdict) {
+    if (verdict.sets == 0 || !verdict.least_slack) {
+        return "No producer exceeded its buffer.";
+    }
+    return fmt::format(
+        "{}; least slack {} of {}.",
+        plan.generation == core::Generation::sets
+            ? verdict.sets == 1
+                  ? "The set was gone in time"
+                  : fmt::format("All {} sets were gone before the next one was generated", verdict.sets)
+            : fmt::format("Data of {} was gone within an interval", files::counted(verdict.sets, "interval")),
+        files::readable(*verdict.least_slack), files::exact(plan.interval));
+}
+
+/// Without the verdict's word.
+std::string_view without_word(std::string_view findings) {
+    for (const std::string_view word :
+         {"Not judged: ", "NOT sustained: ", "Sustained: ", "Sustained, but not on time: "}) {
+        if (findings.starts_with(word)) {
+            return findings.substr(word.size());
+        }
+    }
+    return findings;
+}
+
+std::string_view certainty_of(const NamedCause& cause) {
+    return cause.what == CauseKind::not_told        ? "cannot tell"
+           : cause.evidence == CauseEvidence::proof ? "certain"
+                                                    : "likely";
+}
+
+}  // namespace
+
+void put_causes(std::span<const NamedCause> causes, const std::string& advice, ShortAnswer& answer) {
+    answer.to_do = advice.empty() ? "" : advice + ".";
+    if (causes.empty() || causes.front().what == CauseKind::integrity) {
+        return;
+    }
+    const NamedCause& first = causes.front();
+    const bool told = first.what != CauseKind::not_told;
+    const std::string_view text = first_sentence(first.text);
+    answer.because =
+        files::capitalised(told ? fmt::format("{}{}{}", main_subject(causes), text.empty() ? "." : ": ", text)
+                                : std::string(text));
+    answer.certainty = certainty_of(first);
+}
+
+ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict) {
+    ShortAnswer answer;
+    const std::vector<std::string> parts = faults(plan, verdict);
+    if (!verdict.judged) {
+        answer.word = "NOT JUDGED";
+        answer.sentence = files::capitalised(std::string(first_sentence(without_word(verdict.findings))));
+    } else if (verdict.sustained && verdict.on_time.value_or(true)) {
+        answer.word = "SUSTAINED";
+        answer.sentence = good_sentence(plan, verdict);
+    } else {
+        answer.word = verdict.sustained ? "LATE" : "NOT SUSTAINED";
+        answer.sentence = files::capitalised(fmt::format("{}.", fmt::join(parts, "; ")));
+    }
+    put_causes(verdict.causes, verdict.advice, answer);
+    return answer;
+}
+
+std::string evidence_text(const Verdict& verdict) {
+    std::string_view findings = without_word(verdict.findings);
+    if (!verdict.judged) {
+        findings.remove_prefix(std::min(findings.size(), first_sentence_end(findings) + 1));
+    }
+    const std::string further = further_causes_text(verdict.causes);
+    return files::capitalised(
+        fmt::format("{}{}{}", findings, findings.empty() || further.empty() ? "" : " ", further));
+}
+
+std::string further_causes_text(std::span<const NamedCause> causes) {
+    if (causes.empty() || causes.front().what == CauseKind::integrity) {
+        return "";
+    }
+    const std::string& first = causes.front().text;
+    const std::string rest = first.substr(std::min(first.size(), first_sentence_end(first) + 1));
+    const std::string others = other_causes_text(causes);
+    return rest + (rest.empty() || others.empty() ? "" : " ") + others;
+}
+
+std::string answer_lines(const ShortAnswer& answer, std::size_t subject_width, bool terminal) {
+    const bool good = answer.word == "SUSTAINED";
+    const std::string_view colour = !terminal || answer.word == "NOT JUDGED" ? std::string_view{}
+                                    : good                                   ? files::colour_green
+                                                                             : files::colour_red;
+    std::string text;
+    const auto line = [&](std::string_view subject, const std::string& said, std::string_view own = {}) {
+        if (!said.empty()) {
+            text += fmt::format("{}{}{}{:{}}{}\n", own, subject, own.empty() ? "" : files::colour_none, "",
+                                subject_width - subject.size(), files::indented(said, subject_width));
+        }
+    };
+    line(answer.word, answer.sentence, colour);
+    line("Why", answer.because.empty() ? "" : fmt::format("{} ({})", answer.because, answer.certainty));
+    line("Do", answer.to_do);
+    return text;
+}
+
+}  // namespace weir::judge

@@ -1,0 +1,94 @@
+#include "judge/answer.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+#include "unit/record/test_runs.hpp"
+
+using namespace weir;
+using judge::answer_lines;
+using judge::answer_of;
+using judge::CauseEvidence;
+using judge::CauseKind;
+using judge::NamedCause;
+using judge::ShortAnswer;
+using judge::Verdict;
+using record::test::contains;
+
+namespace {
+
+Verdict late_verdict() {
+    Verdict verdict;
+    verdict.judged = true;
+    verdict.on_time = false;
+    verdict.sets = 20;
+    verdict.late_sets = 3;
+    verdict.least_slack = core::Duration::milliseconds(-12);
+    verdict.overflowing_producers = {1};
+    verdict.first_overflow_second = 4;
+    verdict.findings = "NOT sustained: producer 1 exceeded its buffer. 3 of 20 sets were late.";
+    NamedCause slots{.what = CauseKind::slots, .evidence = CauseEvidence::observed_and_twin};
+    slots.text = "they were full for 1.5 s. With 2 slots instead of 1, every set would have been on time.";
+    verdict.causes = {slots};
+    verdict.advice = "--slots 2";
+    return verdict;
+}
+
+}  // namespace
+
+TEST_CASE("An answer is what came out, the main cause with its first sentence, and what to do") {
+    const core::Plan plan = record::test::small_plan();
+    Verdict verdict = late_verdict();
+    CHECK(answer_lines(answer_of(plan, verdict), 15, false) ==
+          "NOT SUSTAINED  3 of 20 sets were late, by up to 12 ms; 1 of 2 producers exceeded its buffer from "
+          "second 4 on.\n"
+          "Why            Too few slots: they were full for 1.5 s. (likely)\n"
+          "Do             --slots 2.\n");
+    CHECK(evidence_text(verdict) ==
+          "Producer 1 exceeded its buffer. 3 of 20 sets were late. With 2 slots instead of 1, every set "
+          "would have been "
+          "on time.");
+    verdict.causes[0].evidence = CauseEvidence::proof;
+    CHECK(answer_of(plan, verdict).certainty == "certain");
+    verdict.causes[0].what = CauseKind::not_told;
+    CHECK(answer_of(plan, verdict).because == "They were full for 1.5 s.");
+    CHECK(answer_of(plan, verdict).certainty == "cannot tell");
+}
+
+TEST_CASE("What was lost counts, and how late what never came would have been is not known") {
+    Verdict verdict = late_verdict();
+    verdict.lost_events = 2;
+    CHECK(
+        answer_of(record::test::small_plan(), verdict).sentence ==
+        "3 of 20 sets were late; 1 of 2 producers exceeded its buffer from second 4 on; 2 events were lost.");
+    verdict.lost_events = 1;
+    CHECK(contains(answer_of(record::test::small_plan(), verdict).sentence, "; 1 event was lost."));
+}
+
+TEST_CASE("Each verdict has its word") {
+    const core::Plan plan = record::test::small_plan();
+    Verdict verdict = late_verdict();
+    verdict.overflowing_producers.clear();
+    verdict.sustained = true;
+    CHECK(answer_of(plan, verdict).word == "LATE");
+    CHECK(answer_of(plan, verdict).sentence == "3 of 20 sets were late, by up to 12 ms.");
+    verdict.sustained = false;
+    verdict.late_sets = 0;
+    verdict.buffer_full_after_s = 200;
+    CHECK(answer_of(plan, verdict).sentence == "Backlogs grow, and the first buffer is full after 3.33 min.");
+    verdict = {};
+    verdict.judged = verdict.sustained = true;
+    verdict.on_time = true;
+    verdict.sets = 20;
+    verdict.least_slack = core::Duration::milliseconds(40);
+    const ShortAnswer good = answer_of(plan, verdict);
+    CHECK(good.word == "SUSTAINED");
+    CHECK(contains(good.sentence, "; least slack 40 ms of "));
+    CHECK(good.because.empty());
+    CHECK(contains(answer_lines(good, 15, true), "\x1b[32;1mSUSTAINED\x1b[0m      "));
+    verdict = {};
+    verdict.findings = "Not judged: the run is too short. More.";
+    CHECK(answer_of(plan, verdict).word == "NOT JUDGED");
+    CHECK(answer_of(plan, verdict).sentence == "The run is too short.");
+    CHECK(evidence_text(verdict) == "More.");
+}
