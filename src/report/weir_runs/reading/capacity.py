@@ -9,10 +9,10 @@ repetitions. Written by weir-sweep, on the nodes too, so this needs Python's own
 from __future__ import annotations
 
 import dataclasses
-import math
 from pathlib import Path
 
 from ..basics.errors import ReportError
+from . import json_schema
 
 SCHEMA = "weir-capacity/1"
 FILE_NAME = "capacity.json"
@@ -138,54 +138,36 @@ def as_record(capacity):
 
 def from_record(record):
     """Checks everything. Raises ValueError with the place and what is wrong there."""
-    if not isinstance(record, dict):
-        raise ValueError("an object is expected")
-    if record.get("schema") != SCHEMA:
-        raise ValueError(f"schema is {record.get('schema')!r}, not {SCHEMA!r}")
-    quantity = QUANTITIES.get(_choice(record, "find", QUANTITIES, ""))
+    found = json_schema.problem(record, json_schema.read_schema("capacity.schema.json"))
+    if found:
+        raise ValueError(": ".join(filter(None, found))[:300])
+    quantity = QUANTITIES[record["find"]]
     for name in ("unit", "better"):
-        _choice(record, name, (getattr(quantity, name),), "")
-    names = set()
-    settings = []
-    for index, entry in enumerate(_list(record, "settings", "")):
-        setting = _setting(entry, f"settings[{index}]", quantity)
-        if setting.name in names:
-            raise ValueError(f"settings[{index}].name: '{setting.name}' is there twice")
-        names.add(setting.name)
-        settings.append(setting)
-    rounds = record.get("rounds")
-    return Capacity(
-        find=quantity.name,
-        criterion=_choice(record, "criterion", CRITERIA, ""),
-        world=_choice(record, "world", WORLDS, ""),
-        settings=tuple(settings),
-        resolution=_number(record, "resolution", "", absent=True),
-        rounds=None if rounds is None else _whole(record, "rounds", ""),
-        least=_number(record, "least", "", absent=True),
-        most=_number(record, "most", "", absent=True),
-        events=None if record.get("events") is None else _choice(record, "events", EVENTS, ""),
-        weir_version=_text(record, "weir_version", "", absent=True),
-        weir_commit=_text(record, "weir_commit", "", absent=True))
+        if record[name] != getattr(quantity, name):
+            raise ValueError(f"{name}: '{record[name]}' is not {getattr(quantity, name)}")
+    settings = [_setting(entry, f"settings[{index}]") for index, entry in enumerate(record["settings"])]
+    names = [setting.name for setting in settings]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ValueError(f"settings[{index}].name: '{name}' is there twice")
+    known = {name: record.get(name) for name in ("rounds", "events", "weir_version", "weir_commit")}
+    return Capacity(quantity.name, record["criterion"], record["world"], tuple(settings), **known,
+                    **{name: _number(record.get(name)) for name in ("resolution", "least", "most")})
 
 
-def _setting(entry, where, quantity):
-    _object(entry, where)
-    values = entry.get("values")
-    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise ValueError(f"{where}.values: an object with texts is expected")
-    searches = tuple(_search(each, f"{where}.searches[{index}]", quantity)
-                     for index, each in enumerate(_list(entry, "searches", where)))
+def _setting(entry, where):
+    searches = tuple(_search(each, f"{where}.searches[{index}]") for index, each in enumerate(entry["searches"]))
     rounds = [search.round for search in searches]
     if rounds != sorted(set(rounds)):
         raise ValueError(f"{where}.searches: rounds are {rounds}; each once and in order is expected")
-    return Setting(_text(entry, "name", where), values, searches, _text(entry, "stopped", where, absent=True),
-                   _number(entry, "run_s", where, absent=True), _event_sizes(entry, where))
+    return Setting(entry["name"], entry["values"], searches, entry.get("stopped"), _number(entry.get("run_s")),
+                   _event_sizes(entry, where))
 
 
 def _event_sizes(entry, where):
     sizes = entry.get("event_sizes", [])
-    if not isinstance(sizes, (list, tuple)) or len(sizes) > 2 or not all(isinstance(text, str) for text in sizes):
-        raise ValueError(f"{where}.event_sizes: a list of two texts at most is expected")
+    if len(sizes) > 2:
+        raise ValueError(f"{where}.event_sizes: two texts at most are expected")
     from ..basics.quantities import QuantityError, size
     try:
         _ = [size(text) for text in sizes] if len(sizes) == 2 else []
@@ -194,75 +176,20 @@ def _event_sizes(entry, where):
     return tuple(sizes)
 
 
-def _search(entry, where, quantity):
-    _object(entry, where)
-    trials = []
-    for index, run in enumerate(_list(entry, "runs", where)):
-        place = f"{where}.runs[{index}]"
-        _object(run, place)
-        held = run.get("held")
-        if held not in (True, False, None) or isinstance(held, (int, float)) and not isinstance(held, bool):
-            raise ValueError(f"{place}.held: {held!r} is not true, false or null")
-        trials.append(Trial(_number(run, "value", place), held, _text(run, "state", place),
-                            _text(run, "directory", place, absent=True)))
-    low, high = (_number(entry, key, where, absent=True) for key in ("low", "high"))
+def _search(entry, where):
+    low, high, until = (_number(entry.get(key)) for key in ("low", "high", "until"))
     complete = entry.get("complete", True)
-    if not isinstance(complete, bool):
-        raise ValueError(f"{where}.complete: {complete!r} is not true or false")
     if low is not None and high is not None and low >= high:
         raise ValueError(f"{where}: low is {low:g} and high {high:g}; low is to be the smaller one")
     if complete and low is None and high is None:
         raise ValueError(f"{where}: a complete search has low, high or both")
-    return Search(_whole(entry, "round", where), low, high, tuple(trials), complete,
-                  _number(entry, "until", where, absent=True))
+    runs = tuple(Trial(_number(run["value"]), run.get("held"), run["state"], run.get("directory"))
+                 for run in entry["runs"])
+    return Search(entry["round"], low, high, runs, complete, until)
 
 
-# --- Checked access: `where` is the place in the file.
-
-
-def _at(where, key):
-    return f"{where}.{key}" if where else key
-
-
-def _object(entry, where):
-    if not isinstance(entry, dict):
-        raise ValueError(f"{where}: an object is expected")
-
-
-def _list(entry, key, where):
-    if not isinstance(entry.get(key), (list, tuple)):  # a tuple: of as_record
-        raise ValueError(f"{_at(where, key)}: a list is expected")
-    return entry[key]
-
-
-def _text(entry, key, where, absent=False):
-    value = entry.get(key)
-    if not isinstance(value, str) and not (absent and value is None):
-        raise ValueError(f"{_at(where, key)}: {value!r} is not a text")
-    return value
-
-
-def _choice(entry, key, choices, where):
-    value = _text(entry, key, where)
-    if value not in choices:
-        raise ValueError(f"{_at(where, key)}: '{value}' is not one of {', '.join(choices)}")
-    return value
-
-
-def _number(entry, key, where, absent=False):
-    value = entry.get(key)
-    if value is None and absent:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"{_at(where, key)}: {value!r} is not a number from 0 on")
-    return float(value)
-
-
-def _whole(entry, key, where):
-    value = entry.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{_at(where, key)}: {value!r} is not a whole number from 1 on")
-    return value
+def _number(value):
+    return None if value is None else float(value)
 
 
 def contradictions(trials, larger_is_harder=True):
