@@ -12,7 +12,6 @@ from weir_command import WEIR, CommandTest
 class Values(CommandTest):
     def test_units_are_required(self):
         self.refused(["run", "--rate", "2"], "--rate: '2' has no unit; write for example 2Gb/s")
-        self.refused(["run", "--event-size", "16"], "--event-size: '16' has no unit; write for example 16MiB")
         self.refused(["run", "--duration", "20"], "--duration: '20' has no unit; write for example 20s")
         self.refused(["run", "--busy", "poisson:1.2"], "--busy: '1.2' has no unit")
 
@@ -22,7 +21,6 @@ class Values(CommandTest):
     def test_negative_and_no_numbers(self):
         self.refused(["run", "--rate", "-2Gb/s"], "--rate: '-2Gb/s' is negative")
         self.refused(["run", "--rate", "nan"], "--rate: 'nan' is not a rate")
-        self.refused(["run", "--rate", ""], "--rate: nothing is given")
         self.refused(["run", "--producers", "-1"], "--producers: '-1' is not a whole number")
         self.refused(["run", "--slots", "99999999999999999999"], "--slots: ", "out of range")
         self.refused(["run", "--scale", "0"], "--scale: '0' is not above zero")
@@ -84,11 +82,7 @@ class Values(CommandTest):
 
     def test_engines(self):
         self.refused(["run", "--engine", "verbs"], "--engine: 'verbs' is not one of: mpi, ucx")
-        self.refused(["run", "--engine", "ucx", "--transport", "datagram"],
-                     "--engine: ucx carries --transport send, put and get")
         self.refused(["run", "--engine", "ucx", "--data-device", "eth 0"], "--data-device: 'eth 0'")
-        self.refused(["run", "--control-device", "eth0"], "--control-device: needs --engine ucx")
-        self.refused(["run", "--control-traffic-class", "8"], "--control-traffic-class: needs --engine ucx")
         self.refused(["run", "--engine", "ucx", "--data-traffic-class", "256"], "--data-traffic-class: 256", "255")
         self.refused(["run", "--queue-pairs", "8"],
                      "--queue-pairs: needs --engine ucx: with mpi, the MPI library alone")
@@ -116,25 +110,17 @@ class Values(CommandTest):
 
 class Combinations(CommandTest):
     def test_sizes(self):
-        self.refused(["run", "--event-size", "16MiB", "--slot-size", "8MiB"], "--event-size: 16 MiB", "slot of 8 MiB")
-        self.refused(["run", "--buffer", "1MiB"], "--buffer: 1 MiB", "event of 16 MiB")
         self.refused(["run", "--event-size", "1GB"], "--event-size: 1 GB", "set of 125 MB")
-        self.refused(["run", "--rate", "1b/s"], "--rate: 1 b/s", "less than one byte")
         self.refused(["run", "--chunk-size", "2GiB"], "--chunk-size: 2GiB is out of range")
-        self.refused(["run", "--chunk-size", "1B"], "--chunk-size: 1 B", "at most 65536", "at least 256 B")
         self.refused(["run", "--slots", "1024", "--chunk-size", "1KiB"], "--slots: 1024", "use fewer slots")
 
     def test_contradictions(self):
         self.refused(["run", "--require", "sustained", "--generation", "saturate"], "--require: ", "saturate")
         self.refused(["run", "--require", "sustained", "--buffer", "100MB"], "--require: ", "--buffer of 100 MB")
-        self.refused(["run", "--busy-consumers", "0-3"], "--busy-consumers: needs --busy")
         self.refused(
             ["run", "--consumers", "4", "--busy", "1s", "--busy-consumers", "7"], "--busy-consumers: ", "0 to 3")
-        self.refused(["run", "--role", "producer", "--producer-hosts", "a"], "--role: contradicts --producer-hosts")
-        self.refused(["run", "--producers-per-host", "2"], "--producers-per-host: needs --producer-hosts")
         self.refused(["run", "--quiet", "--json"], "--output: given more than once")
         self.refused(["run", "--rate", "1Gb/s", "--rate", "2Gb/s"], "--rate: given more than once")
-        self.refused(["run", "--duration", "500ms"], "--duration: 500 ms is shorter than the --interval")
 
 
 class Files(CommandTest):
