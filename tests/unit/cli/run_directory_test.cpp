@@ -1,31 +1,15 @@
 #include "cli/run_directory.hpp"
 
-#include <unistd.h>
-
 #include <fstream>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 #include "unit/config/refusal.hpp"
 
 using namespace weir::cli;
 namespace fs = std::filesystem;
 
 namespace {
-
-class TemporaryDirectory {
-  public:
-    TemporaryDirectory()
-        : path_(fs::temp_directory_path() / ("weir-run-directory-" + std::to_string(::getpid()))) {
-        fs::create_directories(path_);
-    }
-    ~TemporaryDirectory() { fs::remove_all(path_); }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
 
 std::string refused(const fs::path& directory) {
     return refusal_of([&] { check_run_directory(directory); });

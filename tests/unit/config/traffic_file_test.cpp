@@ -1,8 +1,5 @@
 #include "config/traffic_file.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -10,31 +7,13 @@
 #include "catch.hpp"
 #include "config/resolve.hpp"
 #include "refusal.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::config;
 using weir::core::Bytes;
 using weir::core::Duration;
 
 namespace {
-
-/// A directory of files, gone when the test is.
-class Files {
-  public:
-    Files() { std::filesystem::create_directories(directory_); }
-    Files(const Files&) = delete;
-    Files& operator=(const Files&) = delete;
-    ~Files() { std::filesystem::remove_all(directory_); }
-
-    std::string write(const std::string& name, const std::string& text) const {
-        const std::string path = (directory_ / name).string();
-        std::ofstream(path) << text;
-        return path;
-    }
-
-  private:
-    std::filesystem::path directory_ =
-        std::filesystem::temp_directory_path() / ("weir-traffic-" + std::to_string(::getpid()));
-};
 
 std::string complaint(const std::string& pattern) {
     return refusal_of([&] { read_traffic(pattern); });
@@ -43,9 +22,10 @@ std::string complaint(const std::string& pattern) {
 }  // namespace
 
 TEST_CASE("A matrix is a line for each pair") {
-    const Files files;
+    const TemporaryDirectory files;
     const auto traffic = read_traffic(
-        "matrix:" + files.write("m.csv", "# all\nproducer,consumer,bytes\n0,2,100\n\n 3 , 1 , 7 \r\n"));
+        "matrix:" +
+        files.write("m.csv", "# all\nproducer,consumer,bytes\n0,2,100\n\n 3 , 1 , 7 \r\n").string());
     CHECK(traffic.producers == 4);
     CHECK(traffic.consumers == 3);
     REQUIRE(traffic.entries.size() == 2);
@@ -56,27 +36,28 @@ TEST_CASE("A matrix is a line for each pair") {
 }
 
 TEST_CASE("A trace has a time for each transfer, and equal lines are added up") {
-    const Files files;
+    const TemporaryDirectory files;
     const auto traffic = read_traffic(
         "trace:" +
-        files.write("t.csv",
-                    "time_us,producer,consumer,bytes\n0,0,0,10\n2.5,0,1,20\n2.5,0,1,5\n2.5,1,1,1\n"));
+        files.write("t.csv", "time_us,producer,consumer,bytes\n0,0,0,10\n2.5,0,1,20\n2.5,0,1,5\n2.5,1,1,1\n")
+            .string());
     REQUIRE(traffic.entries.size() == 3);
     CHECK(traffic.entries[1].transfer.at == Duration{2500});
     CHECK(traffic.entries[1].transfer.bytes == Bytes{25});
     CHECK(traffic.length == Duration{2500});
-    const auto in_ms =
-        read_traffic("trace:" + files.write("t.csv", "time_ms,producer,consumer,bytes\n0.25,0,0,10\n"));
+    const auto in_ms = read_traffic(
+        "trace:" + files.write("t.csv", "time_ms,producer,consumer,bytes\n0.25,0,0,10\n").string());
     CHECK(in_ms.length == Duration{250000});
 }
 
 TEST_CASE("Steps of a pair that are 1 ns apart still are when times are scaled") {
-    const Files files;
-    auto traffic =
-        read_traffic("trace:" + files.write("s.csv",
-                                            "time_ns,producer,consumer,bytes,after\n"
-                                            "300,0,1,10,\n300,1,0,10,\n301,0,1,10,1\n302,0,1,10,1\n"
-                                            "302,1,0,10,0\n900,0,1,10,1\n"));
+    const TemporaryDirectory files;
+    auto traffic = read_traffic("trace:" + files
+                                               .write("s.csv",
+                                                      "time_ns,producer,consumer,bytes,after\n"
+                                                      "300,0,1,10,\n300,1,0,10,\n301,0,1,10,1\n302,0,1,10,1\n"
+                                                      "302,1,0,10,0\n900,0,1,10,1\n")
+                                               .string());
     scale_traffic(traffic, {}, {1, 3});
     std::vector<std::int64_t> times_ns;
     for (const auto& entry : traffic.entries) {
@@ -87,9 +68,10 @@ TEST_CASE("Steps of a pair that are 1 ns apart still are when times are scaled")
 }
 
 TEST_CASE("A last transfer that rounding puts at the end of the interval is refused") {
-    const Files files;
+    const TemporaryDirectory files;
     const std::string trace =
-        "trace:" + files.write("e.csv", "time_ns,producer,consumer,bytes\n0,0,0,10\n999999,0,0,10\n");
+        "trace:" +
+        files.write("e.csv", "time_ns,producer,consumer,bytes\n0,0,0,10\n999999,0,0,10\n").string();
     const auto resolved = [&](const std::string& factor) {
         return refusal_of([&] {
             resolve(std::vector<GivenOption>{
@@ -102,13 +84,15 @@ TEST_CASE("A last transfer that rounding puts at the end of the interval is refu
 }
 
 TEST_CASE("The phases of a sequence follow each other") {
-    const Files files;
-    files.write("a.csv", "producer,consumer,bytes\n0,0,10\n");
-    files.write("b.csv", "producer,consumer,bytes\n1,1,20\n");
+    const TemporaryDirectory files;
+    files.write("a.csv", "producer,consumer,bytes\n0,0,10\n").string();
+    files.write("b.csv", "producer,consumer,bytes\n1,1,20\n").string();
     const auto traffic =
-        read_traffic("sequence:" + files.write("s.toml",
-                                               "[[phase]]\nname='a'\nmatrix='a.csv'\nperiod='2ms'\nrepeat=2\n"
-                                               "[[phase]]\nname='b'\nmatrix='b.csv'\nperiod='1ms'\n"));
+        read_traffic("sequence:" + files
+                                       .write("s.toml",
+                                              "[[phase]]\nname='a'\nmatrix='a.csv'\nperiod='2ms'\nrepeat=2\n"
+                                              "[[phase]]\nname='b'\nmatrix='b.csv'\nperiod='1ms'\n")
+                                       .string());
     REQUIRE(traffic.phases.size() == 3);
     CHECK(traffic.phases[1].name == "a");
     CHECK(traffic.phases[1].at == Duration::milliseconds(2));
@@ -119,10 +103,10 @@ TEST_CASE("The phases of a sequence follow each other") {
 }
 
 TEST_CASE("A file of traffic that is wrong is refused with its line") {
-    const Files files;
+    const TemporaryDirectory files;
     const std::string head = "producer,consumer,bytes\n";
     const auto matrix = [&](const std::string& text) {
-        return complaint("matrix:" + files.write("wrong.csv", text));
+        return complaint("matrix:" + files.write("wrong.csv", text).string());
     };
     CHECK(contains(matrix(""), "is not the header of a matrix; write producer,consumer,bytes"));
     CHECK(contains(matrix("a,b\n"), "wrong.csv:1: 'a,b' is not the header"));
@@ -138,7 +122,7 @@ TEST_CASE("A file of traffic that is wrong is refused with its line") {
     CHECK(contains(complaint("matrix:/nowhere.csv"), "/nowhere.csv"));
 
     const auto trace = [&](const std::string& text) {
-        return complaint("trace:" + files.write("wrong.csv", text));
+        return complaint("trace:" + files.write("wrong.csv", text).string());
     };
     CHECK(contains(trace("time,producer,consumer,bytes\n"), "write time_us,producer,consumer,bytes"));
     CHECK(contains(trace("time_s,producer,consumer,bytes\n2,0,0,1\n1,0,0,1\n"), "sort the trace by time"));
@@ -146,9 +130,9 @@ TEST_CASE("A file of traffic that is wrong is refused with its line") {
     CHECK(contains(trace("time_s,producer,consumer,bytes\n1e9,0,0,1\n"), "is no time"));
 
     const auto sequence = [&](const std::string& text) {
-        return complaint("sequence:" + files.write("wrong.toml", text));
+        return complaint("sequence:" + files.write("wrong.toml", text).string());
     };
-    files.write("m.csv", head + "0,0,1\n");
+    files.write("m.csv", head + "0,0,1\n").string();
     CHECK(contains(sequence(""), "a sequence is a list of [[phase]]"));
     CHECK(contains(sequence("[[phase]]\nname='a'\n"), "a phase needs a name"));
     CHECK(contains(sequence("[[phase]]\nnome='a'\n"), "'nome' is no key of a phase"));

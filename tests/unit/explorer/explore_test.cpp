@@ -1,12 +1,9 @@
 #include "explorer/explore.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +13,7 @@
 #include "config/option_table.hpp"
 #include "explorer/random_scenario.hpp"
 #include "explorer/run_relations.hpp"
+#include "temporary_directory.hpp"
 
 using weir::explorer::Options;
 using weir::explorer::random_scenario;
@@ -52,15 +50,6 @@ double microseconds_of(const Options& options, const std::string& name) {
     return std::atof(text.c_str()) * (text.find("ms") != std::string::npos ? 1000 : 1);
 }
 
-/// A directory for traces.
-struct Traces {
-    std::string path = std::filesystem::temp_directory_path() / ("weir-traces-" + std::to_string(::getpid()));
-    Traces() { std::filesystem::create_directories(path); }
-    Traces(const Traces&) = delete;
-    Traces& operator=(const Traces&) = delete;
-    ~Traces() { std::filesystem::remove_all(path); }
-};
-
 /// Options that a simulation takes and that are not drawn, and why.
 const std::map<std::string, std::string> left_out{
     {"dry-run", "says what would be simulated, and simulates nothing"},
@@ -90,15 +79,15 @@ std::set<std::string> words_of(const weir::config::Option& option) {
 }  // namespace
 
 TEST_CASE("a seed gives the same scenario again, and another seed another one") {
-    const Traces traces;
-    CHECK(random_scenario(7, traces.path) == random_scenario(7, traces.path));
-    CHECK_FALSE(random_scenario(7, traces.path) == random_scenario(8, traces.path));
+    const TemporaryDirectory traces;
+    CHECK(random_scenario(7, traces.path()) == random_scenario(7, traces.path()));
+    CHECK_FALSE(random_scenario(7, traces.path()) == random_scenario(8, traces.path()));
 }
 
 TEST_CASE("random scenarios are accepted, and the rules hold in them") {
-    const Traces traces;
+    const TemporaryDirectory traces;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        const TrialResult result = simulate_quietly(random_scenario(seed, traces.path));
+        const TrialResult result = simulate_quietly(random_scenario(seed, traces.path()));
         INFO("seed " << seed << ": " << result.failure);
         CHECK(result.failure.empty());
     }
@@ -131,26 +120,26 @@ TEST_CASE("what is under way when the drain is over arrives, however slow the ne
 }
 
 TEST_CASE("scenarios in other words, and with another clock of packets, have the same records") {
-    const Traces traces;
+    const TemporaryDirectory traces;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         INFO("seed " << seed);
-        CHECK(weir::explorer::broken_relation_of(random_scenario(seed, traces.path)) == "");
+        CHECK(weir::explorer::broken_relation_of(random_scenario(seed, traces.path())) == "");
     }
 }
 
 TEST_CASE("whole simulations later, and with idle ranks, have the same latencies") {
-    const Traces traces;
+    const TemporaryDirectory traces;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         INFO("seed " << seed);
-        CHECK(weir::explorer::broken_relation_of_events(seed, traces.path) == "");
+        CHECK(weir::explorer::broken_relation_of_events(seed, traces.path()) == "");
     }
 }
 
 TEST_CASE("every option that a simulation takes is drawn, with each of its words") {
-    const Traces traces;
+    const TemporaryDirectory traces;
     std::map<std::string, std::set<std::string>> drawn;
     for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-        for (const auto& option : random_scenario(seed, traces.path)) {
+        for (const auto& option : random_scenario(seed, traces.path())) {
             const std::size_t colon = option.value.find(':');
             drawn[option.name].insert(option.value.substr(0, colon));
         }
@@ -185,10 +174,10 @@ TEST_CASE("every option that a simulation takes is drawn, with each of its words
 }
 
 TEST_CASE("what has hidden errors before is drawn") {
-    const Traces traces;
+    const TemporaryDirectory traces;
     std::map<std::string, int> seen;
     for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
-        const Options options = random_scenario(seed, traces.path);
+        const Options options = random_scenario(seed, traces.path());
         const double interval = microseconds_of(options, "interval");
         const double duration = microseconds_of(options, "duration");
         const bool datagrams = value_of(options, "transport") == "datagram";

@@ -1,8 +1,5 @@
 // Random scenarios in which consumers die, stand still or are cut off, and come back: the rules hold, and all
 // that can happen to a delivery does happen.
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
 
 #include "catch.hpp"
@@ -12,6 +9,7 @@
 #include "explorer/random_scenario.hpp"
 #include "explorer/verdict_check.hpp"
 #include "simulation/simulated_run.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir;
 
@@ -46,9 +44,7 @@ std::string refusal(std::vector<config::GivenOption> options) {
 }  // namespace
 
 TEST_CASE("the rules hold in random scenarios in which consumers are lost and come back") {
-    const std::string traces =
-        std::filesystem::temp_directory_path() / ("weir-lost-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(traces);
+    const TemporaryDirectory traces;
     std::uint64_t runs = 0;
     std::uint64_t losses = 0;
     std::uint64_t returns = 0;
@@ -57,7 +53,7 @@ TEST_CASE("the rules hold in random scenarios in which consumers are lost and co
     std::uint64_t doubtful = 0;
     std::uint64_t refused = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const auto options = explorer::random_scenario(seed, traces);
+        const auto options = explorer::random_scenario(seed, traces.path());
         if (!outlives(options)) {
             continue;
         }
@@ -85,7 +81,6 @@ TEST_CASE("the rules hold in random scenarios in which consumers are lost and co
         doubtful += recovery.doubtful_events;
         refused += recovery.refused_messages;
     }
-    std::filesystem::remove_all(traces);
     CHECK(runs > seeds / 20);
     CHECK(losses > runs);
     CHECK(returns > runs / 2);

@@ -1,7 +1,4 @@
 // What an explanation simulates: plans with something relaxed, and how many of them it may.
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
 
 #include "catch.hpp"
@@ -11,18 +8,17 @@
 #include "config/usage_error.hpp"
 #include "explorer/random_scenario.hpp"
 #include "simulation/relaxations.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir;
 using simulation::Explain;
 
 TEST_CASE("The rules hold for every plan with something relaxed") {
     constexpr std::uint64_t seeds = 8;
-    const std::string traces =
-        std::filesystem::temp_directory_path() / ("weir-relaxed-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(traces);
+    const TemporaryDirectory traces;
     std::size_t simulated = 0;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        config::RunRequest request = config::resolve(explorer::random_scenario(seed, traces), true);
+        config::RunRequest request = config::resolve(explorer::random_scenario(seed, traces.path()), true);
         const simulation::SimulatedRun run = cli::simulated_run(request);
         for (const simulation::Relaxation& relaxation : simulation::relaxations_of(run)) {
             for (const simulation::RelaxedStep* step :
@@ -37,7 +33,6 @@ TEST_CASE("The rules hold for every plan with something relaxed") {
             }
         }
     }
-    std::filesystem::remove_all(traces);
     CHECK(simulated > 10 * seeds);
 }
 

@@ -6,73 +6,51 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "in_child.hpp"
+#include "temporary_directory.hpp"
 
 using weir::files::WholeFile;
 
-namespace {
-
-std::filesystem::path empty_directory(const char* name) {
-    const auto directory = std::filesystem::temp_directory_path() / (name + std::to_string(getpid()));
-    std::filesystem::remove_all(directory);
-    std::filesystem::create_directories(directory);
-    return directory;
-}
-
-std::string content_of(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-}  // namespace
-
 TEST_CASE("A file is not there before it is whole") {
-    const auto directory = empty_directory("weir-whole-");
+    const TemporaryDirectory directory;
     const auto path = directory / "run.json";
     {
         WholeFile file(path);
         file.put("half");
     }
-    CHECK(std::filesystem::is_empty(directory));
+    CHECK(std::filesystem::is_empty(directory.path()));
     WholeFile file(path);
     file.put("one ");
     file.put("whole");
     CHECK_FALSE(std::filesystem::exists(path));
     CHECK_FALSE(file.finish());
-    CHECK(content_of(path) == "one whole");
-    std::filesystem::remove_all(directory);
+    CHECK(text_of(path) == "one whole");
 }
 
 TEST_CASE("Two processes that write one file at the same time do not take each other's away") {
-    const auto directory = empty_directory("weir-two-");
+    const TemporaryDirectory directory;
     const auto path = directory / "run.json";
     WholeFile file(path);
     file.put("of this ");
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
+    const ChildEnd end = in_child([&] {
         WholeFile other(path);
         other.put("of the other");
-        _exit(other.finish() ? 1 : 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
-    CHECK(content_of(path) == "of the other");
+        return other.finish() ? 1 : 0;
+    });
+    CHECK(end.status == 0);
+    CHECK(text_of(path) == "of the other");
     file.put("process");
     CHECK_FALSE(file.finish());
-    CHECK(content_of(path) == "of this process");
-    CHECK(std::distance(std::filesystem::directory_iterator(directory), {}) == 1);
-    std::filesystem::remove_all(directory);
+    CHECK(text_of(path) == "of this process");
+    CHECK(directory.files() == 1);
 }
 
 TEST_CASE("What a killed process left of a file is removed, and nothing else") {
-    const auto directory = empty_directory("weir-left-");
+    const TemporaryDirectory directory;
     char host[256] = {};
     REQUIRE(gethostname(host, sizeof host - 1) == 0);
     const std::string beside = std::string(".") + host + "-";
@@ -95,14 +73,13 @@ TEST_CASE("What a killed process left of a file is removed, and nothing else") {
         std::ofstream(directory / other) << "kept";
     }
     const auto exists = [child](pid_t pid) { return pid != child; };
-    weir::files::remove_left_over(directory.string(), [](pid_t) { return true; });
+    weir::files::remove_left_over(directory.path().string(), [](pid_t) { return true; });
     CHECK(std::filesystem::exists(directory / left));
-    weir::files::remove_left_over(directory.string(), exists);
+    weir::files::remove_left_over(directory.path().string(), exists);
     weir::files::remove_left_over((directory / "nowhere").string(), exists);
     CHECK_FALSE(std::filesystem::exists(directory / left));
     for (const std::string& other : others) {
         CHECK(std::filesystem::exists(directory / other));
     }
     CHECK_FALSE(living.finish());
-    std::filesystem::remove_all(directory);
 }

@@ -1,8 +1,6 @@
 // A host for the tests: a tree of files that stand for the kernel's, and answers that stand for its calls.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,28 +9,15 @@
 #include <vector>
 
 #include "host/kernel_calls.hpp"
+#include "temporary_directory.hpp"
 
 namespace weir::host::test {
 
 class FakeTree {
   public:
-    FakeTree() {
-        static int trees = 0;
-        root_ = std::filesystem::temp_directory_path() /
-                ("weir-host-" + std::to_string(::getpid()) + "-" + std::to_string(trees++));
-        std::filesystem::create_directories(root_);
-    }
-    FakeTree(const FakeTree&) = delete;
-    FakeTree& operator=(const FakeTree&) = delete;
-    ~FakeTree() { std::filesystem::remove_all(root_); }
+    [[nodiscard]] std::string root() const { return root_.path().string(); }
 
-    [[nodiscard]] std::string root() const { return root_.string(); }
-
-    void write(const std::string& path, const std::string& text) const {
-        const auto file = root_ / path;
-        std::filesystem::create_directories(file.parent_path());
-        std::ofstream(file) << text;
-    }
+    void write(const std::string& path, const std::string& text) const { root_.write(path, text); }
     void remove(const std::string& path) const { std::filesystem::remove_all(root_ / path); }
 
     void interface(const std::string& name, const std::string& state = "up", int type = 1) const {
@@ -65,7 +50,7 @@ class FakeTree {
         std::filesystem::create_directory_symlink("../../../../bus/pci/drivers/" + name, link / "driver");
     }
 
-    std::filesystem::path root_;
+    TemporaryDirectory root_;
 };
 
 class FakeCalls final : public KernelCalls {

@@ -1,17 +1,15 @@
 // The sampler's rows and sums, on the real clock and a fake host.
 #include "loop/counter_sampler.hpp"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::core;
 using namespace weir::host;
@@ -23,21 +21,12 @@ namespace {
 class FakeRun {
   public:
     FakeRun() {
-        static int runs = 0;
-        top_ = std::filesystem::temp_directory_path() /
-               ("weir-sampler-" + std::to_string(::getpid()) + "-" + std::to_string(runs++));
         write("sys/class/net/eth0/operstate", "up\n");
         write("sys/class/net/eth0/type", "1\n");
         write("sys/class/net/eth0/statistics/rx_bytes", "7\n");
     }
-    FakeRun(const FakeRun&) = delete;
-    FakeRun& operator=(const FakeRun&) = delete;
-    ~FakeRun() { std::filesystem::remove_all(top_); }
 
-    void write(const std::string& path, const std::string& text) const {
-        std::filesystem::create_directories((top_ / path).parent_path());
-        std::ofstream(top_ / path) << text;
-    }
+    void write(const std::string& path, const std::string& text) const { top_.write(path, text); }
     [[nodiscard]] std::string directory() const { return (top_ / "run").string(); }
     [[nodiscard]] std::vector<std::string> lines() const {
         std::ifstream in(top_ / "run/hosts/eb01.csv");
@@ -52,13 +41,13 @@ class FakeRun {
         CounterSampler::Task task{.run_directory = directory(),
                                   .host = "eb01",
                                   .duration = Duration::seconds(1),
-                                  .root = top_.string()};
+                                  .root = top_.path().string()};
         task.calls = std::move(calls);
         return task;
     }
 
   private:
-    std::filesystem::path top_;
+    TemporaryDirectory top_;
 };
 
 class CountingCalls final : public weir::host::KernelCalls {

@@ -1,11 +1,11 @@
 // How the loop of a rank ends after a signal, and after the rank itself was stopped.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "catch.hpp"
 #include "host/signals.hpp"
+#include "in_child.hpp"
 #include "rank_loop_rig.hpp"
 
 using namespace weir::core;
@@ -34,9 +34,8 @@ TEST_CASE("A rank that was stopped does not judge the others for a while") {
 
 TEST_CASE("A rank that was stopped within a turn ignores the signal and the death that it wakes to") {
     // What mpirun does to a stopped scheduler whose deputy ended the run: SIGCONT and SIGTERM, while the
-    // deputy is gone already. In a process of its own: a signal that was caught stays caught.
-    const pid_t parent = fork();
-    if (parent == 0) {
+    // deputy is gone already.
+    const ChildEnd end = in_child([] {
         install_signal_handlers();
         RunSettings run = rig_settings(Duration::milliseconds(300));
         const pid_t deputy = start_child();
@@ -50,18 +49,13 @@ TEST_CASE("A rank that was stopped within a turn ignores the signal and the deat
                 raise(SIGTERM);
             }
         };
-        const RunEnd end = rig.loop.run();
-        _exit(end.kind == Kind::leave ? 0 : 1 + static_cast<int>(end.kind));
-    }
-    int status = 0;
-    waitpid(parent, &status, 0);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
+        return static_cast<int>(rig.loop.run().kind);
+    });
+    CHECK(end.status == static_cast<int>(Kind::leave));
 }
 
 TEST_CASE("A rank that was stopped waits for the SIGTERM that mpirun sends a second after SIGCONT") {
-    const pid_t parent = fork();
-    if (parent == 0) {
+    const ChildEnd end = in_child([] {
         install_signal_handlers();
         RunSettings run = rig_settings(Duration::milliseconds(300));
         const pid_t deputy = start_child();
@@ -79,13 +73,9 @@ TEST_CASE("A rank that was stopped waits for the SIGTERM that mpirun sends a sec
                 raise(SIGTERM);
             }
         };
-        const RunEnd end = rig.loop.run();
-        _exit(end.kind == Kind::leave ? 0 : 1 + static_cast<int>(end.kind));
-    }
-    int status = 0;
-    waitpid(parent, &status, 0);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
+        return static_cast<int>(rig.loop.run().kind);
+    });
+    CHECK(end.status == static_cast<int>(Kind::leave));
 }
 
 TEST_CASE("A signal that another rank reports ends the run after a moment") {
@@ -136,38 +126,32 @@ TEST_CASE("A death that is reported just after a signal is the cause of the end"
 }
 
 TEST_CASE("A signal to this rank is reported to the leader") {
-    // In a process of its own: a signal that was caught stays caught.
     const auto end_of = [](int rank) {
-        const pid_t pid = fork();
-        if (pid == 0) {
-            install_signal_handlers();
-            Rig rig(rank);
-            rig.answer_failures();
-            const auto answer = rig.each_poll;
-            rig.each_poll = [&] {
-                if (rig.polls == 3) {
-                    raise(SIGTERM);
-                }
-                answer();
-            };
-            const RunEnd end = rig.loop.run();
-            const auto notices = rig.transport.sent_to<Notice>(scheduler_rank, PacketKind::notice);
-            const bool passed_on = notices.size() == 1 && notices[0].kind == Notice::Kind::signal &&
-                                   notices[0].detail == SIGTERM && notices[0].rank == rank;
-            _exit(static_cast<int>(end.kind) * 2 + (passed_on ? 1 : 0));
-        }
-        int status = 0;
-        waitpid(pid, &status, 0);
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return in_child([rank] {
+                   install_signal_handlers();
+                   Rig rig(rank);
+                   rig.answer_failures();
+                   const auto answer = rig.each_poll;
+                   rig.each_poll = [&] {
+                       if (rig.polls == 3) {
+                           raise(SIGTERM);
+                       }
+                       answer();
+                   };
+                   const RunEnd end = rig.loop.run();
+                   const auto notices = rig.transport.sent_to<Notice>(scheduler_rank, PacketKind::notice);
+                   const bool passed_on = notices.size() == 1 && notices[0].kind == Notice::Kind::signal &&
+                                          notices[0].detail == SIGTERM && notices[0].rank == rank;
+                   return static_cast<int>(end.kind) * 2 + (passed_on ? 1 : 0);
+               })
+            .status;
     };
     CHECK(end_of(scheduler_rank) == static_cast<int>(Kind::interrupted) * 2);
     CHECK(end_of(consumer_rank) == static_cast<int>(Kind::leave) * 2 + 1);
 }
 
 TEST_CASE("A rank that reports a signal in vain adds that another rank may have died") {
-    // In a process of its own: a signal that was caught stays caught.
-    const pid_t pid = fork();
-    if (pid == 0) {
+    const ChildEnd ended = in_child([] {
         install_signal_handlers();
         Rig rig(consumer_rank);
         rig.each_poll = [&] {
@@ -181,9 +165,7 @@ TEST_CASE("A rank that reports a signal in vain adds that another rank may have 
             end.failure.what ==
                 "signal 15 (Terminated) came, and rank 1 (scheduler on eb00) did not answer; if "
                 "another rank has died, the launcher names it";
-        _exit(as_expected ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+        return as_expected ? 0 : 1;
+    });
+    CHECK(ended.status == 0);
 }

@@ -1,8 +1,6 @@
 // The record of a run: what ranks' accounts or last reports make of it, and the exit status that it deserves.
 #include "participant/run_record_builder.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "catch.hpp"
 #include "participant/exit_status.hpp"
 #include "show/run_record.hpp"
+#include "temporary_directory.hpp"
 #include "unit/record/test_runs.hpp"
 
 using namespace weir::core;
@@ -204,10 +203,8 @@ TEST_CASE("Traffic that disagrees with the ledgers fails the run") {
 
 TEST_CASE("Traffic is written from the accounts, and a run that cannot has failed") {
     RunDescription run = settings();
-    const auto directory =
-        std::filesystem::temp_directory_path() / ("weir-traffic-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(directory);
-    run.directory = directory.string();
+    const TemporaryDirectory directory;
+    run.directory = directory.path().string();
     const auto accounts = good_accounts(run.plan);
     {
         RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
@@ -215,12 +212,11 @@ TEST_CASE("Traffic is written from the accounts, and a run that cannot has faile
             report.add(static_cast<int>(rank), accounts[rank]);
         }
         CHECK_FALSE(report.write_traffic());
-        std::ifstream in(directory / "traffic.csv");
-        const std::string text((std::istreambuf_iterator<char>(in)), {});
+        const std::string text = text_of(directory / "traffic.csv");
         CHECK(std::count(text.begin(), text.end(), '\n') == 7);
         CHECK(contains(text, "\n1,2,10,10000000,0.000000\n"));
     }
-    std::filesystem::remove_all(directory);
+    std::filesystem::remove_all(directory.path());
     RunRecordBuilder report(run, "2026-01-02T03:04:05Z");
     REQUIRE(report.write_traffic());
     const RunRecord record = complete_record(report, run, accounts);

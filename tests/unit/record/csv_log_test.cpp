@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 #include "test_runs.hpp"
 
 namespace record_csv_log_test_file {
@@ -24,27 +23,6 @@ namespace {
 
 // 2026-01-31T12:00:00.250Z
 constexpr std::int64_t zero = 1769860800'250'000'000;
-
-class Directory {
-  public:
-    Directory() : path_(std::filesystem::temp_directory_path() / ("weir-csv-" + std::to_string(::getpid()))) {
-        std::filesystem::create_directories(path_);
-    }
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    ~Directory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string file(const char* name) const { return (path_ / name).string(); }
-
-  private:
-    std::filesystem::path path_;
-};
-
-std::string content(const std::string& path) {
-    std::ifstream in(path);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 ProducerRow producer_row() {
     ProducerRow row;
@@ -176,20 +154,20 @@ TEST_CASE("File names sort by rank") {
 }
 
 TEST_CASE("Every row is in the file as soon as it is written") {
-    const Directory directory;
-    const std::string path = directory.file("rank.csv");
+    const TemporaryDirectory directory;
+    const std::string path = directory / "rank.csv";
     CsvLog log;
     REQUIRE_FALSE(log.open(path, Role::producer, zero));
-    CHECK(content(path) == csv_header(Role::producer));
+    CHECK(text_of(path) == csv_header(Role::producer));
     REQUIRE_FALSE(log.write(producer_row()));
-    CHECK(content(path) ==
+    CHECK(text_of(path) ==
           std::string(csv_header(Role::producer)) + csv_line(Role::producer, producer_row(), zero));
     CsvLog moved = std::move(log);
     CHECK_FALSE(log.is_open());  // NOLINT(bugprone-use-after-move): that is the question
     REQUIRE_FALSE(moved.write(producer_row()));
     CHECK_FALSE(moved.close());
     CHECK_FALSE(moved.close());
-    const std::string text = content(path);
+    const std::string text = text_of(path);
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }
 
@@ -214,12 +192,12 @@ TEST_CASE("Errors come back with path and reason") {
 }
 
 TEST_CASE("A line that does not fit is taken back") {
-    const Directory directory;
-    const std::string path = directory.file("rank.csv");
+    const TemporaryDirectory directory;
+    const std::string path = directory / "rank.csv";
     CsvLog log;
     REQUIRE_FALSE(log.open(path, Role::producer, zero));
     REQUIRE_FALSE(log.write(producer_row()));
-    const std::string whole = content(path);
+    const std::string whole = text_of(path);
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -231,15 +209,15 @@ TEST_CASE("A line that does not fit is taken back") {
     std::signal(SIGXFSZ, handler);
     REQUIRE(error);
     CHECK(error->error_number == EFBIG);
-    CHECK(content(path) == whole);
+    CHECK(text_of(path) == whole);
     // The file has a gap now: nothing may follow.
     CHECK(log.write(producer_row()));
-    CHECK(content(path) == whole);
+    CHECK(text_of(path) == whole);
 }
 
 TEST_CASE("A log can be continued after the rows of another process") {
-    const Directory directory;
-    const std::string path = directory.file("continued.csv");
+    const TemporaryDirectory directory;
+    const std::string path = directory / "continued.csv";
     const auto at_the_end = CsvLog::Writing::row_by_row_at_the_end;
     for (const char* const line : {"1\n", "2\n"}) {
         CsvLog log;
@@ -247,7 +225,7 @@ TEST_CASE("A log can be continued after the rows of another process") {
         CHECK_FALSE(log.append(line));
         CHECK_FALSE(log.close());
     }
-    CHECK(content(path) == "second\n1\n2\n");
+    CHECK(text_of(path) == "second\n1\n2\n");
 }
 
 }  // namespace record_csv_log_test_file

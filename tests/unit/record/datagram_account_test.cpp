@@ -1,14 +1,11 @@
 // Datagrams counted by pair and by second, and what became of those that are missing.
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "catch.hpp"
 #include "record/pairs.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::record;
 namespace core = weir::core;
@@ -148,12 +145,10 @@ TEST_CASE("pairs of both sides come together, in a file by producer") {
     CHECK(matrix.pairs().size() == 3);
     CHECK(matrix.missing() == 6);  // a pair with more received than sent hides nothing of another
     CHECK(matrix.sum().sent == 12);
-    const auto path = std::filesystem::temp_directory_path() / ("weir-datagrams-" + std::to_string(getpid()));
+    const TemporaryDirectory directory;
+    const auto path = directory / "datagrams.csv";
     REQUIRE_FALSE(write_datagrams_csv(path.string(), matrix));
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    std::filesystem::remove(path);
-    CHECK(text.str() ==
+    CHECK(text_of(path) ==
           "producer,consumer,sent,sent_again,received,missing,duplicate,late,corrupt\n"
           "0,1,0,0,2,-2,0,0,0\n1,0,5,0,0,5,0,0,0\n1,1,7,0,6,1,0,0,0\n");
     CHECK(is_datagrams(std::vector{counted(0, 1, 1), counted(2, 1, 1)}));

@@ -1,14 +1,11 @@
 #include "record/traffic_times.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "catch.hpp"
 #include "record/phase_times.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::core;
 using namespace weir::record;
@@ -99,12 +96,10 @@ TEST_CASE("Slowdowns of a trace are summed up by size, and written one by one in
     CHECK(to_json(classes[1]).at("completion_s_median").get<double>() == Approx(1e-6));
     CHECK(text_of(classes[1], false).find("2 transfers of less than 1 kB") == 0);
 
-    const auto path =
-        std::filesystem::temp_directory_path() / ("weir-completions-" + std::to_string(::getpid()) + ".csv");
+    const TemporaryDirectory directory;
+    const auto path = directory / "completions.csv";
     CHECK_FALSE(times.write_csv(path.string()));
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    CHECK(text.str() ==
+    CHECK(text_of(path) ==
           "begins_s,producer,consumer,bytes,completion_s,ideal_s,slowdown\n"
           "0.000000000,0,1,2000,0.000002000,0.000002000,1.0000\n"
           "0.000020000,0,0,4000,0.000008000,0.000004000,2.0000\n"
@@ -112,7 +107,6 @@ TEST_CASE("Slowdowns of a trace are summed up by size, and written one by one in
           "0.001000000,0,1,2000,0.000003000,0.000002000,1.5000\n"
           "0.001020000,0,0,4000,0.000004000,0.000004000,1.0000\n"
           "0.001020000,1,0,500,,0.000000500,\n");
-    std::filesystem::remove(path);
 }
 
 TEST_CASE("A measured run has times of its transfers and no slowdowns") {

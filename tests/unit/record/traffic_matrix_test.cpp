@@ -2,15 +2,13 @@
 #include "record/pairs.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 
 namespace record_traffic_matrix_test_file {
 
@@ -19,27 +17,6 @@ using namespace weir::record;
 using namespace weir::core;
 
 namespace {
-
-class Directory {
-  public:
-    Directory()
-        : path_(std::filesystem::temp_directory_path() / ("weir-matrix-" + std::to_string(::getpid()))) {
-        std::filesystem::create_directories(path_);
-    }
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
-    ~Directory() { std::filesystem::remove_all(path_); }
-    [[nodiscard]] std::string file() const { return (path_ / "traffic.csv").string(); }
-    [[nodiscard]] auto files() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
-
-  private:
-    std::filesystem::path path_;
-};
-
-std::string content(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<ProducerTraffic> entries(const std::vector<std::uint32_t>& producers) {
     std::vector<ProducerTraffic> entries;
@@ -63,7 +40,8 @@ TEST_CASE("Of a consumer's counts those with events are entries") {
 }
 
 TEST_CASE("Pairs are sorted by producer, then consumer, whoever came first") {
-    const Directory directory;
+    const TemporaryDirectory directory;
+    const std::string file = directory / "traffic.csv";
     TrafficMatrix matrix;
     matrix.set({2}, entries({0, 7}));
     matrix.set({0}, entries({7}));
@@ -82,8 +60,8 @@ TEST_CASE("Pairs are sorted by producer, then consumer, whoever came first") {
     CHECK(matrix.consumers() == 4);
     CHECK(matrix.of({1}).empty());
     CHECK(matrix.of({9}).empty());
-    REQUIRE_FALSE(write_traffic_csv(directory.file(), matrix));
-    CHECK(content(directory.file()) ==
+    REQUIRE_FALSE(write_traffic_csv(file, matrix));
+    CHECK(text_of(file) ==
           "producer,consumer,received_events,received_bytes,under_way_s\n"
           "0,2,1,100,0.000000\n"
           "0,3,1,100,0.750000\n"
@@ -95,13 +73,15 @@ TEST_CASE("Pairs are sorted by producer, then consumer, whoever came first") {
 }
 
 TEST_CASE("Without traffic there is a header") {
-    const Directory directory;
-    REQUIRE_FALSE(write_traffic_csv(directory.file(), {}));
-    CHECK(content(directory.file()) == "producer,consumer,received_events,received_bytes,under_way_s\n");
+    const TemporaryDirectory directory;
+    const std::string file = directory / "traffic.csv";
+    REQUIRE_FALSE(write_traffic_csv(file, {}));
+    CHECK(text_of(file) == "producer,consumer,received_events,received_bytes,under_way_s\n");
 }
 
 TEST_CASE("A matrix that is larger than a block is whole") {
-    const Directory directory;
+    const TemporaryDirectory directory;
+    const std::string file = directory / "traffic.csv";
     TrafficMatrix matrix;
     std::vector<std::uint32_t> producers(100);
     for (std::uint32_t producer = 0; producer < producers.size(); ++producer) {
@@ -110,8 +90,8 @@ TEST_CASE("A matrix that is larger than a block is whole") {
     for (std::uint32_t consumer = 0; consumer < 200; ++consumer) {
         matrix.set({consumer}, entries(producers));
     }
-    REQUIRE_FALSE(write_traffic_csv(directory.file(), matrix));
-    std::ifstream in(directory.file());
+    REQUIRE_FALSE(write_traffic_csv(file, matrix));
+    std::ifstream in(file);
     std::string line;
     std::getline(in, line);
     for (std::uint32_t pair = 0; pair < 20'000; ++pair) {
@@ -126,7 +106,8 @@ TEST_CASE("A matrix that is larger than a block is whole") {
 }
 
 TEST_CASE("A traffic file that does not fit leaves nothing and an error") {
-    const Directory directory;
+    const TemporaryDirectory directory;
+    const std::string file = directory / "traffic.csv";
     TrafficMatrix matrix;
     matrix.set({0}, entries({0, 1, 2, 3, 4, 5}));
     rlimit before{};
@@ -135,11 +116,11 @@ TEST_CASE("A traffic file that does not fit leaves nothing and an error") {
     rlimit tight = before;
     tight.rlim_cur = 60;
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &tight) == 0);
-    const MaybeIoError error = write_traffic_csv(directory.file(), matrix);
+    const MaybeIoError error = write_traffic_csv(file, matrix);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
     std::signal(SIGXFSZ, handler);
     REQUIRE(error);
-    CHECK(error->message() == "cannot write " + directory.file() + ": File too large");
+    CHECK(error->message() == "cannot write " + file + ": File too large");
     CHECK(error->error_number == EFBIG);
     CHECK(directory.files() == 0);
 }

@@ -1,12 +1,9 @@
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "catch.hpp"
 #include "record/phase_times.hpp"
+#include "temporary_directory.hpp"
 
 namespace record_transfer_times_test_file {
 
@@ -42,13 +39,6 @@ Plan plan_with_phases() {
 
 Instant ms(double milliseconds) {
     return {static_cast<std::int64_t>(milliseconds * 1e6)};
-}
-
-std::string content(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
 }
 
 }  // namespace
@@ -112,16 +102,15 @@ TEST_CASE("A phase ends with the last consumer, and its ideal is what the fulles
     CHECK(summaries[1].incomplete_transfers == 2);
     CHECK(summaries[1].over_period == 1);  // 70 ms, and the next phase begins after 60
 
-    const auto directory = std::filesystem::temp_directory_path();
-    const auto path = directory / ("weir-phases-" + std::to_string(::getpid()) + ".csv");
+    const TemporaryDirectory directory;
+    const auto path = directory / "phases.csv";
     CHECK_FALSE(phases.write_phases_csv(path.string()));
-    const std::string text = content(path);
+    const std::string text = text_of(path);
     CHECK(text.find("a,0.000000000,0.020000000,150,2,0,0.003000000,0.150000000,1\n") != std::string::npos);
     CHECK(text.find("b,0.040000000,0.060000000,10,1,0,0.070000000,0.010000000,0\n") != std::string::npos);
     CHECK(text.find("a,0.100000000,0.020000000,150,2,2,,0.150000000,\n") != std::string::npos);
     CHECK_FALSE(phases.write_transfers_csv(path.string()));
-    CHECK(content(path).find("a,0,1,2,0,100,0.000000000,0.000000000,0.000000000\n") != std::string::npos);
-    std::filesystem::remove(path);
+    CHECK(text_of(path).find("a,0,1,2,0,100,0.000000000,0.000000000,0.000000000\n") != std::string::npos);
 }
 
 TEST_CASE("Phases are kept one by one as long as they are few") {

@@ -1,9 +1,9 @@
 #include "show/groups_record.hpp"
 
-#include <filesystem>
 #include <fstream>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::show;
 using Json = nlohmann::ordered_json;
@@ -136,18 +136,17 @@ TEST_CASE("The worst exit status of the groups is that of the job") {
 }
 
 TEST_CASE("Groups' files can stand in for reports of their leaders") {
-    const auto directory = std::filesystem::temp_directory_path() / "weir-groups-record-test";
-    GroupsRecord record(directory, {"group-00", "group-01"});
-    const auto write = [&](const char* group, const Json& json) {
-        std::filesystem::create_directories(directory / group);
-        std::ofstream(directory / group / "run.json") << json.dump();
+    const TemporaryDirectory directory;
+    GroupsRecord record(directory.path(), {"group-00", "group-01"});
+    const auto write = [&](const std::string& group, const Json& json) {
+        directory.write(group + "/run.json", json.dump());
     };
     write("group-00", run(true, 0.5));
     CHECK_FALSE(record.groups_have_ended());
     CHECK_FALSE(record.entry_from_file(1));
     write("group-01", failed("the run has not ended"));
     CHECK_FALSE(record.entry_from_file(1));
-    std::ofstream(directory / "group-01/run.json") << "not JSON";
+    directory.write("group-01/run.json", "not JSON");
     CHECK_FALSE(record.groups_have_ended());
     write("group-01", failed("rank 0 has not responded"));
     CHECK(record.groups_have_ended());
@@ -155,13 +154,11 @@ TEST_CASE("Groups' files can stand in for reports of their leaders") {
     CHECK(record.labels["site"] == "here");
     CHECK(record.groups[1]["failure"]["what"] == "rank 0 has not responded");
     CHECK(record.groups[1]["exit_status"] == 1);
-    std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("A record of the job can stand without an end, or without one of its groups") {
-    const auto directory = std::filesystem::temp_directory_path() / "weir-groups-record-written-test";
-    std::filesystem::create_directories(directory);
-    GroupsRecord record(directory, {"group-00"});
+    const TemporaryDirectory directory;
+    GroupsRecord record(directory.path(), {"group-00"});
     CHECK_FALSE(record.is_written(false));
     record.ended = false;
     CHECK_FALSE(record.write());
@@ -173,7 +170,6 @@ TEST_CASE("A record of the job can stand without an end, or without one of its g
     record.groups[0] = record.entry(0, failed("rank 3 is gone"), 1);
     CHECK_FALSE(record.write());
     CHECK(record.is_written());
-    std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("The cause of a job is that of the worst group, and says nothing else of that group") {

@@ -1,13 +1,11 @@
 #include "show/run_record.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "temporary_directory.hpp"
 #include "unit/record/test_runs.hpp"
 
 using namespace weir::files;
@@ -35,10 +33,6 @@ RunRecord good_record() {
     record.clock_error_us = 1.5;
     record.ledger_checked = true;
     return record;
-}
-
-std::filesystem::path scratch(const char* name) {
-    return std::filesystem::temp_directory_path() / (std::string(name) + "-" + std::to_string(::getpid()));
 }
 
 }  // namespace
@@ -209,8 +203,7 @@ TEST_CASE("An unfinished record does not pretend") {
 }
 
 TEST_CASE("A run.json has how the run ended, or that it has not") {
-    const auto directory = scratch("weir-ended");
-    std::filesystem::create_directories(directory);
+    const TemporaryDirectory directory;
     const std::string path = (directory / "run.json").string();
     CHECK_FALSE(how_it_ended(path));
     RunRecord record = good_record();
@@ -226,20 +219,16 @@ TEST_CASE("A run.json has how the run ended, or that it has not") {
         std::ofstream(path) << broken;
         CHECK_FALSE(how_it_ended(path));
     }
-    std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("Numbers of a list stand on one line, and nothing else changes") {
-    const auto directory = scratch("weir-lines");
-    std::filesystem::create_directories(directory);
+    const TemporaryDirectory directory;
     const std::string path = (directory / "run.json").string();
     RunRecord record = good_record();
     record.labels = {{"brackets", "[1,\n 2]"}, {"[\n1]", "[\n  3\n]"}};
     record.environment = R"({"lists": [[1, -2, 3e-9], ["a", 1], [], [[1, 2], [3]]]})";
     REQUIRE_FALSE(write_run_json(path, record));
-    std::ifstream in(path);
-    const std::string text((std::istreambuf_iterator<char>(in)), {});
-    std::filesystem::remove_all(directory);
+    const std::string text = text_of(path);
     CHECK(contains(text, "\"upper_us\": [10.24, 51.2],\n"));
     CHECK(contains(text, "\"events\": [3, 2]\n"));
     CHECK(contains(text, "[1, -2, 3e-09],\n"));
@@ -248,8 +237,7 @@ TEST_CASE("Numbers of a list stand on one line, and nothing else changes") {
 }
 
 TEST_CASE("run.json is written as a whole or not at all") {
-    const auto directory = scratch("weir-record");
-    std::filesystem::create_directories(directory);
+    const TemporaryDirectory directory;
     const std::string path = (directory / "run.json").string();
     RunRecord record = good_record();
     record.labels.emplace_back("odd", "not UTF-8: \xff");
@@ -258,9 +246,9 @@ TEST_CASE("run.json is written as a whole or not at all") {
     std::ifstream in(path);
     const auto json = nlohmann::json::parse(in);
     CHECK(json["status"] == "complete");
-    CHECK(std::distance(std::filesystem::directory_iterator(directory), {}) == 1);  // no temporary is left
-    std::filesystem::remove_all(directory);
+    CHECK(directory.files() == 1);  // no temporary is left
 
+    std::filesystem::remove_all(directory.path());
     const MaybeIoError error = write_run_json(path, record);
     REQUIRE(error);
     CHECK(error->message() == "cannot create " + path + ": No such file or directory");

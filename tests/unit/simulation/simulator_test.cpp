@@ -1,8 +1,6 @@
 // The simulated run: the same again from the same seed, closed forms where there are any, disturbances.
 #include "simulation/simulated_run.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "one_to_one.hpp"
 #include "ranks_in_order.hpp"
 #include "show/run_record.hpp"
+#include "temporary_directory.hpp"
 
 using namespace weir::core;
 using namespace weir::simulation;
@@ -44,10 +43,9 @@ bool sustained(SimulatedRun& run) {
 
 TEST_CASE("A simulated run whose traffic cannot be written has failed, also in the record") {
     SimulatedRun run = one_to_one();
-    const auto directory =
-        std::filesystem::temp_directory_path() / ("weir-simulated-" + std::to_string(::getpid()));
+    const TemporaryDirectory directory;
     std::filesystem::create_directories(directory / "traffic.csv");  // the place is taken
-    run.run.directory = directory.string();
+    run.run.directory = directory.path().string();
     const SimulationResult result = result_of(run);
     CHECK(result.exit_status == 1);
     CHECK(result.cannot_write.find("cannot rename to " + run.run.directory + "/traffic.csv: ") == 0);
@@ -55,10 +53,9 @@ TEST_CASE("A simulated run whose traffic cannot be written has failed, also in t
     REQUIRE(result.record.failure);
     CHECK(result.record.failure->what == result.cannot_write);
     CHECK(std::filesystem::exists(directory / "run.json"));
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
         CHECK(entry.path().extension() != ".tmp");
     }
-    std::filesystem::remove_all(directory);
 }
 
 TEST_CASE("The same seed gives the same record, another one does not") {
