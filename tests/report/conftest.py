@@ -20,6 +20,10 @@ COMMANDS = {"weir-report": "weir_runs.report_command", "weir-compare": "weir_com
 sys.path.insert(0, str(ROOT / "src" / "report"))
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out by tests/run --quick")
+
+
 def start(command, *words, cwd="/", **variables):
     """The process of a command, as outside of any job of SLURM. What it prints comes together."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}

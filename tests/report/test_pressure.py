@@ -114,6 +114,7 @@ def test_measured_settings_by_what_is_said_of_the_switch(make, capsys, tmp_path)
                for sentence in record["answer"]["not_told"])
 
 
+@pytest.mark.slow
 def test_simulations_at_a_pressure_below_1_are_the_same_and_are_not_called_so(simulate, capsys, tmp_path):
     def runs(size, *options):
         return [simulate("--producers", "8", "--consumers", "1", "--generation", "saturate", "--event-size", size,

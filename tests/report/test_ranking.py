@@ -31,6 +31,7 @@ def most_of(chance, draws):
     ("half of the runs in another mode, by figure", 2, 3, 60),
     ("half of the runs in another mode, by figure", 2, 4, 40), ("drift in a line, A B B A", 2, 5, 100),
     ("a random walk, A B B A", 2, 5, 100), ("three runs in ten fail, whatever the setting", 2, 10, 60)])
+@pytest.mark.slow
 def test_equal_settings_are_rarely_told_apart(generator, title, settings, size, draws):
     apart, right, wrong, held = calibration.rates(CASES[title], settings, size, generator, draws)
     assert right + wrong <= apart + 1e-9 and apart <= most_of(0.05, draws)

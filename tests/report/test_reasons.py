@@ -130,6 +130,7 @@ def test_a_trial_is_a_cause_by_what_is_gone_of_the_difference(got, words):
 
 @pytest.mark.parametrize("name", ["ports of 7 Gb/s, ECN on in both", "PFC off, and half of the memory",
                                   "nothing differs but the seeds"])
+@pytest.mark.slow
 def test_planted_reasons_are_found(capsys, weir, tmp_path, monkeypatch, name):
     case = next(case for case in reason_calibration.CASES if case.name == name)
     monkeypatch.setenv("WEIR", weir)
@@ -146,6 +147,7 @@ def test_planted_reasons_are_found(capsys, weir, tmp_path, monkeypatch, name):
         assert "100 times the memory in the switch: sustained in 3 of 3 runs" in text
 
 
+@pytest.mark.slow
 def test_time_is_bounded(capsys, weir, tmp_path, monkeypatch):
     monkeypatch.setenv("WEIR", weir)
     runs = reason_calibration.make_runs(weir, next(case for case in reason_calibration.CASES if case.truth == "pfc"),
@@ -154,6 +156,7 @@ def test_time_is_bounded(capsys, weir, tmp_path, monkeypatch):
     assert status == 0 and "not told (the time of --prove-limit, 1e-09 s, was over)" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_nothing_stays_of_what_is_interrupted(weir, tmp_path):
     runs = reason_calibration.make_runs(weir, next(case for case in reason_calibration.CASES if case.truth == "pfc"),
                                         tmp_path, seeds=(1, 2, 3))

@@ -194,6 +194,7 @@ def test_settings_that_weir_refuses_are_not_proposed():
     assert rung and all(low <= high for candidates in rung.values() for low, high in candidates)
 
 
+@pytest.mark.slow
 def test_the_choice_is_within_one_percent_of_the_best_of_a_grid():
     found = calibration.tries(calibration.made_up("planted", 0.0), 60, 3)
     assert all(one.loss <= calibration.WITHIN and one.runs <= 60 for one in found)
@@ -293,6 +294,7 @@ def test_two_seeds_decide_where_settings_do_not_differ_from_seed_to_seed():
     assert decide.breaks([((0, 2), (2, 2)), ((0, 2), (1, 2)), ((2, 2), (2, 2))]) == [True, False, False]
 
 
+@pytest.mark.slow
 def test_with_one_seed_for_all_runs_the_search_finds_one_of_the_few_good_settings_of_ecn():
     grid = calibration.recorded("ecn", True)
     found = calibration.tries(lambda draw: grid, 60, 40, first=1000)

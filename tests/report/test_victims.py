@@ -165,6 +165,7 @@ def test_who_gets_less_because_others_get_more_is_none(write):
     assert not found[0].ranks and [victim.index for victim in found[1].ranks] == [2]
 
 
+@pytest.mark.slow
 def test_a_planted_consumer_is_found_in_simulated_packets_and_nobody_without_it(simulate):
     """A consumer whose link has 30 % of its speed. The scheduler gives its events to others, so nobody else suffers."""
     names = ("pfc", "pfc-slow", "ecn", "ecn-slow")
@@ -180,6 +181,7 @@ def test_a_planted_consumer_is_found_in_simulated_packets_and_nobody_without_it(
         assert [victim for victim in slow.ranks if victim.role == "consumer"][0].share < 0.7
 
 
+@pytest.mark.slow
 def test_all_that_suffer_from_head_of_line_blocking_are_found(simulate):
     """Without a scheduler, what waits for the slow consumer fills the switch, and PFC stops all producers: the other
     consumers get half of what they get without it."""
