@@ -74,6 +74,7 @@ class Producer {
         on_chunks_sent(now, stream, sequence, 1, out);
     }
     /// `count` chunks have left, from `first` on: 1 to `window`, all of them under way. Observed as one.
+    /// More, for a simulator: one by one from the first that is under way on, as with on_chunks_passed().
     void on_chunks_sent(Instant now, StreamId stream, std::uint32_t first, std::uint32_t count, Actions& out);
     /// Without shaping, on a transport that loses nothing: `count` chunks have left one by one from the first
     /// that is under way on, any number, but not the last one of the transfer. What was handed over instead

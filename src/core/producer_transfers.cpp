@@ -153,24 +153,32 @@ void Producer::on_chunks_sent(Instant now, StreamId stream, std::uint32_t first,
     WEIR_ASSERT(stream.value < transfers_.size());
     Transfer& transfer = transfers_[stream.value];
     WEIR_ASSERT(transfer.active);
-    WEIR_ASSERT(count > 0 && first >= transfer.oldest_under_way && first + count <= transfer.next_sequence);
-    const std::uint64_t bits = (~std::uint64_t{0} >> (window_limit - count))
-                               << (first - transfer.oldest_under_way);
-    WEIR_ASSERT((transfer.left & bits) == 0);
-    transfer.left |= bits;
-
     const Bytes offset = plan_.chunk_size * first;
     const Bytes length = std::min(plan_.chunk_size * count, transfer.event.bytes - offset);
-    if (!plan_.keeps_until_taken()) {
-        backlog_ -= length;
-        WEIR_ASSERT(backlog_ >= Bytes{0});
-    }
     Observation& departure = out.observations.emplace_back();
     departure.kind = transfer.again ? Observation::Kind::chunk_sent_again : Observation::Kind::chunk_sent;
     departure.peer = node_of(transfer.consumer);
     departure.event = EventId::of(id_, transfer.event.sequence);
     departure.bytes = length;
     departure.chunks = count;
+    Bytes left = length;
+    if (count > plan_.window) {
+        WEIR_ASSERT(first == transfer.oldest_under_way);
+        const std::uint32_t passed = count - plan_.window;
+        on_chunks_passed(stream, passed, out);
+        left -= plan_.chunk_size * passed;
+        first += passed;
+        count = plan_.window;
+    }
+    WEIR_ASSERT(count > 0 && first >= transfer.oldest_under_way && first + count <= transfer.next_sequence);
+    const std::uint64_t bits = (~std::uint64_t{0} >> (window_limit - count))
+                               << (first - transfer.oldest_under_way);
+    WEIR_ASSERT((transfer.left & bits) == 0);
+    transfer.left |= bits;
+    if (!plan_.keeps_until_taken()) {
+        backlog_ -= left;
+        WEIR_ASSERT(backlog_ >= Bytes{0});
+    }
 
     while ((transfer.left & 1U) != 0) {
         transfer.left >>= 1U;

@@ -25,7 +25,7 @@ struct Duration {
     [[nodiscard]] constexpr double in_seconds() const { return static_cast<double>(ns) * 1e-9; }
     [[nodiscard]] constexpr double in_microseconds() const { return static_cast<double>(ns) * 1e-3; }
 
-    constexpr auto operator<=>(const Duration&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const Duration&) const = default;
     constexpr Duration& operator+=(Duration other) {
         ns += other.ns;
         return *this;
@@ -53,7 +53,7 @@ struct Instant {
     /// Later than every instant of any run: "no timer is set".
     static constexpr Instant never() { return {std::numeric_limits<std::int64_t>::max()}; }
 
-    constexpr auto operator<=>(const Instant&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const Instant&) const = default;
 };
 constexpr Instant operator+(Instant a, Duration d) {
     return {a.ns + d.ns};
@@ -69,7 +69,7 @@ constexpr Duration operator-(Instant a, Instant b) {
 struct Bytes {
     std::int64_t count = 0;
 
-    constexpr auto operator<=>(const Bytes&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const Bytes&) const = default;
     constexpr Bytes& operator+=(Bytes other) {
         count += other.count;
         return *this;
@@ -93,7 +93,7 @@ constexpr Bytes operator*(Bytes a, std::int64_t n) {
 struct BitRate {
     std::int64_t bits_per_second = 0;
 
-    constexpr auto operator<=>(const BitRate&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const BitRate&) const = default;
 };
 
 /// 128 bits for products of 64-bit quantities; an extension that g++ and clang++ share.
@@ -156,7 +156,7 @@ constexpr const char* role_name(Role role) {
 template <typename Kind>
 struct Index {
     std::uint32_t value = 0;
-    constexpr auto operator<=>(const Index&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const Index&) const = default;
 };
 
 using ProducerId = Index<struct ProducerKind>;
@@ -175,7 +175,7 @@ using Epoch = std::uint16_t;
 struct NodeId {
     Role role = Role::scheduler;
     std::uint32_t index = 0;
-    constexpr auto operator<=>(const NodeId&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const NodeId&) const = default;
 };
 constexpr NodeId scheduler_node() {
     return {Role::scheduler, 0};
@@ -202,7 +202,7 @@ struct EventId {
         return {static_cast<std::uint32_t>(value >> sequence_bits)};
     }
     [[nodiscard]] constexpr std::uint64_t sequence() const { return value & (sequence_limit - 1); }
-    constexpr auto operator<=>(const EventId&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const EventId&) const = default;
 };
 
 }  // namespace weir::core

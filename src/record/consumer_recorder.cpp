@@ -105,7 +105,7 @@ void ConsumerRecorder::end_transfer(const Observation& received) {
     begun_.erase(begun);
 }
 
-void ConsumerRecorder::take_silence(const Gap& gap) {
+[[gnu::always_inline]] inline void ConsumerRecorder::take_silence(const Gap& gap) {
     if (gap.end - gap.begin > current_.silence) {
         current_.silence = gap.end - gap.begin;
         current_.silence_end = gap.end;
@@ -114,7 +114,7 @@ void ConsumerRecorder::take_silence(const Gap& gap) {
 
 /// Only while something is under way: else nothing was sent, or it is not known yet, until a heartbeat comes
 /// that was as long on its way.
-void ConsumerRecorder::end_silence(Instant at) {
+[[gnu::always_inline]] inline void ConsumerRecorder::end_silence(Instant at) {
     if (state_.receiving_slots > 0) {
         take_silence({last_came_at_, at});
     }
@@ -125,7 +125,7 @@ void ConsumerRecorder::end_silence(Instant at) {
     last_data_at_ = at;
 }
 
-void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
+[[gnu::always_inline]] inline void ConsumerRecorder::count_received(Instant at, Bytes bytes) {
     end_silence(at);
     current_.received.bytes += bytes;
     count_moved(at, bytes);

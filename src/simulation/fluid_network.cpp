@@ -12,8 +12,6 @@ using core::Instant;
 
 namespace {
 
-/// So many chunks are counted one by one rather than by a division.
-constexpr int few = 8;
 /// In bit nanoseconds, so that twice as much is a number of 64 bits.
 constexpr BitNanoseconds furthest = std::numeric_limits<std::int64_t>::max() / 2;
 
@@ -32,20 +30,22 @@ struct Steps {
 };
 
 /// Adds the chunks that pass at each of the ticks to its account. Returns how many pass in all.
-std::uint32_t count_one_by_one(std::span<Bytes> accounts, Bytes chunk_size, const Steps& steps) {
+std::uint32_t count_at_ticks(std::span<Bytes> accounts, Bytes chunk_size, const Steps& steps) {
     std::int64_t lead = steps.lead;
-    std::uint32_t left = steps.most;
+    std::int64_t left = steps.most;
     for (Bytes& account : accounts) {
-        for (; lead >= 0 && left > 0; --left) {
-            lead -= steps.chunk;
-            account += chunk_size;
-        }
-        if (left == 0) {
-            break;
+        if (lead >= 0) {
+            const std::int64_t passed = std::min(lead / steps.chunk + 1, left);
+            lead -= passed * steps.chunk;
+            account += chunk_size * passed;
+            left -= passed;
+            if (left == 0) {
+                break;
+            }
         }
         lead += steps.step;
     }
-    return steps.most - left;
+    return steps.most - static_cast<std::uint32_t>(left);
 }
 
 /// Transfers that can be in the network at a time.
@@ -403,15 +403,14 @@ void FluidNetwork::count_passing(const Transfer& transfer, Passage& end, Account
     const std::span<Bytes> at_ticks = account.at_ticks(first, ticks_);
     const BitNanoseconds chunk = bit_nanoseconds(chunk_size_);
     const BitNanoseconds lead = steps.moved - end.next;
-    // All chunks before the last one are equally large, and few pass from tick to tick: they are counted one
-    // by one, by how far the transfer is beyond the next of them, in 64 bits.
-    if (const BitNanoseconds near = few * chunk;
-        near <= furthest && -near < lead && lead < near && steps.step < near) {
-        end.chunks += count_one_by_one(at_ticks, chunk_size_,
-                                       {.lead = static_cast<std::int64_t>(lead),
-                                        .step = static_cast<std::int64_t>(steps.step),
-                                        .chunk = static_cast<std::int64_t>(chunk),
-                                        .most = steps.most - before});
+    // All chunks before the last one are equally large: by how far the transfer is beyond the next of them,
+    // in 64 bits, unless they are very large.
+    if (-furthest < lead && lead < furthest && steps.step < furthest && chunk < furthest) {
+        end.chunks += count_at_ticks(at_ticks, chunk_size_,
+                                     {.lead = static_cast<std::int64_t>(lead),
+                                      .step = static_cast<std::int64_t>(steps.step),
+                                      .chunk = static_cast<std::int64_t>(chunk),
+                                      .most = steps.most - before});
         end.next += chunk * (end.chunks - before);
         return;
     }

@@ -150,11 +150,8 @@ void Simulator::deliver(std::uint32_t index) {
 void Simulator::chunks_left(const ChunkRun& run) {
     turn(row_.producer(run.producer), [&](core::Actions& out) {
         checker_.chunk_left(now_, {run.producer}, run.chunk.chunk);
-        // Chunks are handed over in answer to those that have left, a window at a time.
-        for (std::uint32_t left = 0; left < run.count; left += plan_.window) {
-            producers_[run.producer].on_chunks_sent(now_, run.chunk.stream, run.chunk.chunk.sequence + left,
-                                                    std::min(run.count - left, plan_.window), out);
-        }
+        producers_[run.producer].on_chunks_sent(now_, run.chunk.stream, run.chunk.chunk.sequence, run.count,
+                                                out);
     });
 }
 

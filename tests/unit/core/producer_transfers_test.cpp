@@ -131,6 +131,40 @@ TEST_CASE("Chunks that passed unseen leave a producer as it is when each was see
     }
 }
 
+TEST_CASE("Chunks of several windows that have left together leave a producer as they do one by one") {
+    Plan plan = small_plan();
+    plan.event_size.mean = 390;
+    plan.slot_size = {390};
+    plan.window = 3;
+    for (std::uint32_t count = 1; count <= 10; ++count) {
+        CAPTURE(count);
+        Driven one_by_one(plan);
+        Driven together(plan);
+        for (Driven* producer : {&one_by_one, &together}) {
+            producer->time(at_ms(0));
+            producer->grant(at_ms(0), 0, 0);
+        }
+        Bytes handed_over{};
+        for (std::uint32_t chunk = 0; chunk < count; ++chunk) {
+            for (const SendChunk& next : one_by_one.sent(at_ms(1), 0, chunk).chunks) {
+                handed_over += next.chunk.length;
+            }
+        }
+        const Actions out = together.sent(at_ms(1), 0, 0, count);
+        Bytes at_once{};
+        for (const SendChunk& next : out.chunks) {
+            CHECK(next.chunk.offset == Bytes{120} + at_once);
+            at_once += next.chunk.length;
+        }
+        CHECK(at_once == handed_over);
+        CHECK(of_kind(out, Observation::Kind::chunk_sent).front().bytes ==
+              std::min(Bytes{40} * count, Bytes{390}));
+        CHECK(together->backlog() == one_by_one->backlog());
+        CHECK(together->ledger().sent == one_by_one->ledger().sent);
+        CHECK(together->stream_use().transferring == one_by_one->stream_use().transferring);
+    }
+}
+
 TEST_CASE("The largest window leaves at once") {
     Plan plan = small_plan();
     plan.chunk_size = {1};
