@@ -31,6 +31,10 @@ nlohmann::ordered_json json_of_file(const std::string& path);
 /// On one line, or with so many blanks per level. What is not UTF-8 is replaced: names come from outside.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
+/// For a file, which may have thousands of fields: two blanks per level, the numbers of an array on one line,
+/// and a line end. Bytes as with json_text(), but for these numbers.
+std::string json_file_text(const nlohmann::ordered_json& json);
+
 class JsonNumberError : public nlohmann::json::exception {
   public:
     explicit JsonNumberError(const char* what) : exception(600, what) {}

@@ -130,8 +130,18 @@ KnownCounter known_counter(std::string_view name, std::string_view driver) {
 }
 
 KnownCounter known_column(std::string_view column) {
-    return is_protocol(source_of(column)) ? catalogue().find(std::string(column), {})
-                                          : known_counter(counter_of(column));
+    // All hosts of a run have much the same columns, and what each means is asked for in several places.
+    constexpr std::size_t most_kept = 4096;
+    thread_local std::map<std::string, KnownCounter, std::less<>> kept;
+    if (const auto found = kept.find(column); found != kept.end()) {
+        return found->second;
+    }
+    const KnownCounter known = is_protocol(source_of(column)) ? catalogue().find(std::string(column), {})
+                                                              : known_counter(counter_of(column));
+    if (kept.size() < most_kept) {
+        kept.emplace(column, known);
+    }
+    return known;
 }
 
 bool sounds_like_trouble(std::string_view name) {

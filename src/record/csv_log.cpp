@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <concepts>
 #include <cstdlib>
 
@@ -13,11 +16,10 @@ namespace weir::record {
 namespace {
 
 /// Puts cells together into a line. A simulation writes thousands of lines per second: numbers go in without
-/// a format that would have to be read each time.
+/// a format that would have to be read each time, and into memory that has room for all of them.
 class Line {
   public:
     Line(const RowStart& start, std::optional<std::int64_t> unix_ns_at_second_0) {
-        line_.reserve(256);
         integer(start.second).text(phase_name(start.phase));
         if (unix_ns_at_second_0) {
             text(files::utc_text(*unix_ns_at_second_0 + start.second * ns_per_second));
@@ -28,15 +30,15 @@ class Line {
     }
     template <typename Integer>
     Line& integer(Integer value) {
-        const fmt::format_int digits(value);
-        return text({digits.data(), digits.size()});
+        end_ = std::to_chars(end_, cell_end(), value).ptr;
+        return end_cell();
     }
     /// One instance for each column, with the number that it takes.
     template <const auto& columns, std::size_t place>
     void cell(const Row& row) {
         constexpr const Column& column = columns[place];
         if (column.known != nullptr && !(row.known.*column.known)) {
-            text("");
+            end_cell();
             return;
         }
         const Number value = column.number(row);
@@ -50,63 +52,80 @@ class Line {
     }
     template <const auto& columns>
     void cells(const Row& row) {
+        static_assert((columns.size() + other_cells) * cell_bytes <= sizeof(text_));
         [&]<std::size_t... places>(std::index_sequence<places...>) {
             (cell<columns, places>(row), ...);
         }(std::make_index_sequence<columns.size()>());
     }
     Line& text(std::string_view value) {
-        line_ += value;
-        line_ += ',';
-        return *this;
+        WEIR_ASSERT(value.size() < cell_bytes);
+        end_ = std::copy(value.begin(), value.end(), end_);
+        return end_cell();
     }
     Line& seconds(core::Duration value) {
         constexpr std::int64_t ns_per_us = 1000;
         // What lies between two microseconds is rounded as the number in seconds that it is nearest to.
         if (!has_exact_digits(value) || value.ns % ns_per_us == ns_per_us / 2) {
-            return cell("{:.6f}", value.in_seconds());
+            return formatted("{:.6f}", value.in_seconds());
         }
         return fixed<6>((value.ns + ns_per_us / 2) / ns_per_us);
     }
     Line& microseconds(core::Duration value) {
-        return has_exact_digits(value) ? fixed<3>(value.ns) : cell("{:.3f}", value.in_microseconds());
+        return has_exact_digits(value) ? fixed<3>(value.ns) : formatted("{:.3f}", value.in_microseconds());
     }
     /// When the longest stall ended, from the second's beginning; empty without one.
     Line& stall_end(const Row& row) {
         const core::Instant begin{row.start.second * ns_per_second};
         const bool known = row.poll_gaps.largest > core::Duration{} && row.poll_gaps.largest_end >= begin;
-        return known ? seconds(row.poll_gaps.largest_end - begin) : text("");
+        return known ? seconds(row.poll_gaps.largest_end - begin) : end_cell();
     }
-    Line& fraction(double value) { return std::isfinite(value) ? cell("{:.6f}", value) : text(""); }
+    Line& fraction(double value) { return std::isfinite(value) ? formatted("{:.6f}", value) : end_cell(); }
 
     /// The whole line, with its end.
     std::string line() {
-        line_.back() = '\n';
-        return std::move(line_);
+        end_[-1] = '\n';
+        return {text_.data(), end_};
     }
 
   private:
+    static constexpr std::size_t cell_bytes = 64;  ///< most, with the comma
+    static constexpr std::size_t other_cells = 5;  ///< beside columns
+
     /// As many digits as a double has, and no sign.
     static bool has_exact_digits(core::Duration value) {
         return value.ns >= 0 && value.ns < 1000000000000000;
     }
-    /// `value` counts units of the last of so many decimal places.
+    /// `value`, not below 0, counts units of the last of so many decimal places.
     template <std::size_t places>
     Line& fixed(std::int64_t value) {
-        const fmt::format_int digits(value);
-        const std::string_view all(digits.data(), digits.size());
-        const std::size_t whole = all.size() > places ? all.size() - places : 0;
-        line_ += whole > 0 ? all.substr(0, whole) : "0";
-        line_ += '.';
-        line_.append(places - (all.size() - whole), '0');
-        return text(all.substr(whole));
+        constexpr std::int64_t one = places == 6 ? 1000000 : 1000;
+        static_assert(places == 6 || places == 3);
+        if (value == 0) {
+            return text(places == 6 ? "0.000000" : "0.000");
+        }
+        end_ = std::to_chars(end_, cell_end(), value / one).ptr;
+        *end_ = '.';
+        auto rest = static_cast<std::uint32_t>(value % one);
+        for (std::size_t place = places; place > 0; --place, rest /= 10) {
+            end_[place] = static_cast<char>('0' + rest % 10);
+        }
+        end_ += places + 1;
+        return end_cell();
     }
-    template <typename Value>
-    Line& cell(fmt::format_string<const Value&> form, const Value& value) {
-        line_ += fmt::format(form, value);
-        line_ += ',';
+    Line& formatted(fmt::format_string<const double&> form, const double& value) {
+        const auto put = fmt::format_to_n(end_, cell_bytes - 1, form, value);
+        WEIR_ASSERT(put.size < cell_bytes);
+        end_ = put.out;
+        return end_cell();
+    }
+    [[nodiscard]] char* cell_end() { return end_ + cell_bytes - 1; }
+    Line& end_cell() {
+        *end_++ = ',';
         return *this;
     }
-    std::string line_;
+
+    std::array<char, 4096> text_;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to end_
+    char* end_ = text_.data();
 };
 
 /// Exact, with two decimal places or as many more as it takes.

@@ -132,30 +132,6 @@ Json first_of(const std::vector<Item>& items) {
                    [](const Item& item) { return json_of(item); });
 }
 
-/// Puts the numbers of an array on one line: dump() gives each a line of its own, and a histogram has
-/// hundreds. In dumped text a bracket before a line end opens an array; in a string the line end would be
-/// escaped.
-std::string numbers_side_by_side(const std::string& text) {
-    std::string compact;
-    compact.reserve(text.size());
-    std::size_t copied = 0;
-    for (auto open = text.find("[\n"); open != std::string::npos; open = text.find("[\n", open + 1)) {
-        const auto end = text.find_first_not_of("0123456789+-.eE, \n", open + 1);
-        if (end == std::string::npos || text[end] != ']') {
-            continue;
-        }
-        compact.append(text, copied, open + 1 - copied);
-        for (std::size_t place = open + 1; place < end; ++place) {
-            if (text[place] != ' ' && text[place] != '\n') {
-                compact += text[place];
-                compact += text[place] == ',' ? " " : "";
-            }
-        }
-        copied = end;
-    }
-    return compact.append(text, copied);
-}
-
 void add_ucx_paths(Json& environment, const RunRecord& record) {
     for (const auto& [network, paths] : record.ucx_paths) {
         for (const auto& [path, connections] : paths) {
@@ -386,7 +362,7 @@ files::MaybeIoError end_unfinished(const std::string& path, RunStatus status, co
     json["verdict"]["text"] = status == RunStatus::interrupted ? "Not judged: the run was interrupted."
                                                                : "Not judged: the run failed.";
     files::WholeFile file(path);
-    file.put(numbers_side_by_side(files::json_text(json, 2)) + "\n");
+    file.put(files::json_file_text(json));
     return file.finish(files::OnDisk::later);
 }
 
@@ -407,7 +383,7 @@ std::optional<std::int64_t> rate_window_s(const RunRecord& record) {
 
 std::string run_json_text(const RunRecord& record) {
     // Host names and options come from outside: what is not UTF-8 must not end a run that has just finished.
-    return numbers_side_by_side(files::json_text(to_json(record), 2)) + "\n";
+    return files::json_file_text(to_json(record));
 }
 
 files::MaybeIoError write_run_json(const std::string& path, const RunRecord& record, files::OnDisk on_disk) {
