@@ -112,44 +112,6 @@ int status_of(const CheckResult& result) {
                : participant::exit_ok;
 }
 
-/// What the plan needs of a host.
-host::HostPart part_of(const std::string& host, const config::RunRequest& request, const core::RoleMap& roles,
-                       const std::vector<host::RankLocation>& locations) {
-    const core::Plan& plan = request.plan;
-    const double sends =
-        plan.generation == core::Generation::saturate ? 0 : static_cast<double>(plan.rate.bits_per_second);
-    const auto connections = [&](std::uint32_t peers) {
-        return core::connection_memory_bytes(request.engine.queue_pairs, peers);
-    };
-    host::HostPart part;
-    for (int rank = 0; rank < roles.ranks(); ++rank) {
-        const host::RankLocation& location = locations[static_cast<std::size_t>(rank)];
-        if (location.host != host) {
-            continue;
-        }
-        std::int64_t memory = 0;
-        switch (roles.node(rank).role) {
-            case core::Role::producer:
-                ++part.producers;
-                part.sends_bits_per_second += sends;
-                memory = core::producer_memory_bytes(plan) + connections(plan.consumers);
-                break;
-            case core::Role::consumer:
-                ++part.consumers;
-                part.receives_bits_per_second += sends * plan.producers / std::max(1U, plan.consumers);
-                memory = core::consumer_memory_bytes(plan) + connections(plan.producers);
-                break;
-            case core::Role::scheduler:
-                ++part.schedulers;
-                break;
-        }
-        part.memory_bytes += memory;
-        part.largest_rank_bytes = std::max(part.largest_rank_bytes, memory);
-        part.cpus.push_back(location.cpus);
-    }
-    return part;
-}
-
 /// Of hosts that have no part in a plan yet.
 CheckResult result_of(std::vector<HostSettings> hosts) {
     CheckResult result;
@@ -325,6 +287,7 @@ class JobCheck {
         host.host = locations[static_cast<std::size_t>(job_.rank())].host;
         host.message_layer = job::message_layer();
         host.lanes = host::lanes_in(job::ucx_log::text());
+        host.listening = host::listening_sockets();
         if (counters) {
             host.counters = counters->since();
         }
@@ -382,6 +345,7 @@ class JobCheck {
                 }
             }
         };
+        merge(same->listening, part.listening);
         merge(same->lanes.within, part.lanes.within);
         merge(same->lanes.between, part.lanes.between);
         if (same->counters.empty()) {

@@ -10,6 +10,7 @@
 #include "config/run_request.hpp"
 #include "core/role_map.hpp"
 #include "core/units.hpp"
+#include "host/check.hpp"
 #include "host/host_facts.hpp"
 #include "job/job.hpp"
 
@@ -32,5 +33,9 @@ Introduction introduce(job::Job& job, const config::RunRequest& request);
 /// Puts together what all ranks were asked for (MPMD), and fixes the layout. Throws config::UsageError, the
 /// same on every rank.
 core::RoleMap agree_on_layout(const Introduction& all, config::RunRequest& request);
+
+/// What the plan needs of a host.
+host::HostPart part_of(const std::string& host, const config::RunRequest& request, const core::RoleMap& roles,
+                       const std::vector<host::RankLocation>& locations);
 
 }  // namespace weir::cli

@@ -112,12 +112,28 @@ void allow_connections(std::uint32_t ranks) {
     }
 }
 
+/// Where other hosts are to come, or a name was given that looks as if they could: they would wait in vain.
+void warn_of_own_address(const config::RunRequest& asked) {
+    const std::string& name = asked.join.host;
+    const std::string address = job::address_of_this_host_alone({name, asked.join.port});
+    const bool others = !asked.roles.producer_hosts.empty() || !asked.roles.consumer_hosts.empty() ||
+                        !asked.roles.scheduler_host.empty();
+    if (!address.empty() && (others || address == "0.0.0.0" || address == "::" ||
+                             (name != address && !name.starts_with("localhost")))) {
+        print_line(
+            fmt::format("--join: {}{} is not an address that other hosts can come to: for them, name "
+                        "one of rank 0's on the network, for all processes",
+                        name, name == address ? "" : fmt::format(" is {} on this host, and that", address)));
+    }
+}
+
 StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
     if (ranks > ranks_max) {
         throw config::UsageError(fmt::format(
             "--join: {} ranks, and at most {} can join; start larger runs with MPI", ranks, ranks_max));
     }
     allow_connections(ranks);
+    warn_of_own_address(asked);
     job::JoinOptions options;
     for (const config::GivenOption& option : asked.command_line) {
         if (!is_own(option.name)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -95,7 +96,11 @@ std::string probe_text(const ProbeResult& probe) {
     std::set<std::string> layers;
     std::set<std::string> between;
     std::set<std::string> within;
+    std::map<std::string, std::size_t> listening;  // by address, without the port
     for (const HostProbe& host : probe.hosts) {
+        for (const std::string& socket : host.listening) {
+            ++listening[socket.substr(0, socket.rfind(':'))];
+        }
         if (!host.message_layer.empty()) {
             layers.insert(host.message_layer);
         }
@@ -103,6 +108,15 @@ std::string probe_text(const ProbeResult& probe) {
         within.insert(host.lanes.within.begin(), host.lanes.within.end());
     }
     text += fmt::format("  {:<34}{}\n", "message layer of MPI", joined(layers));
+    std::vector<std::string> sockets;
+    sockets.reserve(listening.size());
+    for (const auto& [address, count] : listening) {
+        sockets.push_back(fmt::format("{} ({})", address, count));
+    }
+    if (!sockets.empty()) {
+        constexpr std::size_t most = 8;
+        text += fmt::format("  {:<34}{}\n", "listening sockets", wrapped(files::listed(sockets, most), 36));
+    }
     if (layers.contains("ucx")) {
         if (!between.empty()) {
             text += fmt::format("  {:<34}{}\n", "UCX between hosts", joined(between));

@@ -157,7 +157,8 @@ nlohmann::json to_json(const ProbeResult& probe) {
                          {"message_layer", host.message_layer},
                          {"transports_within_host", host.lanes.within},
                          {"transports_between_hosts", host.lanes.between},
-                         {"counters", std::move(counters)}});
+                         {"counters", std::move(counters)},
+                         {"listening", host.listening}});
     }
     return {{"pairs", std::move(pairs)},
             {"pairs_planned", probe.all_pairs},
@@ -224,6 +225,7 @@ static void each_field(files::MaybeConst<HostProbe> auto& host, auto&& visit) {
     visit("within", host.lanes.within);
     visit("between", host.lanes.between);
     visit("counters", host.counters);
+    visit("listening", host.listening);
 }
 
 std::string encode_host_probe(const HostProbe& host) {

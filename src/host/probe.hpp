@@ -88,6 +88,7 @@ struct HostProbe {
     std::string message_layer;  ///< Open MPI's: "ucx", "ob1"; empty: not known
     UcxLanes lanes;             ///< of all its ranks
     std::vector<CounterRise> counters;
+    std::vector<std::string> listening = {};  ///< listening_sockets() of all its ranks
 };
 
 struct ProbeResult {

@@ -1,6 +1,8 @@
 #include "host/process.hpp"
 
 #include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,6 +25,41 @@ void close_descriptors_at_exec() {
             fcntl(descriptor, F_SETFD, FD_CLOEXEC);
         }
     }
+}
+
+std::vector<std::string> listening_sockets() {
+    std::vector<std::string> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+        const int descriptor = std::atoi(entry.path().filename().c_str());
+        sockaddr_storage storage{};
+        auto* const address = reinterpret_cast<sockaddr*>(&storage);
+        const auto of_socket = [descriptor](int option) {
+            int value = -1;
+            socklen_t size = sizeof value;
+            return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+        };
+        socklen_t length = sizeof storage;
+        if (getsockname(descriptor, address, &length) != 0 ||
+            (storage.ss_family != AF_INET && storage.ss_family != AF_INET6)) {
+            continue;
+        }
+        std::array<char, 64> host{};
+        std::array<char, 8> port{};
+        if (getnameinfo(address, length, host.data(), host.size(), port.data(), port.size(),
+                        NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+            continue;
+        }
+        const bool datagrams = of_socket(SO_TYPE) == SOCK_DGRAM && std::string_view(port.data()) != "0";
+        length = sizeof storage;
+        if (of_socket(SO_ACCEPTCONN) == 1 || (datagrams && getpeername(descriptor, address, &length) != 0)) {
+            const bool brackets = storage.ss_family == AF_INET6;
+            found.push_back(fmt::format("{} {}{}{}:{}", datagrams ? "udp" : "tcp", brackets ? "[" : "",
+                                        host.data(), brackets ? "]" : "", port.data()));
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 void become(const std::string& program, const std::vector<std::string>& words) {

@@ -24,6 +24,9 @@ std::uint64_t most_open_files();
 /// Raises the limit of this process to `needed`, as far as the system lets it. True: so many it may have.
 bool allow_open_files(std::uint64_t needed);
 
+/// Where others can send to this process, by whatever library: "tcp 0.0.0.0:41001", "udp [::1]:7000".
+std::vector<std::string> listening_sockets();
+
 /// False also with NO_COLOR set (https://no-color.org) or TERM=dumb, and where it cannot be found out.
 bool colours_wanted();
 

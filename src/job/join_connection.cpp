@@ -256,6 +256,23 @@ int listen_at(const JoinAddress& address) {
         address.text(), why));
 }
 
+std::string address_of_this_host_alone(const JoinAddress& address) {
+    std::string found;
+    const Addresses addresses = addresses_of(address, false);
+    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+        std::array<char, 64> text{};
+        if (getnameinfo(one->ai_addr, one->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                        NI_NUMERICHOST) != 0) {
+            continue;
+        }
+        found = text.data();
+        if (!found.starts_with("127.") && found != "::1" && found != "0.0.0.0" && found != "::") {
+            return {};
+        }
+    }
+    return found;
+}
+
 int accept_one(int listening) {
     return accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }

@@ -259,6 +259,9 @@ class JoinPulse {
 /// A socket that listens at the port of the address, on all interfaces if the host is this one's name. Throws
 /// JobError.
 int listen_at(const JoinAddress& address);
+/// "127.0.1.1" where the name stands for nothing that other hosts could come to: an address of the loopback,
+/// or 0.0.0.0. Empty: it stands for something else, too, or for nothing.
+std::string address_of_this_host_alone(const JoinAddress& address);
 /// The next connection; -1: there is none now.
 int accept_one(int listening);
 /// A connection. Throws JobError if there is no such host; -1: it cannot be had now, and `why` explains;

@@ -1,9 +1,11 @@
 #include "loop/rank_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 
+#include "host/process.hpp"
 #include "host/signals.hpp"
 #include "loop/rank_run_parts.hpp"
 #include "participant/exit_status.hpp"
@@ -211,6 +213,7 @@ participant::RankAccount RankRun::make_account(const RankLoop& loop, const job::
     for (const auto& [network, path, connections] : transport_.paths()) {
         mine.ucx_paths += fmt::format("{} {} {}\n", network, connections, path);
     }
+    mine.listening = fmt::format("{}", fmt::join(host::listening_sockets(), ", "));
     mine.log_error = close_log();
     return mine;
 }

@@ -60,6 +60,7 @@ void each_list(Account& account, Visit&& visit) {
     visit(account.log_error);
     visit(account.host_counters);
     visit(account.ucx_paths);
+    visit(account.listening);
     visit(account.broken_off.deliveries);
     visit(account.transfers);
     visit(account.phase_ends);

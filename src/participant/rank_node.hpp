@@ -305,6 +305,7 @@ struct RankAccount : NodeAccount {
     std::vector<show::FaultRecord> faults;
     std::string log_error;      ///< of the last row or of closing the file; empty: none
     std::string ucx_paths;      ///< engine ucx: a line each, network, connections and path
+    std::string listening;      ///< "tcp 0.0.0.0:41001, ...": where others can send to its process
     std::string host_counters;  ///< record::encode_host, from the rank that records them; else empty
 };
 

@@ -87,6 +87,7 @@ void RunRecordBuilder::add(int rank, const RankAccount& account) {
     record::RankRecord& record = base_.ranks.at(static_cast<std::size_t>(rank));
     record.summary = account.summary;
     record.ended_regularly = true;
+    record.listening = account.listening;
     latencies_.merge(account.latencies);
     const core::NodeId node = run_.roles.node(rank);
     if (node.role == core::Role::producer) {

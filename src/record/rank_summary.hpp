@@ -120,6 +120,7 @@ struct RankRecord : RankHost {
     RankSummary summary;
     bool ended_regularly = true;  ///< false: `summary` is made from the rank's last report (summary_from)
     std::string file;             ///< of its rows, relative to the run directory; empty: none
+    std::string listening = {};   ///< where others could send to its process; empty: nowhere, or not known
 };
 
 /// Enough for the live line, and, because its sums are cumulative, for run.json if the rank cannot send

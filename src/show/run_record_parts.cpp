@@ -181,7 +181,7 @@ Json cause_json(const RunRecord& record, const judge::NamedCause& cause) {
 Json rank_json(const record::RankRecord& rank) {
     const record::RankSummary& summary = rank.summary;
     const Role role = summary.node.role;
-    constexpr std::size_t most_fields = 38;
+    constexpr std::size_t most_fields = 39;
     DistinctFields object(most_fields);
     const auto add = [&object](const char* name, Json value) { object.add(name, std::move(value)); };
     add("rank", rank.rank);
@@ -191,6 +191,9 @@ Json rank_json(const record::RankRecord& rank) {
     add("leaf", record::text_or_null(rank.leaf));
     add("pid", rank.pid > 0 ? Json(rank.pid) : Json());
     add("cpus", record::text_or_null(rank.cpus));
+    if (!rank.listening.empty()) {
+        add("listening", rank.listening);
+    }
     add("file", record::text_or_null(rank.file));
     add("ended_regularly", rank.ended_regularly);
     add("rows", summary.rows);

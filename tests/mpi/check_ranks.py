@@ -37,6 +37,8 @@ def the_message_layer_is_named():
     result = result_of(weir_check(3, "--probe", "100ms", "--json"))
     layers = {host["message_layer"] for host in result["probe"]["hosts"]}
     check(layers == {"ob1"} or layers == {"ucx"}, layers)
+    for host in result["probe"]["hosts"]:
+        check(all(socket.startswith(("tcp ", "udp ")) for socket in host["listening"]), host["listening"])
 
 
 def ranks_that_share_cores_are_told():

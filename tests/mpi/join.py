@@ -24,6 +24,24 @@ def by_hand():
     check(run.json["plan"]["engine"] == "ucx" and run.json["environment"]["job_ranks"] == 6,
           f"{run.json['environment']}")
     check(run.stderr == "", run.stderr)
+    listening = [rank["listening"] for rank in run.json["ranks"]]  # rank 0's own, and UCX's of all
+    check(all("tcp " in sockets for sockets in listening), listening)
+    port = run.json["environment"]["options_given"]
+    port = next(option["value"] for option in port if option["option"] == "join").rpartition(":")[2]
+    check(f":{port}" in listening[0] and f":{port}" not in listening[1], (port, listening))
+
+
+def an_address_that_others_cannot_come_to():
+    """Other hosts would wait in vain, and rank 0 for them: it says so before it waits."""
+    for host, options, says in (("0.0.0.0", (), True), ("127.0.0.1", ("--producer-hosts", "eb01"), True),
+                                ("127.0.0.1", (), False)):
+        with subprocess.Popen([WEIR, "run", "--join", f"{host}:{free_port()}", "--ranks", "3", *options],
+                              stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=ENVIRONMENT) as rank_0:
+            try:
+                first = rank_0.stderr.readline()
+            finally:
+                rank_0.kill()
+        check(says == (f"--join: {host} is not an address that other hosts can come to" in first), first)
 
 
 def under_a_launcher():
@@ -212,6 +230,7 @@ def interrupted():
 
 atexit.register(kill_all)
 skip_without_ucx()
-main(by_hand, under_a_launcher, token_in_a_file, too_many, strangers, wrong_tokens, killed_consumer, killed_producer,
-     killed_scheduler, aborted_consumer, stopped_consumer, scheduler_that_comes_back, stopped_before_the_introduction,
-     late_to_join, stopped_outside_the_loop, all_killed_at_once, interrupted, at_once=2)
+main(by_hand, an_address_that_others_cannot_come_to, under_a_launcher, token_in_a_file, too_many, strangers,
+     wrong_tokens, killed_consumer, killed_producer, killed_scheduler, aborted_consumer, stopped_consumer,
+     scheduler_that_comes_back, stopped_before_the_introduction, late_to_join, stopped_outside_the_loop,
+     all_killed_at_once, interrupted, at_once=2)

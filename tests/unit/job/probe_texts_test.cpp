@@ -20,7 +20,7 @@ std::string one_pair(const char* producer, const char* bytes) {
 
 std::string one_counter(const char* rise) {
     return std::string(
-               R"({"host":"a","layer":"ucx","within":[],"between":["rc"],"counters":[{"column":"eth0.rx_bytes","rise":)") +
+               R"({"host":"a","layer":"ucx","within":[],"between":["rc"],"listening":[],"counters":[{"column":"eth0.rx_bytes","rise":)") +
            rise + "}]}";
 }
 
