@@ -44,7 +44,7 @@ struct HostRule {
     Severity severity;
     const char* topic;
     std::function<Wrong(const Subject&)> wrong;
-    const char* remedy = "";  ///< may name {interface}, {mtu}, {port}, {gid}, {cores}
+    const char* remedy = "";  ///< may name {interface}, {down}, {mtu}, {port}, {gid}, {cores}
 };
 
 constexpr const char* check_cable = "check cable, switch port and driver: ibstat, ip link";

@@ -268,6 +268,7 @@ std::string remedy_of(const HostRule& rule, const Subject& s) {
     const int mtu = s.port != nullptr ? mtu_for_largest_packets(*s.port) : 0;
     return fmt::format(
         fmt::runtime(rule.remedy), fmt::arg("interface", s.interface != nullptr ? s.interface->name : ""),
+        fmt::arg("down", s.interface == nullptr ? "" : (s.interface->up ? s.sender : s.interface)->name),
         fmt::arg("gid", gid != nullptr ? std::to_string(gid->index) : "N"),
         fmt::arg("mtu", mtu > 4096 ? 4200 : mtu),
         fmt::arg("cores", node ? s.host.cpus_of_node.at(*node) : ""),

@@ -1,17 +1,39 @@
+#include "files/formatting.hpp"
 #include "host/host_rule.hpp"
 
 namespace weir::host {
 
 namespace {
 
-Texts legs_down(const Subject& s) {
-    Texts down;
+/// Legs that are down, or that came up with half of the speed of another or less.
+Texts weak_legs(const Subject& s) {
+    Texts weak;
+    std::int64_t fastest = 0;
     for (const BondLeg& leg : s.interface->legs) {
-        if (!leg.up) {
-            down.push_back(fmt::format("{}, a leg of {}, is down", leg.name, s.interface->name));
+        fastest = std::max(fastest, leg.speed_bits_per_second.value_or(0));
+    }
+    for (const BondLeg& leg : s.interface->legs) {
+        const std::int64_t speed = leg.speed_bits_per_second.value_or(fastest);
+        if (!leg.up || 2 * speed <= fastest) {
+            weak.push_back(fmt::format(
+                "{}, a leg of {}, {}", leg.name, s.interface->name,
+                leg.up ? fmt::format("has {}, and another {}", files::readable(core::BitRate{speed}),
+                                     files::readable(core::BitRate{fastest}))
+                       : "is down"));
         }
     }
-    return down;
+    return weak;
+}
+
+/// The interface of a path, and the VLAN on it that the GID belongs to.
+Texts of_interfaces(const Subject& s, bool (*wrong)(const Interface&), std::string_view what) {
+    Texts names;
+    for (const Interface* const each : {s.interface, s.sender}) {
+        if (wrong(*each) && (names.empty() || each != s.interface)) {
+            names.push_back(fmt::format("{} {}", each->name, what));
+        }
+    }
+    return names;
 }
 
 std::string legs_by_address(const Subject& s) {
@@ -43,6 +65,13 @@ std::string gid_chosen(const Subject& s) {
 
 bool gid_of_version_1(const Subject& s) {
     return s.gid != nullptr && !s.gid->type.empty() && s.gid->type != "RoCE v2";
+}
+
+/// Only where a better one is there, or is not.
+std::string version_1_gid(const Subject& s, bool better_there) {
+    return when(gid_of_version_1(s) && (usable_gid(*s.port) != nullptr) == better_there,
+                "{} is {}, whose packets carry neither DSCP nor ECN marks and are not routed; RoCE v2: {}",
+                gid_chosen(s), s.gid == nullptr ? "" : s.gid->type, gid_entries(*s.port, "RoCE v2"));
 }
 
 bool has_far_gid(const Subject& s) {
@@ -114,14 +143,9 @@ const HostRule rules_of_network[] = {
          return when(s.gid == nullptr, "{} is empty; available: {}", gid_chosen(s), gid_entries(*s.port, ""));
      },
      another_gid},
-    {Per::gid_index, serious, "gid",
-     [](const Subject& s) {
-         return when(
-             gid_of_version_1(s),
-             "{} is {}, whose packets carry neither DSCP nor ECN marks and are not routed; RoCE v2: {}",
-             gid_chosen(s), s.gid == nullptr ? "" : s.gid->type, gid_entries(*s.port, "RoCE v2"));
-     },
-     another_gid},
+    {Per::gid_index, serious, "gid", [](const Subject& s) { return version_1_gid(s, true); }, another_gid},
+    {Per::gid_index, serious, "gid", [](const Subject& s) { return version_1_gid(s, false); },
+     "the port makes no entry of RoCE v2: update driver and firmware, or ask whoever provides the function"},
     {Per::port, serious, "gid",
      [](const Subject& s) {
          const bool roce = s.port->active && s.port->link_layer != "InfiniBand";
@@ -155,16 +179,17 @@ const HostRule rules_of_network[] = {
      "the subnet manager sets it"},
     {Per::interface, serious, "device",
      [](const Subject& s) {
-         return when(!s.interface->up && s.interface->seen, "{} is down", s.interface->name);
+         return of_interfaces(s, [](const Interface& each) { return !each.up && each.seen; }, "is down");
      },
-     "ip link set dev {interface} up"},
+     "ip link set dev {down} up"},
     {Per::rdma_interface, warning, "device",
      [](const Subject& s) {
-         return when(!s.interface->seen, "{}, which the GIDs of {} belong to, cannot be seen from here",
-                     s.interface->name, s.port->name());
+         return of_interfaces(
+             s, [](const Interface& each) { return !each.seen; },
+             fmt::format("has a GID of {} and cannot be seen from here", s.port->name()));
      },
      "it is of another network namespace: see there whether it is up, and its MTU"},
-    {Per::interface, warning, "bond", legs_down, check_cable},
+    {Per::interface, warning, "bond", weak_legs, check_cable},
     {Per::interface, note, "bond", legs_by_address,
      "choose by ports: xmit_hash_policy layer3+4, and use several queue pairs (--queue-pairs, "
      "UCX_IB_NUM_PATHS)"},

@@ -69,6 +69,14 @@ class Check(CommandTest):
         self.assertEqual((status, self.serious(result)["gid"]),
                          (3, "mlx5_0:1 has no GID: no RoCE connection can be made"))
 
+    def test_no_gid_of_version_2_is_advised_where_there_is_none(self):
+        host = self.host()
+        for index in (1, 3):
+            host.write(f"{PORT}gids/{index}", EMPTY_GID)
+        (severity, what, advice), = self.findings(host, "gid")
+        self.assertIn("RoCE v2: none", what)
+        self.assertEqual((severity, advice.partition(":")[0]), ("serious", "the port makes no entry of RoCE v2"))
+
     def test_the_remedy_names_the_gid_that_reaches_other_segments(self):
         host = self.host()
         for index in (2, 3):
@@ -102,6 +110,10 @@ class Check(CommandTest):
         self.assertEqual((self.findings(host, "bond"), self.findings(host, "speed")), ([], []))
         self.bond(host, second="down")
         self.assertEqual(self.findings(host, "bond")[0][:2], ("warning", "ens1f1np1, a leg of bond0, is down"))
+        self.bond(host)
+        host.write("sys/class/net/ens1f1np1/speed", "25000")
+        self.assertEqual(self.findings(host, "bond")[0][1],
+                         "ens1f1np1, a leg of bond0, has 25 Gb/s, and another 100 Gb/s")
         self.bond(host, policy="layer2 0")
         severity, what, _ = self.findings(host, "bond")[0]
         self.assertEqual(severity, "note")
@@ -115,6 +127,11 @@ class Check(CommandTest):
         for name, text in {"operstate": "up", "mtu": "1500", "speed": "100000", "lower_eth1/mtu": "9000"}.items():
             host.write("sys/class/net/eth1.100/" + name, text)
         self.assertEqual(self.fact(host, "MTU"), "1500 B")
+        host.write("sys/class/net/eth1.100/operstate", "down")
+        self.assertIn(("serious", "eth1.100 is down", "ip link set dev eth1.100 up"), self.findings(host, "device"))
+        shutil.rmtree(host.root / "sys/class/net/eth1.100")
+        self.assertIn("eth1.100 has a GID of mlx5_0:1 and cannot be seen from here",
+                      [what for _, what, _ in self.findings(host, "device")])
         self.bond(host, second="down")  # a VLAN of a bond, over TCP
         host.write("sys/class/net/bond0.7/operstate", "up")
         host.write("sys/class/net/bond0.7/lower_bond0/mtu", "9000")
@@ -155,7 +172,7 @@ class Check(CommandTest):
         for index in range(4):
             host.write(f"{PORT}gid_attrs/ndevs/{index}", "bond0")
         found = self.findings(host, "device")
-        self.assertIn(("warning", "bond0, which the GIDs of mlx5_0:1 belong to, cannot be seen from here",
+        self.assertIn(("warning", "bond0 has a GID of mlx5_0:1 and cannot be seen from here",
                        "it is of another network namespace: see there whether it is up, and its MTU"), found)
         self.assertFalse([what for _, what, _ in found if "down" in what])
         shutil.rmtree(host.root / "sys")
