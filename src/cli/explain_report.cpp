@@ -144,6 +144,8 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
     return text;
 }
 
+constexpr std::string_view nothing_to_remedy = "Every set was on time: there is nothing to remedy.";
+
 /// How near the twin comes, in one line.
 std::string nearness_text(const twin::TwinComparison& comparison, bool of_links) {
     if (comparison.near()) {
@@ -153,15 +155,16 @@ std::string nearness_text(const twin::TwinComparison& comparison, bool of_links)
     const Figure& worst = comparison.worst();
     if (worst.name == twin::producer_links_name || worst.name == twin::consumer_links_name) {
         return fmt::format(
-            "Its twin, a simulation with what this run showed, has {} of {}, and their interfaces have {}: "
-            "{}.\n",
+            "Its twin, a simulation with what this run showed, is as slow with {} of {}, where interfaces "
+            "have "
+            "{}: {}.\n",
             worst.name, value_text(worst, worst.twin), value_text(worst, worst.run),
             of_links ? "a slower port or cable, cables between switches, or traffic of others"
-                     : "it is as slow by them alone, and does not tell what a repair gains");
+                     : "it has no such fault, and cannot tell what a repair gains");
     }
     return fmt::format(
         "Its twin, a simulation with what this run showed, differs most in: {}, {} in the run and {} in the "
-        "twin (tolerance {}).{}\n",
+        "twin (tolerance {}), so that amounts are rough.{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
         worst.name == twin::stalls_name ? " The hosts were busy with something else." : "");
 }
@@ -173,7 +176,8 @@ judge::ShortAnswer answer_of(const ExplainReport& report) {
     const std::size_t colon = std::min(verdict.find(": "), verdict.size());
     answer.word = std::string_view(verdict).substr(0, colon);
     answer.sentence = verdict.substr(std::min(colon + 2, verdict.size()));
-    judge::put_causes(report.found.causes, judge::advice_text(report.found.causes), answer);
+    judge::put_causes(report.found.causes, {}, judge::advice_text(report.found.causes), report.run.simulated,
+                      answer);
     return answer;
 }
 
@@ -276,10 +280,9 @@ Json tried_json(const ExplainReport& report) {
 }  // namespace
 
 std::string explain_text(const ExplainReport& report, bool terminal) {
-    constexpr std::size_t subject_width = 21;  // as at the end of a run
-    std::string text = judge::answer_lines(answer_of(report), subject_width, terminal) + "\n";
-    const std::string further = report.was_good() ? "Every set was on time: there is nothing to remedy."
-                                                  : judge::further_causes_text(report.found.causes);
+    std::string text = judge::answer_lines(answer_of(report), show::summary_subject_width, terminal) + "\n";
+    const std::string further =
+        report.was_good() ? std::string(nothing_to_remedy) : judge::further_causes_text(report.found.causes);
     std::istringstream lines(further + (further.empty() ? "" : "\n") + foundation_text(report));
     for (std::string line; std::getline(lines, line);) {
         text += files::wrapped(line);
@@ -309,7 +312,7 @@ std::string explain_json(const ExplainReport& report) {
     json["differs_most"] = near || twin == nullptr ? Json() : Json(twin->comparison.worst().name);
     json["answer"] = show::answer_json(answer_of(report));
     const std::string advice = judge::advice_text(causes);
-    json["text"] = (report.was_good() ? "" : judge::causes_text(causes) + "\n") +
+    json["text"] = (report.was_good() ? std::string(nothing_to_remedy) : judge::causes_text(causes)) + "\n" +
                    (advice.empty() ? "" : fmt::format("Remedy: {}.\n", advice)) + foundation_text(report);
     json["causes"] = causes_json(report);
     json["remedy"] = causes.empty() || causes.front().remedy.empty() ? Json() : Json(causes.front().remedy);

@@ -317,7 +317,8 @@ class Explainer {
             const twin::Figure& links = slow_links(first);
             NamedCause& cause = explained_.causes.front();
             cause.text = fmt::format(
-                "they carried {} where interfaces have {}: slower ports or cables, cables between switches, "
+                "they carried {} each where interfaces have {}: slower ports or cables, cables between "
+                "switches, "
                 "or traffic "
                 "of others. {}",
                 files::rate_text(links.twin), files::rate_text(links.run), files::capitalised(cause.text));
@@ -356,11 +357,14 @@ class Explainer {
         const twin::Figure& links = slow_links(first);
         explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
         explained_.causes.back().text = fmt::format(
-            "the network gave {} where interfaces have {}: slower ports or cables{}, or traffic of others.",
+            "links gave {} each where their interfaces have {}: slower ports or cables{}, or traffic of "
+            "others.",
             files::rate_text(links.twin), files::rate_text(links.run),
             run_.has_one_leaf() ? " of producers or of consumers" : ", cables between switches");
         explained_.causes.back().remedy =
-            "run one producer and one consumer at a time, and read the counters of the ports on their way";
+            "run one producer and one consumer at a time, on several pairs of hosts: those that are as slow "
+            "share a port or "
+            "cable, whose speed and errors are to be read";
     }
 
     void name_none() {

@@ -16,7 +16,9 @@
 #include "config/usage_error.hpp"
 #include "files/formatting.hpp"
 #include "host/control_group.hpp"
+#include "host/process.hpp"
 #include "host/signals.hpp"
+#include "judge/answer.hpp"
 #include "simulation/margin.hpp"
 
 namespace weir::cli {
@@ -121,9 +123,11 @@ std::optional<std::vector<judge::NamedCause>> Explanation::causes(const show::Ru
     }
     // The verdict comes first for someone who looks on.
     if (progress_.on_terminal() && each * static_cast<double>(budget.simulations) > 1) {
-        const std::string& text = record.verdict.text;
+        judge::ShortAnswer answer = show::answer_of(record);
+        answer.because.clear();
+        answer.to_do.clear();
         progress_.clear();
-        fmt::print("{}\n\n", text.substr(0, text.find(" Main cause:")));
+        fmt::print("{}\n", judge::answer_lines(answer, show::summary_subject_width, host::colours_wanted()));
         std::fflush(stdout);
     }
     say_cost(each, budget);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -29,13 +30,9 @@ std::string_view first_sentence(std::string_view text) {
     return text.substr(0, first_sentence_end(text));
 }
 
-std::string late_part(const core::Plan& plan, const Verdict& verdict) {
-    const bool sets = plan.generation == core::Generation::sets;
-    std::string text =
-        sets ? fmt::format("{} of {} {} late", verdict.late_sets, files::counted(verdict.sets, "set"),
-                           verdict.late_sets == 1 ? "was" : "were")
-             : fmt::format("data of {} of {} was late", verdict.late_sets,
-                           files::counted(verdict.sets, "interval"));
+std::string late_part(const Verdict& verdict) {
+    std::string text = fmt::format("{} of {} {} late", verdict.late_sets, files::counted(verdict.sets, "set"),
+                                   verdict.late_sets == 1 ? "was" : "were");
     if (verdict.least_slack && *verdict.least_slack < core::Duration{} && verdict.lost_events == 0) {
         text += fmt::format(", by up to {}", files::readable(core::Duration{} - *verdict.least_slack));
     }
@@ -65,7 +62,7 @@ std::string growth_part(const Verdict& verdict) {
 std::vector<std::string> faults(const core::Plan& plan, const Verdict& verdict) {
     std::vector<std::string> parts;
     if (verdict.late_sets > 0) {
-        parts.push_back(late_part(plan, verdict));
+        parts.push_back(late_part(verdict));
     }
     if (!verdict.overflowing_producers.empty()) {
         parts.push_back(overflow_part(plan, verdict));
@@ -108,6 +105,42 @@ std::string_view without_word(std::string_view findings) {
     return findings;
 }
 
+/// What the rows show of a cause that was proved: nullptr if nothing. Of processing, the time that was tried
+/// says more than shares of times.
+const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> observed) {
+    if (cause.what == CauseKind::processing) {
+        return nullptr;
+    }
+    const auto found = std::find_if(observed.begin(), observed.end(), [&](const NamedCause& one) {
+        return one.what == cause.what && (one.where == cause.where || !cause.where) && !one.text.empty();
+    });
+    return found == observed.end() ? nullptr : &*found;
+}
+
+/// Without what options of a simulation are called.
+std::string on_hosts(std::string advice) {
+    for (const std::string_view option : {" (--consumer-link)", " (--producer-link)", " (--busy)",
+                                          " (--scheduler-time)", " ([topology] uplink-rate, core-rate)"}) {
+        for (std::size_t at = 0; (at = advice.find(option)) != std::string::npos;) {
+            advice.erase(at, option.size());
+        }
+    }
+    return advice;
+}
+
+/// On hosts, where the reason can be seen; begins with a blank, or empty.
+std::string look_first(std::span<const NamedCause> causes) {
+    if (causes.empty()) {
+        return "";
+    }
+    const NamedCause& first = causes.front();
+    const bool links = first.what == CauseKind::consumer_links || first.what == CauseKind::producer_links;
+    return links && first.where ? " First look at the speed and the errors of its port and cable."
+           : first.what == CauseKind::control_latency
+               ? " Measure round trips between the hosts (ping), and put the scheduler near them."
+               : "";
+}
+
 std::string_view certainty_of(const NamedCause& cause) {
     return cause.what == CauseKind::not_told        ? "cannot tell"
            : cause.evidence == CauseEvidence::proof ? "certain"
@@ -116,21 +149,25 @@ std::string_view certainty_of(const NamedCause& cause) {
 
 }  // namespace
 
-void put_causes(std::span<const NamedCause> causes, const std::string& advice, ShortAnswer& answer) {
-    answer.to_do = advice.empty() ? "" : advice + ".";
+void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> observed,
+                const std::string& advice, bool simulated, ShortAnswer& answer) {
+    if (!advice.empty()) {
+        answer.to_do = simulated ? advice + "." : on_hosts(advice) + "." + look_first(causes);
+    }
     if (causes.empty() || causes.front().what == CauseKind::integrity) {
         return;
     }
     const NamedCause& first = causes.front();
-    const bool told = first.what != CauseKind::not_told;
-    const std::string_view text = first_sentence(first.text);
+    const NamedCause* const rows = in_rows(first, observed);
+    const std::string_view text = first_sentence(rows == nullptr ? first.text : rows->text);
     answer.because =
-        files::capitalised(told ? fmt::format("{}{}{}", main_subject(causes), text.empty() ? "." : ": ", text)
-                                : std::string(text));
+        files::capitalised(first.what != CauseKind::not_told
+                               ? fmt::format("{}{}{}", main_subject(causes), text.empty() ? "." : ": ", text)
+                               : std::string(text));
     answer.certainty = certainty_of(first);
 }
 
-ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict) {
+ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict, bool simulated) {
     ShortAnswer answer;
     const std::vector<std::string> parts = faults(plan, verdict);
     if (!verdict.judged) {
@@ -143,7 +180,7 @@ ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict) {
         answer.word = verdict.sustained ? "LATE" : "NOT SUSTAINED";
         answer.sentence = files::capitalised(fmt::format("{}.", fmt::join(parts, "; ")));
     }
-    put_causes(verdict.causes, verdict.advice, answer);
+    put_causes(verdict.causes, verdict.observed, verdict.advice, simulated, answer);
     return answer;
 }
 
@@ -152,17 +189,19 @@ std::string evidence_text(const Verdict& verdict) {
     if (!verdict.judged) {
         findings.remove_prefix(std::min(findings.size(), first_sentence_end(findings) + 1));
     }
-    const std::string further = further_causes_text(verdict.causes);
+    const std::string further = further_causes_text(verdict.causes, verdict.observed);
     return files::capitalised(
         fmt::format("{}{}{}", findings, findings.empty() || further.empty() ? "" : " ", further));
 }
 
-std::string further_causes_text(std::span<const NamedCause> causes) {
+std::string further_causes_text(std::span<const NamedCause> causes, std::span<const NamedCause> observed) {
     if (causes.empty() || causes.front().what == CauseKind::integrity) {
         return "";
     }
     const std::string& first = causes.front().text;
-    const std::string rest = first.substr(std::min(first.size(), first_sentence_end(first) + 1));
+    const std::string rest = in_rows(causes.front(), observed) != nullptr
+                                 ? files::capitalised(first)
+                                 : first.substr(std::min(first.size(), first_sentence_end(first) + 1));
     const std::string others = other_causes_text(causes);
     return rest + (rest.empty() || others.empty() ? "" : " ") + others;
 }

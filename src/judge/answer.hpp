@@ -19,15 +19,18 @@ struct ShortAnswer {
     std::string_view certainty;  ///< of the cause: "certain", "likely" or "cannot tell"
 };
 
-ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict);
+/// `simulated`: advice names options of a simulation, too.
+ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict, bool simulated);
 
 /// What was found, and the rest of what is known of causes, after what an answer has.
 std::string evidence_text(const Verdict& verdict);
 /// The rest of what is known of causes, after what `ShortAnswer::because` has.
-std::string further_causes_text(std::span<const NamedCause> causes);
+std::string further_causes_text(std::span<const NamedCause> causes,
+                                std::span<const NamedCause> observed = {});
 
-/// Fills what is said of causes.
-void put_causes(std::span<const NamedCause> causes, const std::string& advice, ShortAnswer& answer);
+/// Fills what is said of causes. `observed`: what rows show, where `causes` were proved.
+void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> observed,
+                const std::string& advice, bool simulated, ShortAnswer& answer);
 
 /// The lines of the answer as terminals have them, each begun by its subject in so many columns.
 std::string answer_lines(const ShortAnswer& answer, std::size_t subject_width, bool terminal);

@@ -50,6 +50,9 @@ constexpr std::array<CauseWords, cause_kind_names.size()> cause_words{{
     {"not told", "not told, at "},
 }};
 
+/// How the remedy begins where more than one was lost; `where` is the first.
+constexpr std::string_view keep_consumers = "keep consumers ";
+
 /// More than these are in run.json only.
 constexpr std::size_t said_max = 3;
 
@@ -65,7 +68,8 @@ std::string subject_of(const NamedCause& cause) {
     if (cause.what == CauseKind::control_latency && cause.evidence != CauseEvidence::observed) {
         return "latency of the network";  // it was relaxed for data, too
     }
-    if (!cause.where) {
+    const bool several = cause.remedy.starts_with(keep_consumers);
+    if (!cause.where || several) {
         return std::string(words.general);
     }
     const bool the_only_one = cause.where->role == core::Role::scheduler;
@@ -109,7 +113,10 @@ std::string advice_text(std::span<const NamedCause> causes) {
     for (const NamedCause& cause : causes) {
         const std::string remedy = cause.remedy + (cause.suffices ? "" : " (not enough by itself)");
         const bool known = std::find(remedies.begin(), remedies.end(), remedy) != remedies.end();
-        if (!cause.remedy.empty() && cause.suffices == any_suffices && !known && remedies.size() < said_max) {
+        // Nobody has another network to choose where something else would do.
+        const bool last_resort = cause.what == CauseKind::control_latency && !remedies.empty();
+        if (!cause.remedy.empty() && cause.suffices == any_suffices && !known && !last_resort &&
+            remedies.size() < said_max) {
             remedies.push_back(remedy);
         }
     }
@@ -122,8 +129,11 @@ void say_where_to_look(std::span<NamedCause> causes) {
         const bool lost = cause.what == CauseKind::lost_consumers;
         if ((stopped || lost) && cause.together_with == CauseKind::not_told &&
             cause.remedy.starts_with("keep ")) {
+            const bool several = cause.remedy.starts_with(keep_consumers);
             cause.remedy += stopped ? ": look on its host for other load, swap, steal and limits of cgroups"
-                                    : ": look in its log, and in that of its host, for why it ended";
+                            : several
+                                ? ": look in their logs, and in those of their hosts, for why they ended"
+                                : ": look in its log, and in that of its host, for why it ended";
         }
     }
 }

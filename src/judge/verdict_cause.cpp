@@ -217,7 +217,7 @@ std::optional<NamedCause> control(const HeldRun& run) {
             "own");
     }
     return cause_of(CauseKind::control_latency, held.owners.control,
-                    fmt::format("{}, and the scheduler handled messages for {} of it.", cost,
+                    fmt::format("{}, and the scheduler needed {} of it for messages.", cost,
                                 files::percent(held.handling_share)),
                     "use larger events (--event-size), or more slots and streams");
 }

@@ -56,17 +56,16 @@ RoleRates compare(const RunRecord& record, Role role) {
 
 class Page {
   public:
-    static constexpr std::size_t subject_width = 21;
     /// A line that begins with its subject.
     template <typename... Values>
     void line(std::string_view subject, fmt::format_string<Values...> form, Values&&... values) {
-        text_ += fmt::format("{:<{}}", subject, subject_width);
+        text_ += fmt::format("{:<{}}", subject, summary_subject_width);
         text_ += fmt::format(form, std::forward<Values>(values)...);
         text_ += '\n';
     }
     /// Of a text that may take several lines.
     void paragraph(std::string_view subject, std::string_view text) {
-        line(subject, "{}", files::indented(text, subject_width));
+        line(subject, "{}", files::indented(text, summary_subject_width));
     }
     void raw(std::string_view text) { text_ += text; }
     [[nodiscard]] const std::string& text() const { return text_; }
@@ -379,8 +378,7 @@ std::string final_summary_text(const RunRecord& record, bool terminal) {
         coloured(files::colour_red, failure_text(record));
     }
     if (!record.verdict.findings.empty()) {
-        page.raw(judge::answer_lines(judge::answer_of(record.plan, record.verdict), Page::subject_width,
-                                     terminal));
+        page.raw(judge::answer_lines(answer_of(record), summary_subject_width, terminal));
     }
     page.raw("\n");
     const RoleRates producers = compare(record, Role::producer);

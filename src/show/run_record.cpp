@@ -146,6 +146,14 @@ bool is_simulated(const RunRecord& record) {
     return environment.is_object() && environment.value("world", "") == "simulation";
 }
 
+}  // namespace
+
+judge::ShortAnswer answer_of(const RunRecord& record) {
+    return judge::answer_of(record.plan, record.verdict, is_simulated(record));
+}
+
+namespace {
+
 /// Of the bytes that consumers received, in chunks whose payload was checked. Nothing: none was to be
 /// checked, or it is not known.
 std::optional<double> verified_payload_share(const RunRecord& record) {

@@ -160,6 +160,7 @@ nlohmann::ordered_json rank_json(const record::RankRecord& rank);
 /// The plan in plain numbers, for programs: the options beside it are text with units.
 nlohmann::ordered_json resolved_json(const core::Plan& plan, const std::optional<core::Pressure>& pressure);
 
+judge::ShortAnswer answer_of(const RunRecord& record);
 /// As verdicts and explanations have it; what is not said is null.
 nlohmann::ordered_json answer_json(const judge::ShortAnswer& answer);
 /// `verdict` of the record, with `causes`.
@@ -174,7 +175,9 @@ std::string summary_line(const nlohmann::ordered_json& json, const std::string& 
 
 // What is printed when a run has ended: the verdict first, then the numbers behind it, on one screen.
 
-/// Lines with line ends, at most 110 columns and 30 lines. `terminal`: colours may be used.
+/// Columns for what a line of an answer or of the summary is about.
+inline constexpr std::size_t summary_subject_width = 21;
+/// Lines with line ends, at most 110 columns and 33 lines. `terminal`: colours may be used.
 std::string final_summary_text(const RunRecord& record, bool terminal);
 
 /// The same as JSON: summary_line().

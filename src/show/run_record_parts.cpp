@@ -293,7 +293,7 @@ nlohmann::ordered_json verdict_json(const RunRecord& record) {
             {"cause", judge::cause_name(verdict)},
             {"causes", record::list_of(verdict.causes, cause)},
             {"observed", record::list_of(verdict.observed, cause)},
-            {"answer", answer_json(judge::answer_of(record.plan, verdict))},
+            {"answer", answer_json(answer_of(record))},
             {"text", verdict.text},
             {"advice", record::text_or_null(verdict.advice)},
             {"blocked_at_once_max", record.blocked_at_once.consumers},

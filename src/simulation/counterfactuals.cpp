@@ -239,7 +239,12 @@ class CauseSearch {
     void keep_pair(const std::vector<Changes>& pairs, const std::vector<SimulatedOutcome>& outcomes) {
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
             if (outcomes[i].suffices) {
-                std::erase_if(found_, [](const Found& found) { return !found.outcome.suffices; });
+                const CauseKind what = pairs[i][0].relaxation->what;
+                const bool alike = pairs[i][1].relaxation->what == what;
+                std::erase_if(found_, [&](const Found& found) {
+                    return !found.outcome.suffices ||
+                           (alike && found.changes.front().relaxation->what == what);
+                });
                 found_.insert(found_.begin(), Found{pairs[i], outcomes[i]});
                 return;
             }

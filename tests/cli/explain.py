@@ -102,7 +102,7 @@ class ExplainTest(CommandTest):
                               role, status=3)
                 found = self.explain(role)
                 self.assertEqual([one["what"] for one in found["causes"]], [f"{role}-links"], found["text"])
-                self.assertIn("and their interfaces have", " ".join(found["text"].split()))
+                self.assertIn("where interfaces have", " ".join(found["text"].split()))
 
     def test_of_a_network_that_is_slower_than_interfaces_say_the_role_is_not_told_if_both_fit(self):
         self.simulate({**COMMON, "producers": 4, "consumers": 4, "rate": "971.352Mb/s", "interval": "200ms",

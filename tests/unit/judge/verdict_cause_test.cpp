@@ -246,7 +246,7 @@ TEST_CASE("The scheduler is the cause when slots and streams waited for grants")
     run.ranks[0].summary.load.handling = Duration::milliseconds(100);
     verdict = run.judged();
     CHECK(cause_name(verdict) == "control-latency");
-    CHECK(contains(verdict.text, "and the scheduler handled messages for 1 % of it."));
+    CHECK(contains(verdict.text, "and the scheduler needed 1 % of it for messages."));
     // Credits that consumers have given and the scheduler has not read are the same, and no lack of slots.
     run.overflow(0, 1.2, 3, 4, 6, 0);
     run.free_slots(200);
