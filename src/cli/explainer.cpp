@@ -317,11 +317,10 @@ class Explainer {
             const twin::Figure& links = slow_links(first);
             NamedCause& cause = explained_.causes.front();
             cause.text = fmt::format(
-                "they carried {} each where interfaces have {}: slower ports or cables, cables between "
-                "switches, "
-                "or traffic "
-                "of others. {}",
-                files::rate_text(links.twin), files::rate_text(links.run), files::capitalised(cause.text));
+                "they carried {}{}{}: slower ports or cables, cables between switches, or traffic of others. "
+                "{}",
+                files::rate_text(links.twin), judge::slower_than_interfaces, files::rate_text(links.run),
+                files::capitalised(cause.text));
         } else {
             add_rival(first, hypotheses);
         }

@@ -128,12 +128,19 @@ std::string on_hosts(std::string advice) {
     return advice;
 }
 
-/// On hosts, where the reason can be seen; begins with a blank, or empty.
-std::string look_first(std::span<const NamedCause> causes) {
+/// Where the reason can be seen, on hosts and of links whose interfaces are not the limit; begins with a
+/// blank, or empty.
+std::string look_first(std::span<const NamedCause> causes, bool simulated) {
     if (causes.empty()) {
         return "";
     }
     const NamedCause& first = causes.front();
+    if (first.text.find(slower_than_interfaces) != std::string::npos) {
+        return " Interfaces have more: read the speed and the errors of the ports on their way.";
+    }
+    if (simulated) {
+        return "";
+    }
     const bool links = first.what == CauseKind::consumer_links || first.what == CauseKind::producer_links;
     return links && first.where ? " First look at the speed and the errors of its port and cable."
            : first.what == CauseKind::control_latency
@@ -152,7 +159,8 @@ std::string_view certainty_of(const NamedCause& cause) {
 void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> observed,
                 const std::string& advice, bool simulated, ShortAnswer& answer) {
     if (!advice.empty()) {
-        answer.to_do = simulated ? advice + "." : on_hosts(advice) + "." + look_first(causes);
+        answer.to_do =
+            fmt::format("{}.{}", simulated ? advice : on_hosts(advice), look_first(causes, simulated));
     }
     if (causes.empty() || causes.front().what == CauseKind::integrity) {
         return;

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "judge/causes.hpp"
 
@@ -11,6 +12,8 @@ namespace weir::judge {
 /// "links of consumers", "the link of consumer 0 on eb07", "too few slots".
 std::string subject_of(const NamedCause& cause);
 
+/// Stands in the text of links that are slower than their interfaces say.
+inline constexpr std::string_view slower_than_interfaces = " each where interfaces have ";
 /// "too few slots", or "too few slots, together with processing on consumers"; there must be one.
 std::string main_subject(std::span<const NamedCause> causes);
 /// "Or processing on consumers: with ...", of those after the first and what it takes besides.

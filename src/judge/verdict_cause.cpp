@@ -88,11 +88,9 @@ std::optional<NamedCause> processing(const HeldRun& run) {
         const record::RankSummary& summary = busy->summary;
         return cause_at(
             CauseKind::processing, *busy, held.owners.processing,
-            fmt::format("slots that held events for processing cost {}; it processed for {} of the run, and "
-                        "had no free slot for {} of it.",
-                        owned_text(held.owners.processing),
+            fmt::format("it processed for {} of the run, and its full slots cost {}.",
                         files::percent(fraction(summary.time.processing, summary.covered)),
-                        files::percent(fraction(summary.time.blocked, summary.covered))),
+                        owned_text(held.owners.processing)),
             run.plan.policy == core::PolicyKind::round_robin
                 ? "--policy balanced does not wait for one consumer while others have room; or shorten "
                   "its processing (--busy)"
@@ -100,10 +98,8 @@ std::optional<NamedCause> processing(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::processing, held.owners.processing,
-        fmt::format("slots that held events for processing cost {}; consumers processed for {} of the run, "
-                    "and had no free slot for {} of it.",
-                    owned_text(held.owners.processing), files::percent(held.processing_share),
-                    files::percent(held.blocked_share)),
+        fmt::format("they processed for {} of the run, and their full slots cost {}.",
+                    files::percent(held.processing_share), owned_text(held.owners.processing)),
         "use more consumers, shorten their processing (--busy), or give them more slots (--slots)");
 }
 

@@ -34,9 +34,8 @@ TEST_CASE("Blocked consumers are the cause when they left no slot") {
     CHECK(
         verdict.text ==
         "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
-        "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Slots that held events "
-        "for processing cost 64 % of the time in which producers had data to send; consumers processed "
-        "for 80 % of the run, and had no free slot for 80 % of it.");
+        "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. They processed for 80 % "
+        "of the run, and their full slots cost 64 % of the time in which producers had data to send.");
     CHECK(contains(verdict.advice, "more slots (--slots)"));
 }
 
@@ -52,7 +51,7 @@ TEST_CASE("Where one consumer alone is busy, it is named, and the policy that wa
     const Verdict verdict = run.judged();
     CHECK(cause_name(verdict) == "processing");
     CHECK(verdict.causes.front().where == NodeId{Role::consumer, 1});
-    CHECK(contains(verdict.text, "it processed for 100 % of the run, and had no free slot for 80 %"));
+    CHECK(contains(verdict.text, "It processed for 100 % of the run, and its full slots cost "));
     CHECK(contains(verdict.advice, "--policy balanced"));
 }
 
