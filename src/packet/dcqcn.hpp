@@ -34,17 +34,17 @@ class ReactionPoint final : public SenderControl {
     ReactionPoint(const core::DcqcnPlan& plan, core::BitRate line_rate, std::uint32_t window = 0,
                   bool window_follows_rate = false)
         : SenderControl(window),
+          window_follows_rate_(window_follows_rate),
+          rate_(static_cast<double>(line_rate.bits_per_second)),
+          rate_period_(Picoseconds::of(plan.rate_period)),
+          alpha_period_(Picoseconds::of(plan.alpha_period)),
           plan_(&plan),
           full_window_(window),
-          window_follows_rate_(window_follows_rate),
-          alpha_period_(Picoseconds::of(plan.alpha_period)),
-          rate_period_(Picoseconds::of(plan.rate_period)),
           cut_spacing_(std::max(Picoseconds::nanoseconds(1), Picoseconds::of(plan.cnp_spacing))),
-          line_rate_(static_cast<double>(line_rate.bits_per_second)),
+          line_rate_(rate_),
           least_rate_(std::min(line_rate_, static_cast<double>(plan.least_rate.bits_per_second))),
           additive_increase_(bits_per_second(plan.additive_increase, line_rate, plan.of_rate)),
           hyper_increase_(bits_per_second(plan.hyper_increase, line_rate, plan.of_rate)),
-          rate_(line_rate_),
           target_(line_rate_) {}
 
     /// Bits per second at `now`, which must not go back.
@@ -191,30 +191,32 @@ class ReactionPoint final : public SenderControl {
         }
     }
 
-    const core::DcqcnPlan* plan_;
-    std::uint32_t full_window_;  ///< at full speed
+    // What is read for every packet comes first.
     bool window_follows_rate_;
-    Picoseconds alpha_period_;
+    bool notified_ = false;  ///< ever, or since the limiter was released
+    bool limited_ = false;   ///< has been cut and is not back at the speed of the link
+    double rate_;
+    Picoseconds rate_from_;
     Picoseconds rate_period_;
-    Picoseconds cut_spacing_;  ///< rules of HPCC's simulator
+    Picoseconds cut_at_ = Picoseconds::never();  ///< rules of HPCC's simulator
+    Picoseconds alpha_from_;
+    Picoseconds alpha_period_;
+    const core::DcqcnPlan* plan_;
+    std::int64_t counted_bytes_ = 0;
+
+    std::uint32_t full_window_;  ///< at full speed
+    Picoseconds cut_spacing_;    ///< rules of HPCC's simulator
     double line_rate_;
     double least_rate_;
     double additive_increase_;
     double hyper_increase_;
-    double rate_;
     double target_;
     double alpha_ = 1;
-    bool notified_ = false;  ///< ever, or since the limiter was released
-    bool limited_ = false;   ///< has been cut and is not back at the speed of the link
     std::uint32_t timer_stage_ = 0;
     std::uint32_t byte_stage_ = 0;
-    std::int64_t counted_bytes_ = 0;
-    Picoseconds alpha_from_;
-    Picoseconds rate_from_;
     // Rules of HPCC's simulator.
     bool alpha_rises_ = false;  ///< notified since alpha's last step
     Picoseconds first_at_;      ///< the first notification
-    Picoseconds cut_at_ = Picoseconds::never();
 };
 
 }  // namespace weir::packet

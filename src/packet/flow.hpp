@@ -135,15 +135,10 @@ class Flow {
         std::uint64_t dropped = 0;
         bool operator==(const WireBytes&) const = default;
     };
-    WireBytes traffic;           ///< counted by the network
-    std::uint64_t timeouts = 0;  ///< the network's: of its acknowledgements
-
-    bool queued = false;             ///< it stands in a FlowRow
+    std::uint64_t timeouts = 0;      ///< the network's: of its acknowledgements
     bool unnumbered = false;         ///< its packets have no numbers: which of them are missing is not known
     CreditDemand* demand = nullptr;  ///< where its receiver gives credits
     bool in_credit_row = false;      ///< the receiving host's: it stands in the row of those that want some
-    bool lacks_packets = false;      ///< the network's: a failure lost some that have not come since
-    bool of_others = false;          ///< the network's: nobody is told of its messages
     std::uint32_t unanswered = 0;    ///< of others: messages that are not through
     Picoseconds timer_at = Picoseconds::never();  ///< the network's: an event for timeout_at() is pending
 
@@ -151,15 +146,26 @@ class Flow {
     /// Sets has_packet_ after anything has changed.
     virtual void update() = 0;
 
-    // What the network reads for every packet, without a virtual call.
-    bool has_packet_ = false;
-    bool starts_timer_ = true;
-    Picoseconds next_send_;
-    Ends ends_;
-    std::uint32_t expected_ = 0;
     std::uint64_t packets_sent_again_ = 0;
     std::uint64_t cuts_before_ = 0;  ///< of flows whose place it takes
+
+    // What follows is read for every packet, without a virtual call: it lies in few cache lines, together
+    // with the end of MessageStream and the beginning of QueuePair.
+    Ends ends_;
     MessageStream messages_;
+    std::uint32_t expected_ = 0;
+    bool has_packet_ = false;
+    bool starts_timer_ = true;
+
+  public:
+    bool is_queue_pair = false;  ///< a QueuePair: called without a look at its type
+    bool queued = false;         ///< it stands in a FlowRow
+    bool lacks_packets = false;  ///< the network's: a failure lost some that have not come since
+    bool of_others = false;      ///< the network's: nobody is told of its messages
+    WireBytes traffic;           ///< counted by the network
+
+  protected:
+    Picoseconds next_send_;
 };
 
 // The flows of a host and a priority that have packets, in turn: the first whose time to send has come sends
@@ -247,28 +253,35 @@ class FlowRow {
 };
 
 inline Flow* FlowRow::next(Picoseconds now, Picoseconds& earliest) {
-    for (std::size_t left = places_.size(); left > 0;) {
-        turn_ = turn_ == places_.size() ? 0 : turn_;
-        if (turn_ % block == 0 && left >= block && waits(turn_ / block, now, earliest)) {
-            turn_ += block;
+    Place* const places = places_.data();
+    std::size_t size = places_.size();
+    std::size_t turn = turn_;
+    for (std::size_t left = size; left > 0;) {
+        turn = turn == size ? 0 : turn;
+        if (left >= block && turn % block == 0 && waits(turn / block, now, earliest)) {
+            turn += block;
             left -= block;
             continue;
         }
         --left;
-        Place& place = places_[turn_];
+        Place& place = places[turn];
         if (place.not_before <= now) {
             if (!place.flow->has_packet()) {
+                turn_ = turn;
                 leave();
+                --size;
                 continue;
             }
             place.not_before = place.flow->next_send();
             if (place.not_before <= now) {
+                turn_ = turn;
                 return place.flow;
             }
         }
         earliest = std::min(earliest, place.not_before);
-        ++turn_;
+        ++turn;
     }
+    turn_ = turn;
     return nullptr;
 }
 
@@ -277,6 +290,7 @@ inline void FlowRow::sent() {
     if (place.flow->has_packet()) {
         place.not_before = place.flow->next_send();
         ++turn_;
+        __builtin_prefetch(places_[turn_ < places_.size() ? turn_ : 0].flow);
     } else {
         leave();
     }
@@ -289,8 +303,12 @@ inline Picoseconds FlowRow::not_before(Picoseconds until) {
             return until;
         }
     }
-    for (std::size_t place = blocks_.size() * block; place < places_.size(); ++place) {
-        earliest = std::min(earliest, places_[place].not_before);
+    const Place* const end = places_.data() + places_.size();
+    for (const Place* place = places_.data() + blocks_.size() * block; place < end; ++place) {
+        if (place->not_before <= until) {
+            return until;
+        }
+        earliest = std::min(earliest, place->not_before);
     }
     return earliest;
 }

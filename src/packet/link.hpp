@@ -87,17 +87,17 @@ class IngressTurns {
 
     [[nodiscard]] bool empty() const { return row_.empty(); }
     [[nodiscard]] bool has(std::uint32_t port) const { return !queues_[port].empty(); }
-    void push(Items& items, ItemIndex added) {
-        const std::uint16_t port = items[added].packet.ingress_port;
+    void push(Item* added) {
+        const std::uint16_t port = added->packet.ingress_port;
         if (queues_[port].empty()) {
             row_.push(port);
         }
-        queues_[port].push(items, added);
+        queues_[port].push(added);
     }
     /// Not if it is empty.
-    ItemIndex pop(Items& items) {
+    Item* pop() {
         const std::uint16_t port = row_.pop();
-        const ItemIndex popped = queues_[port].pop(items);
+        Item* const popped = queues_[port].pop();
         if (!queues_[port].empty()) {
             row_.push(port);
         }
@@ -116,21 +116,20 @@ struct alignas(64) Link {
     Picoseconds delay;
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t from_port = 0;
-    std::uint32_t to_port = 0;
-    ItemIndex transmitted = no_item;  ///< its event, always the same item
-    bool waiting = false;             ///< that event is pending
-    bool down = false;                ///< carries nothing
+    std::uint32_t index = 0;  ///< its own
+    std::uint16_t from_port = 0;
+    std::uint16_t to_port = 0;
+    Item* transmitted = nullptr;  ///< its event, always the same item
+    bool waiting = false;         ///< that event is pending
+    bool down = false;            ///< carries nothing
     bool from_switch = false;
     bool leads_to_switch = false;
+    bool takes_turns = false;                          ///< packets wait in `turns`
     Item::Kind arrives = Item::Kind::arrives_at_host;  ///< a packet at its other end
-    std::uint8_t paused = 0;                           ///< mask of priorities
-    std::uint8_t nonempty = 0;                         ///< mask of priorities: queues
-    std::uint8_t refreshing = 0;
-    std::uint8_t turn = 0;      ///< priority whose turn it is
-    std::uint8_t refusing = 0;  ///< mask of priorities: what comes for their queues is lost
-    std::uint8_t ignoring = 0;  ///< mask of priorities that PAUSE frames do not stop
-    std::uint8_t dropping = 0;  ///< mask of priorities whose queues lose what may not be marked
+    PrioritySet paused = 0;
+    PrioritySet nonempty = 0;  ///< queues
+    PrioritySet refusing = 0;  ///< what comes for their queues is lost
+    PrioritySet dropping = 0;  ///< their queues lose what may not be marked
 
     struct alignas(64) Queue {
         PacketQueue packets;
@@ -144,9 +143,11 @@ struct alignas(64) Link {
         std::uint32_t contenders = 0;  ///< for it, so far
     };
     std::array<Queue, priority_count> queues;
-    std::vector<IngressTurns>
-        turns;  ///< by priority, instead of queues[].packets; empty: first in, first out
+    std::vector<IngressTurns> turns;  ///< by priority, instead of queues[].packets
 
+    PrioritySet refreshing = 0;
+    PrioritySet ignoring = 0;           ///< PAUSE frames do not stop them
+    std::uint8_t turn = 0;              ///< priority whose turn it is
     std::int64_t full_speed_fixed = 0;  ///< as picoseconds_per_byte_fixed, undisturbed
     double error_share = 0;             ///< of packets that are lost on it
     // Its own.

@@ -88,17 +88,17 @@ class MessageStream {
         return arrived.size() != before;
     }
 
+    core::RingQueue<Message> sending_;   ///< not acknowledged as a whole
+    core::RingQueue<Message> arriving_;  ///< not arrived as a whole
+    std::size_t cursor_ = 0;             ///< in sending_: where the last packet looked for was
+    // What is read for every packet comes last, beside what follows in a Flow.
     std::int64_t payload_;
-    /// Packets that are known to be full and not the last of their message: payload_bytes_of() is
-    /// called for every packet.
+    std::int64_t posted_bytes_ = 0;
+    /// Packets that are known to be full and not the last of their message.
     std::uint32_t full_from_ = 0;
     std::uint32_t full_count_ = 0;
     std::uint32_t first_arriving_end_ = 0;  ///< of the first message in arriving_
-    core::RingQueue<Message> sending_;      ///< not acknowledged as a whole
-    core::RingQueue<Message> arriving_;     ///< not arrived as a whole
-    std::size_t cursor_ = 0;                ///< in sending_: where the last packet looked for was
     std::uint32_t end_ = 0;
-    std::int64_t posted_bytes_ = 0;
 };
 
 }  // namespace weir::packet

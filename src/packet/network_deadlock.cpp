@@ -136,13 +136,12 @@ std::map<PacketNetwork::Stopped, std::vector<LinkIndex>> PacketNetwork::stopped_
 
 /// Whether packets wait for `link` that came by this port.
 bool PacketNetwork::holds_packets_of(const Link& link, Priority priority, std::uint32_t port) const {
-    if (takes_turns(link)) {
+    if (link.takes_turns) {
         return link.turns[priority].has(port);
     }
     const PacketQueue& queue = link.queues[priority].packets;
-    for (ItemIndex item = queue.empty() ? no_item : queue.first(); item != no_item;
-         item = items_[item].next) {
-        if (items_[item].packet.ingress_port == port) {
+    for (const Item* item = queue.empty() ? nullptr : queue.first(); item != nullptr; item = item->next) {
+        if (item->packet.ingress_port == port) {
             return true;
         }
     }

@@ -135,8 +135,7 @@ void PacketNetwork::lose_on_links(const std::vector<CableIndex>& cut) {
     for (const CableIndex cable : cut) {
         is_cut[cable] = true;
     }
-    for (ItemIndex index = 0; index < items_.all().size(); ++index) {
-        Item& item = items_[index];
+    for (Item& item : items_.all()) {
         const bool frame = item.kind == Item::Kind::pause || item.kind == Item::Kind::resume;
         if ((!frame && !item.on_link()) || !is_cut[item.index / 2]) {
             continue;
@@ -181,8 +180,8 @@ void PacketNetwork::end_pauses(LinkIndex index) {
         if ((link.paused & core::mask_of(priority)) != 0) {
             count(index, priority).paused += now_ - link.queues[priority].paused_from;
             // Pauses of whole links are counted for priority 0.
-            link.paused &= switches_.pauses_whole_links ? PriorityMask{0}
-                                                        : static_cast<PriorityMask>(~core::mask_of(priority));
+            link.paused &= switches_.pauses_whole_links ? PrioritySet{0}
+                                                        : static_cast<PrioritySet>(~core::mask_of(priority));
         }
         watch_pause(index, priority, false);
     }
@@ -191,8 +190,8 @@ void PacketNetwork::end_pauses(LinkIndex index) {
 void PacketNetwork::lose_queue(LinkIndex index, Priority priority, Carried& sum, std::uint32_t failure) {
     Link& link = links_[index];
     while ((link.nonempty & core::mask_of(priority)) != 0) {
-        const ItemIndex item = link.from_switch ? take(link, priority) : dequeue(link, priority);
-        const Packet packet = items_[item].packet;
+        Item* const item = link.from_switch ? take(link, priority) : dequeue(link, priority);
+        const Packet packet = item->packet;
         items_.remove(item);
         losses_[index].before_link.add(packet);
         sum.add(packet);
@@ -201,8 +200,8 @@ void PacketNetwork::lose_queue(LinkIndex index, Priority priority, Carried& sum,
 }
 
 /// A packet comes for a queue that takes none, or there is no way.
-void PacketNetwork::turn_away(const Link& link, LinkIndex out, ItemIndex item) {
-    const Packet packet = items_[item].packet;
+void PacketNetwork::turn_away(const Link& link, LinkIndex out, Item* item) {
+    const Packet packet = item->packet;
     items_.remove(item);
     if (out == NetworkEvent::no_link) {
         without_way_[link.to].add(packet);
@@ -217,23 +216,21 @@ void PacketNetwork::turn_away(const Link& link, LinkIndex out, ItemIndex item) {
 }
 
 /// At the other end of a link with errors.
-void PacketNetwork::check_errors(ItemIndex item) {
-    const LinkIndex index = items_[item].index;
+void PacketNetwork::check_errors(Item* item) {
+    const LinkIndex index = item->index;
     Link& link = links_[index];
     // The errors may have ended meanwhile; then the packet came through.
     const std::uint32_t failure = cables_[index / 2].errors_by;
     if (failure != no_failure && link.errors.uniform() < link.error_share) {
-        const Packet packet = items_[item].packet;
+        const Packet packet = item->packet;
         items_.remove(item);
         losses_[index].on_link.add(packet);
         failures_[failure].costs.by_errors.add(packet);
         lose(packet, failure);
     } else if (link.leads_to_switch) {
-        receive_at_switch(link, index, item);
+        receive_at_switch(link, item);
     } else {
-        const Packet packet = items_[item].packet;
-        items_.remove(item);
-        arrive_at_host(packet);
+        arrive_at_host(item);
     }
 }
 
@@ -394,7 +391,7 @@ void PacketNetwork::look_at_queue(LinkIndex index, Priority priority) {
 
 void PacketNetwork::act_on_queue(LinkIndex index, Priority priority, bool on) {
     Link& link = links_[index];
-    const PriorityMask mask = core::mask_of(priority);
+    const PrioritySet mask = core::mask_of(priority);
     if (switches_.watchdog.action == core::WatchdogAction::drop) {
         set_condition(index);
         if (on) {
@@ -403,11 +400,11 @@ void PacketNetwork::act_on_queue(LinkIndex index, Priority priority, bool on) {
     } else if (on) {
         link.ignoring |= mask;
         if ((link.paused & mask) != 0) {
-            link.paused &= static_cast<PriorityMask>(~mask);
+            link.paused &= static_cast<PrioritySet>(~mask);
             count(index, priority).paused += now_ - link.queues[priority].paused_from;
         }
     } else {
-        link.ignoring &= static_cast<PriorityMask>(~mask);
+        link.ignoring &= static_cast<PrioritySet>(~mask);
     }
     kick(index);
     if (on) {
@@ -415,8 +412,8 @@ void PacketNetwork::act_on_queue(LinkIndex index, Priority priority, bool on) {
     }
 }
 
-PriorityMask PacketNetwork::dropped_by_watchdog(LinkIndex index) const {
-    PriorityMask dropped = 0;
+PrioritySet PacketNetwork::dropped_by_watchdog(LinkIndex index) const {
+    PrioritySet dropped = 0;
     if (!watches_.empty() && switches_.watchdog.action == core::WatchdogAction::drop) {
         for (std::size_t priority = 0; priority < priority_count; ++priority) {
             if (watches_[index * priority_count + priority].acts) {

@@ -54,16 +54,17 @@ void PacketNetwork::start(Flow& flow) {
     flow.hold_until(now_ + Picoseconds{packet.count * static_cast<std::int64_t>(drawn >> 48U) >> 16});
 }
 
-void PacketNetwork::enqueue_at_host(const Packet& packet, NodeIndex host) {
+void PacketNetwork::enqueue_at_host(const Packet& packet, Flow& flow, NodeIndex host) {
     const LinkIndex index = nodes_[host.value].uplink;
-    const ItemIndex item = items_.add(Item::Kind::queued, index);
-    items_[item].packet = packet;
-    enqueue(links_[index], item);
-    kick(index);
+    Item* const item = items_.add(Item::Kind::queued, index);
+    item->packet = packet;
+    item->flow = &flow;
+    Link& link = links_[index];
+    enqueue(link, item);
+    kick_host(link);
 }
 
-void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
-    Flow& flow = *flows_[to.flow.value];
+void PacketNetwork::reply(const Packet& to, Flow& flow, Packet::Kind kind, bool marked) {
     flow.traffic.sent += static_cast<std::uint64_t>(nics_->ack_bytes.count);
     const Priority answer = flow.of_others ? flow.ends().priority : nics_->ack_priority;
     const bool notification = kind == Packet::Kind::cnp;
@@ -76,22 +77,24 @@ void PacketNetwork::reply(const Packet& to, Packet::Kind kind, bool marked) {
                      .priority = notification ? nics_->cnp_priority : answer,
                      .marked = marked,
                      .again = to.again},
-                    flow.ends().to);
+                    flow, flow.ends().to);
 }
 
-void PacketNetwork::arrive_at_host(const Packet& packet) {
+void PacketNetwork::arrive_at_host(Item* item) {
+    const Packet packet = item->packet;
+    Flow& flow = *item->flow;
+    items_.remove(item);
     if (packet.copy) {
         return;  // the NIC discards what is for another address
     }
     if (host_times_.has_ring) {
         arrive_in_ring(packet);
     } else {
-        receive_at_host(packet);
+        receive_at_host(packet, flow);
     }
 }
 
-void PacketNetwork::receive_at_host(const Packet& packet) {
-    Flow& flow = *flows_[packet.flow.value];
+void PacketNetwork::receive_at_host(const Packet& packet, Flow& flow) {
     if (!granters_.empty()) [[unlikely]] {
         account_for(packet, flow);
     }
@@ -109,7 +112,9 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
     if (data) {
         const std::uint32_t expected = flow.expected();
         counted.marked += packet.marked ? 1 : 0;
-        const Flow::Replies replies = flow.on_data(packet, now_, finished_);
+        const Flow::Replies replies = flow.is_queue_pair
+                                          ? static_cast<QueuePair&>(flow).on_data(packet, now_, finished_)
+                                          : flow.on_data(packet, now_, finished_);
         if (packet.sequence > expected) {
             ++(replies.kept ? counted.reordered : counted.out_of_sequence);
         } else if (packet.sequence < expected) {
@@ -120,10 +125,10 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
         }
         if (replies.notify) {
             ++counted.cnp_sent;
-            reply(packet, Packet::Kind::cnp, false);
+            reply(packet, flow, Packet::Kind::cnp, false);
         }
         if (replies.acknowledge || replies.negative) {
-            reply(packet, replies.negative ? Packet::Kind::nak : Packet::Kind::ack, replies.echo);
+            reply(packet, flow, replies.negative ? Packet::Kind::nak : Packet::Kind::ack, replies.echo);
         }
     } else {
         counted.nak_received += packet.kind == Packet::Kind::nak ? 1 : 0;
@@ -141,23 +146,22 @@ void PacketNetwork::receive_at_host(const Packet& packet) {
     }
 }
 
-ItemIndex PacketNetwork::next_of_host(Link& link) {
+Item* PacketNetwork::next_of_host(Link& link) {
     NodeState& host = nodes_[link.from];
-    auto candidates = static_cast<std::uint8_t>((link.nonempty | host.ready_mask) & ~link.paused);
+    auto candidates = static_cast<PrioritySet>((link.nonempty | host.ready_mask) & ~link.paused);
     Picoseconds earliest = Picoseconds::never();
-    for (int chosen = choose_priority(link, candidates, nics_->strict); chosen >= 0;
-         chosen = choose_priority(link, candidates, nics_->strict)) {
-        const auto priority = static_cast<Priority>(chosen);
+    while (candidates != 0) {
+        const Priority priority = choose_priority(link, candidates, nics_->strict);
         const bool queued = (link.nonempty & core::mask_of(priority)) != 0;
-        const ItemIndex item = queued ? dequeue(link, priority) : next_of_flows(host, priority, earliest);
-        if (item != no_item) {
-            link.queues[priority].deficit -= items_[item].packet.wire_bytes;
+        Item* const item = queued ? dequeue(link, priority) : next_of_flows(host, priority, earliest);
+        if (item != nullptr) {
+            link.queues[priority].deficit -= item->packet.wire_bytes;
             return item;
         }
-        candidates &= static_cast<std::uint8_t>(~core::mask_of(priority));
+        candidates &= static_cast<PrioritySet>(~core::mask_of(priority));
     }
     wake_later(link.from, earliest);
-    return no_item;
+    return nullptr;
 }
 
 void PacketNetwork::wake_later(std::uint32_t node, Picoseconds at) {
@@ -171,9 +175,9 @@ void PacketNetwork::wake_later(std::uint32_t node, Picoseconds at) {
 void PacketNetwork::follow_up(Link& link) {
     NodeState& host = nodes_[link.from];
     Picoseconds earliest = link.nonempty != 0 ? link.free_at : Picoseconds::never();
-    for (PriorityMask left = host.ready_mask; left != 0 && earliest > link.free_at;
-         left &= static_cast<PriorityMask>(left - 1)) {
-        FlowRow& ready = host.ready[static_cast<std::size_t>(std::countr_zero(left))];
+    for (PrioritySet left = host.ready_mask; left != 0 && earliest > link.free_at;
+         left &= static_cast<PrioritySet>(left - 1)) {
+        FlowRow& ready = host.ready[static_cast<std::size_t>(std::countr_zero(std::uint32_t{left}))];
         earliest = std::min(earliest, ready.not_before(link.free_at));
     }
     if (earliest <= link.free_at) {
@@ -184,13 +188,15 @@ void PacketNetwork::follow_up(Link& link) {
 }
 
 /// A packet of the next flow in turn whose time has come. Else `earliest` is lowered to when there is one.
-ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest) {
+Item* PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest) {
     FlowRow& ready = host.ready[priority];
-    ItemIndex item = no_item;
+    Item* item = nullptr;
     if (Flow* const flow = ready.next(now_, earliest); flow != nullptr) {
         item = items_.add(Item::Kind::queued, host.uplink);
+        item->flow = flow;
         // Made where it stays: a copy would have to wait for each of its fields to be stored.
-        const Packet* const packet = new (&items_[item].packet) Packet(flow->send(now_));
+        const Packet* const packet = new (&item->packet)
+            Packet(flow->is_queue_pair ? static_cast<QueuePair&>(*flow).send(now_) : flow->send(now_));
         flow->traffic.sent += packet->wire_bytes;
         if (flow->starts_timer()) {
             set_timer(*flow);
@@ -198,7 +204,7 @@ ItemIndex PacketNetwork::next_of_flows(NodeState& host, Priority priority, Picos
         ready.sent();
     }
     if (ready.empty()) {
-        host.ready_mask &= static_cast<std::uint8_t>(~core::mask_of(priority));
+        host.ready_mask &= static_cast<PrioritySet>(~core::mask_of(priority));
     }
     return item;
 }
@@ -236,13 +242,13 @@ void PacketNetwork::received_at_host(NodeIndex node) {
             pause_switch(node);
         }
     }
-    receive_at_host(packet);
+    receive_at_host(packet, *flows_[packet.flow.value]);
 }
 
 /// Or lets it go on: of all priorities with flow control.
 void PacketNetwork::pause_switch(NodeIndex node) {
     const HostQueue& host = host_queues_[node.value];
-    const PriorityMask priorities = switches_.pauses_whole_links ? PriorityMask{1} : switches_.lossless;
+    const PrioritySet priorities = switches_.pauses_whole_links ? PrioritySet{1} : switches_.lossless;
     for (std::size_t priority = 0; priority < priority_count; ++priority) {
         if ((priorities >> priority & 1U) != 0) {
             send_pause(nodes_[node.value].uplink, static_cast<Priority>(priority), host.holds_switch());
@@ -394,7 +400,7 @@ void PacketNetwork::give_credit(Flow& flow) {
     flow.demand->fill(credit);
     flow.traffic.sent += credit.wire_bytes;
     ++host_counts_[flow.ends().to.value].credits_sent;
-    enqueue_at_host(credit, flow.ends().to);
+    enqueue_at_host(credit, flow, flow.ends().to);
 }
 
 }  // namespace weir::packet

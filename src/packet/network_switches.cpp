@@ -43,24 +43,25 @@ bool PacketNetwork::is_marked(Link& link, Priority priority) const {
     return link.random.uniform() < probability;
 }
 
-void PacketNetwork::receive_at_switch(Link& link, LinkIndex index, ItemIndex item) {
-    const Packet& packet = items_[item].packet;
-    if (packet.datagram && nodes_[packet.to.value].flooded) {
-        flood(link, index, Packet(packet));
+void PacketNetwork::receive_at_switch(Link& link, Item* item) {
+    const Packet& packet = item->packet;
+    if (packet.datagram && nodes_[packet.to.value].flooded) [[unlikely]] {
+        flood(link, packet);
     }
-    admit(link, index, item);
+    admit(link, item);
 }
 
 /// A copy to each other host of the switch.
-void PacketNetwork::flood(Link& link, LinkIndex index, const Packet& packet) {
+void PacketNetwork::flood(Link& link, const Packet& packet) {
     for (const LinkIndex port : ports_[link.to]) {
         const Link& out = links_[port];
         if (!out.leads_to_switch && out.to != packet.to.value && out.to != link.from) {
-            const ItemIndex item = items_.add(Item::Kind::queued, port);
-            items_[item].packet = packet;
-            items_[item].packet.to = {out.to};
-            items_[item].packet.copy = true;
-            admit(link, index, item);
+            Item* const item = items_.add(Item::Kind::queued, port);
+            item->packet = packet;
+            item->flow = flows_[packet.flow.value].get();
+            item->packet.to = {out.to};
+            item->packet.copy = true;
+            admit(link, item);
         }
     }
 }
@@ -75,7 +76,7 @@ bool PacketNetwork::takes_last_place(const Link& link, Link& out, Priority prior
     if (queue.packets.empty()) {
         return false;
     }
-    const Item& last = items_[queue.packets.last()];
+    const Item& last = *queue.packets.last();
     const Picoseconds duration{packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16};
     if (last.packet.wire_bytes != packet.wire_bytes || last.packet.ingress_port == packet.ingress_port ||
         !nodes_[link.to].buffer->share_slice(last.packet.ingress_port, packet.ingress_port) ||
@@ -90,21 +91,22 @@ bool PacketNetwork::takes_last_place(const Link& link, Link& out, Priority prior
 }
 
 /// A packet from `link` finds no room in a queue.
-void PacketNetwork::refuse(const Link& link, Link& out, ItemIndex item) {
-    Packet& packet = items_[item].packet;
+void PacketNetwork::refuse(const Link& link, Link& out, Item* item) {
+    Packet& packet = item->packet;
     const Priority priority = packet.priority;
     Link::Queue& queue = out.queues[priority];
     if (!nodes_[link.to].buffer->lossless(priority) && takes_last_place(link, out, priority, packet)) {
-        Packet& last = items_[queue.packets.last()].packet;
+        Packet& last = queue.packets.last()->packet;
         packet.marked = packet.marked || (last.marked && packet.ecn_capable);
         std::swap(last, packet);
+        std::swap(queue.packets.last()->flow, item->flow);
     }
     discard(queue, item);
 }
 
 /// A packet that does not get into this queue.
-void PacketNetwork::discard(Link::Queue& queue, ItemIndex item) {
-    const Packet& packet = items_[item].packet;
+void PacketNetwork::discard(Link::Queue& queue, Item* item) {
+    const Packet& packet = item->packet;
     ++queue.counts.dropped;
     queue.counts.dropped_bytes += packet.wire_bytes;
     drop(packet);
@@ -112,8 +114,8 @@ void PacketNetwork::discard(Link::Queue& queue, ItemIndex item) {
 }
 
 /// A packet for which there is no way, or whose queue takes none, or loses it early (WRED), is lost.
-bool PacketNetwork::keep_out(const Link& link, LinkIndex out_index, ItemIndex item) {
-    const Packet& packet = items_[item].packet;
+bool PacketNetwork::keep_out(const Link& link, LinkIndex out_index, Item* item) {
+    const Packet& packet = item->packet;
     if (out_index == NetworkEvent::no_link ||
         (links_[out_index].refusing & core::mask_of(packet.priority)) != 0) {
         turn_away(link, out_index, item);
@@ -129,9 +131,9 @@ bool PacketNetwork::keep_out(const Link& link, LinkIndex out_index, ItemIndex it
 }
 
 /// A packet from `link` gets into the queue of its port, or is lost.
-void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
+void PacketNetwork::admit(Link& link, Item* item) {
     NodeState& node = nodes_[link.to];
-    Packet& packet = items_[item].packet;
+    Packet& packet = item->packet;
     const LinkIndex out_index = way(node, packet);
     const Priority priority = packet.priority;
     if (out_index == NetworkEvent::no_link || ((links_[out_index].refusing | links_[out_index].dropping) &
@@ -143,39 +145,35 @@ void PacketNetwork::admit(Link& link, LinkIndex index, ItemIndex item) {
     Link& out = links_[out_index];
     Link::Queue& queue = out.queues[priority];
     SharedBuffer& buffer = *node.buffer;
-    packet.ingress_port = static_cast<std::uint16_t>(link.to_port);
-    if (!buffer.admit(link.to_port, priority, packet.wire_bytes, out.from_port)) {
+    const std::int64_t bytes = packet.wire_bytes;
+    packet.ingress_port = link.to_port;
+    if (!buffer.admit(link.to_port, priority, bytes, out.from_port)) [[unlikely]] {
         refuse(link, out, item);
     } else {
-        if (switches_.ecn.on && switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(out, priority)) {
+        if (marks_at_enqueue_ && packet.ecn_capable && is_marked(out, priority)) [[unlikely]] {
             packet.marked = true;
             ++queue.counts.marked;
         }
-        items_[item].kind = Item::Kind::queued;
-        items_[item].at = now_;
-        queue.counts.queue_integral -= packet.wire_bytes * queue_time();
+        item->kind = Item::Kind::queued;
+        item->at = now_;
+        queue.counts.queue_integral -= static_cast<std::uint64_t>(bytes) * queue_time();
         enqueue(out, item);
         queue.counts.peak_queue_bytes = std::max(queue.counts.peak_queue_bytes, queue.bytes);
-        kick_switch(out, out_index);
+        kick_switch(out);
     }
-    if (buffer.must_pause(link.to_port, priority)) {
+    if (buffer.must_pause(link.to_port, priority)) [[unlikely]] {
         buffer.set_paused(link.to_port, priority, true);
-        send_pause(index ^ 1U, priority, true);
+        send_pause(link.index ^ 1U, priority, true);
     }
 }
 
-ItemIndex PacketNetwork::next_of_switch(Link& link) {
-    const int chosen =
-        choose_priority(link, static_cast<PriorityMask>(link.nonempty & ~link.paused), switches_.strict);
-    if (chosen < 0) {
-        return no_item;
-    }
-    const auto priority = static_cast<Priority>(chosen);
-    const ItemIndex item = take(link, priority);
-    Packet& packet = items_[item].packet;
+Item* PacketNetwork::next_of_switch(Link& link, PrioritySet candidates) {
+    const Priority priority = choose_priority(link, candidates, switches_.strict);
+    Item* const item = take(link, priority);
+    Packet& packet = item->packet;
     Link::Queue& queue = link.queues[priority];
     queue.deficit -= packet.wire_bytes;
-    if (switches_.ecn.on && !switches_.ecn.at_enqueue && packet.ecn_capable && is_marked(link, priority)) {
+    if (marks_at_dequeue_ && packet.ecn_capable && is_marked(link, priority)) {
         packet.marked = true;
         ++queue.counts.marked;
     }
@@ -183,14 +181,14 @@ ItemIndex PacketNetwork::next_of_switch(Link& link) {
 }
 
 /// A packet out of a queue that is not empty, and out of the switch's memory.
-ItemIndex PacketNetwork::take(Link& link, Priority priority) {
-    const ItemIndex item = dequeue(link, priority);
-    const Packet& packet = items_[item].packet;
-    link.queues[priority].counts.queue_integral += packet.wire_bytes * queue_time();
-    const std::uint32_t port = packet.ingress_port;
+Item* PacketNetwork::take(Link& link, Priority priority) {
+    Item* const item = dequeue(link, priority);
+    const std::int64_t bytes = item->packet.wire_bytes;
+    link.queues[priority].counts.queue_integral += static_cast<std::uint64_t>(bytes) * queue_time();
+    const std::uint32_t port = item->packet.ingress_port;
     SharedBuffer& buffer = *nodes_[link.from].buffer;
-    buffer.release(port, priority, packet.wire_bytes, link.from_port);
-    if (buffer.may_resume(port, priority)) {
+    buffer.release(port, priority, bytes, link.from_port);
+    if (buffer.may_resume(port, priority)) [[unlikely]] {
         buffer.set_paused(port, priority, false);
         send_pause(ports_[link.from][port], priority, false);
     }
@@ -202,7 +200,7 @@ ItemIndex PacketNetwork::take(Link& link, Priority priority) {
 /// Something to send may have come: now, or when the link is free.
 void PacketNetwork::kick(LinkIndex index) {
     Link& link = links_[index];
-    link.from_switch ? kick_switch(link, index) : kick_host(link, index);
+    link.from_switch ? kick_switch(link) : kick_host(link);
 }
 
 /// Whether the link may begin with a packet; if it only has to become free, there will be an event.
@@ -222,32 +220,30 @@ void PacketNetwork::wait_for(Link& link) {
     events_.push(link.free_at, link.transmitted);
 }
 
-void PacketNetwork::kick_switch(Link& link, LinkIndex index) {
+void PacketNetwork::kick_switch(Link& link) {
     if (!may_begin(link)) {
         return;
     }
-    const ItemIndex item = next_of_switch(link);
-    if (item == no_item) {
+    const auto candidates = static_cast<PrioritySet>(link.nonempty & ~link.paused);
+    if (candidates == 0) {
         return;
     }
-    begin(link, index, item);
-    events_.push(link.free_at + link.delay, item);
+    begin(link, next_of_switch(link, candidates));
     if (link.nonempty != 0) {
         wait_for(link);
     }
 }
 
-void PacketNetwork::kick_host(Link& link, LinkIndex index) {
+void PacketNetwork::kick_host(Link& link) {
     if (!may_begin(link)) {
         return;
     }
-    const ItemIndex item = next_of_host(link);
-    if (item == no_item) {
+    Item* const item = next_of_host(link);
+    if (item == nullptr) {
         return;
     }
-    begin(link, index, item);
-    events_.push(link.free_at + link.delay, item);
-    sent_by_host(link, items_[item].packet);
+    begin(link, item);
+    sent_by_host(link, item->packet);
     follow_up(link);
 }
 
@@ -259,57 +255,56 @@ void PacketNetwork::sent_by_host(Link& link, const Packet& packet) {
     link.free_at = std::max(link.free_at, now_ + host_times_.send_time);
 }
 
-/// The transmission of a packet.
-void PacketNetwork::begin(Link& link, LinkIndex index, ItemIndex transmitted) {
-    Item& item = items_[transmitted];
-    item.kind = link.arrives;
-    item.index = index;
-    const std::int64_t duration_ps = item.packet.wire_bytes * link.picoseconds_per_byte_fixed >> 16;
-    link.free_at = now_ + Picoseconds{duration_ps};
-    LinkCounts& counted = link.queues[item.packet.priority].counts;
+/// The transmission of a packet, and its way over the cable.
+void PacketNetwork::begin(Link& link, Item* item) {
+    item->kind = link.arrives;
+    item->index = link.index;
+    const std::uint64_t bytes = item->packet.wire_bytes;
+    const Picoseconds free_at =
+        now_ + Picoseconds{static_cast<std::int64_t>(bytes) * link.picoseconds_per_byte_fixed >> 16};
+    link.free_at = free_at;
+    LinkCounts& counted = link.queues[item->packet.priority].counts;
     ++counted.packets;
-    counted.bytes += item.packet.wire_bytes;
+    counted.bytes += bytes;
     ++transmissions_;
+    events_.push(free_at + link.delay, item);
 }
 
-void PacketNetwork::enqueue(Link& link, ItemIndex item) {
-    const Packet& packet = items_[item].packet;
-    Link::Queue& queue = link.queues[packet.priority];
-    if (takes_turns(link)) {
-        link.turns[packet.priority].push(items_, item);
-    } else {
-        queue.packets.push(items_, item);
-    }
-    queue.bytes += packet.wire_bytes;
-    link.nonempty |= core::mask_of(packet.priority);
+void PacketNetwork::enqueue(Link& link, Item* item) {
+    const Priority priority = item->packet.priority;
+    Link::Queue& queue = link.queues[priority];
+    link.takes_turns ? link.turns[priority].push(item) : queue.packets.push(item);
+    queue.bytes += item->packet.wire_bytes;
+    link.nonempty |= core::mask_of(priority);
 }
 
 /// From a queue that is not empty.
-ItemIndex PacketNetwork::dequeue(Link& link, Priority priority) {
+Item* PacketNetwork::dequeue(Link& link, Priority priority) {
     Link::Queue& queue = link.queues[priority];
-    const bool turns = takes_turns(link);
-    const ItemIndex item = turns ? link.turns[priority].pop(items_) : queue.packets.pop(items_);
-    queue.bytes -= items_[item].packet.wire_bytes;
-    if (turns ? link.turns[priority].empty() : queue.packets.empty()) {
-        link.nonempty &= static_cast<std::uint8_t>(~core::mask_of(priority));
+    Item* const item = link.takes_turns ? link.turns[priority].pop() : queue.packets.pop();
+    queue.bytes -= item->packet.wire_bytes;
+    if (link.takes_turns ? link.turns[priority].empty() : queue.packets.empty()) {
+        link.nonempty &= static_cast<PrioritySet>(~core::mask_of(priority));
     }
     return item;
 }
 
-/// Strict priorities first, then the others by deficit round robin (Shreedhar and Varghese, 1995). -1: none.
-int PacketNetwork::choose_priority(Link& link, PriorityMask candidates, PriorityMask strict) {
-    if (candidates == 0) {
-        return -1;
+/// Of those that could send: strict priorities first, then the others by weight.
+Priority PacketNetwork::choose_priority(Link& link, PrioritySet candidates, PrioritySet strict) {
+    if (const std::uint32_t first = candidates & strict; first != 0) [[unlikely]] {
+        return static_cast<Priority>(std::bit_width(first) - 1);
     }
-    if (const std::uint32_t first = candidates & strict; first != 0) {
-        return static_cast<int>(std::bit_width(first)) - 1;
+    if ((candidates & (candidates - 1U)) != 0) {
+        return weigh(link, candidates);
     }
-    if ((candidates & (candidates - 1U)) == 0) {
-        const int only = std::countr_zero(candidates);
-        // A queue alone may send without limit, and that is not charged to it when others have packets.
-        link.queues[static_cast<std::size_t>(only)].deficit = 1;
-        return only;
-    }
+    const auto only = static_cast<Priority>(std::countr_zero(std::uint32_t{candidates}));
+    // A queue alone may send without limit, and that is not charged to it when others have packets.
+    link.queues[only].deficit = 1;
+    return only;
+}
+
+/// Deficit round robin (Shreedhar and Varghese, 1995).
+Priority PacketNetwork::weigh(Link& link, PrioritySet candidates) {
     for (;;) {
         const Priority priority = link.turn;
         if ((candidates & core::mask_of(priority)) != 0 && link.queues[priority].deficit > 0) {
@@ -351,7 +346,7 @@ void PacketNetwork::send_pause(LinkIndex index, Priority priority, bool on) {
 
 void PacketNetwork::refresh(LinkIndex index, Priority priority) {
     Link& link = links_[index];
-    link.refreshing &= static_cast<std::uint8_t>(~core::mask_of(priority));
+    link.refreshing &= static_cast<PrioritySet>(~core::mask_of(priority));
     const bool pauses = link.from_switch ? nodes_[link.from].buffer->paused(link.from_port, priority)
                                          : host_queues_[link.from].holds_switch();
     if (pauses) {
@@ -362,7 +357,7 @@ void PacketNetwork::refresh(LinkIndex index, Priority priority) {
 void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
     const LinkIndex held = index ^ 1U;
     Link& link = links_[held];
-    const PriorityMask paused = switches_.pauses_whole_links ? every_priority : core::mask_of(priority);
+    const PrioritySet paused = switches_.pauses_whole_links ? every_priority : core::mask_of(priority);
     const bool was_paused = (link.paused & core::mask_of(priority)) != 0;
     LinkCounts& counted = count(held, priority);
     watch_pause(held, priority, on);
@@ -377,7 +372,7 @@ void PacketNetwork::pause_arrived(LinkIndex index, Priority priority, bool on) {
             examine_later();
         }
     } else if (was_paused) {
-        link.paused &= static_cast<std::uint8_t>(~paused);
+        link.paused &= static_cast<PrioritySet>(~paused);
         counted.paused += now_ - link.queues[priority].paused_from;
         kick(held);
     }

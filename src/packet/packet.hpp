@@ -18,7 +18,7 @@ namespace weir::packet {
 struct Picoseconds {
     std::int64_t count = 0;
 
-    constexpr auto operator<=>(const Picoseconds&) const = default;
+    [[gnu::always_inline]] constexpr auto operator<=>(const Picoseconds&) const = default;
     constexpr Picoseconds operator+(Picoseconds other) const { return {count + other.count}; }
     constexpr Picoseconds operator-(Picoseconds other) const { return {count - other.count}; }
     constexpr Picoseconds operator*(std::int64_t factor) const { return {count * factor}; }
@@ -57,8 +57,9 @@ struct FlowIndex {
 
 using core::Priority;
 using core::priority_count;
-using core::PriorityMask;
-inline constexpr PriorityMask every_priority = 0xff;
+/// A core::PriorityMask. Not of a type of bytes: after a store of one nothing else that was read would hold.
+using PrioritySet = std::uint16_t;
+inline constexpr PrioritySet every_priority = 0xff;
 
 struct Packet {
     enum class Kind : std::uint8_t {

@@ -21,6 +21,12 @@ Picoseconds horizon(const PacketNetwork::Setup& setup) {
     return longest * 2;
 }
 
+/// For each link that it is free again, and a packet on its way.
+std::size_t slots(const PacketNetwork::Setup& setup) {
+    constexpr std::size_t on_a_link = 2;
+    return std::max(EventWheel::least_slots, std::bit_ceil(on_a_link * setup.topology.links().size()));
+}
+
 }  // namespace
 
 PacketNetwork::PacketNetwork(const Setup& setup)
@@ -33,14 +39,19 @@ PacketNetwork::PacketNetwork(const Setup& setup)
       tcp_(std::make_unique<core::TcpPlan>(setup.tcp)),
       seed_(setup.seed),
       now_(setup.begin),
-      events_(items_, horizon(setup)) {
+      events_(horizon(setup), slots(setup)),
+      marks_at_enqueue_(setup.switches.ecn.on && setup.switches.ecn.at_enqueue),
+      marks_at_dequeue_(setup.switches.ecn.on && !setup.switches.ecn.at_enqueue) {
     nics_->may_be_overtaken = switches_.balancing.reorders();
     const Topology& topology = setup.topology;
+    links_.reserve(topology.links().size());
+    nodes_.reserve(topology.nodes());
     for (const Topology::Link& link : topology.links()) {
         Link made = link_of(topology, link);
+        made.index = static_cast<LinkIndex>(links_.size());
         made.transmitted =
             items_.add(made.from_switch ? Item::Kind::transmitted_by_switch : Item::Kind::transmitted_by_host,
-                       static_cast<LinkIndex>(links_.size()));
+                       made.index);
         links_.push_back(made);
     }
     host_counts_.resize(topology.nodes());
@@ -100,19 +111,20 @@ Link PacketNetwork::link_of(const Topology& topology, const Topology::Link& link
             (ecn.on || ecn.drops ? core::in_proportion(ecn.none_below, link.rate, ecn.of_rate) : endless)
                 .count;
         queue.always_marked_bytes = core::in_proportion(ecn.all_above, link.rate, ecn.of_rate).count;
-        made.dropping |= ecn.drops ? core::mask_of(priority) : PriorityMask{0};
+        made.dropping |= static_cast<PrioritySet>(ecn.drops ? core::mask_of(priority) : 0);
     }
     made.from_switch = topology.is_switch(link.from);
     made.leads_to_switch = topology.is_switch(link.to);
     made.arrives = made.leads_to_switch ? Item::Kind::arrives_at_switch : Item::Kind::arrives_at_host;
     made.from = link.from.value;
     made.to = link.to.value;
-    made.from_port = link.from_port;
-    made.to_port = link.to_port;
+    made.from_port = static_cast<std::uint16_t>(link.from_port);
+    made.to_port = static_cast<std::uint16_t>(link.to_port);
     made.random = stream(made.from_switch ? mark : host_delay);
     made.places = stream(place);
     made.errors = stream(link_errors);
-    if (takes_turns(made)) {
+    made.takes_turns = switches_.arbitration != core::Arbitration::fifo && made.from_switch;
+    if (made.takes_turns) {
         made.turns.assign(priority_count, IngressTurns(topology.ports(link.from).size()));
     }
     return made;
@@ -180,8 +192,8 @@ void PacketNetwork::post(Picoseconds now, FlowIndex flow, MessageHandle message,
 }
 
 void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority) {
-    const ItemIndex item = items_.add(kind, index);
-    items_[item].priority = priority;
+    Item* const item = items_.add(kind, index);
+    item->priority = priority;
     events_.push(at, item);
 }
 
@@ -190,21 +202,24 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
 [[gnu::flatten]] const std::vector<PacketNetwork::Report>& PacketNetwork::advance(Picoseconds until) {
     reports_.clear();
     while (reports_.empty()) {
-        const ItemIndex next = events_.pop(until);
-        if (next == no_item) {
+        Item* const next = events_.pop(until);
+        if (next == nullptr) {
             break;
         }
-        now_ = items_[next].at;
+        now_ = next->at;
+        if (const Item* const after = events_.next(); after != nullptr) {
+            __builtin_prefetch(&links_[after->index]);
+            __builtin_prefetch(&after->flow->traffic);
+        }
         handle(next);
     }
     return reports_;
 }
 
-inline void PacketNetwork::handle(ItemIndex handled) {
-    const Item& item = items_[handled];
-    std::uint32_t index = item.index;
+inline void PacketNetwork::handle(Item* handled) {
+    std::uint32_t index = handled->index;
     // One jump for what happens with every packet: in which order is hard to foretell for a processor.
-    switch (item.kind) {
+    switch (handled->kind) {
         case Item::Kind::transmitted_by_host:
             links_[index].waiting = false;
             break;
@@ -216,33 +231,33 @@ inline void PacketNetwork::handle(ItemIndex handled) {
             nodes_[index].wake_at = Picoseconds::never();
             index = nodes_[index].uplink;
             break;
-        case Item::Kind::transmitted_by_switch:
-            links_[index].waiting = false;
-            kick_switch(links_[index], index);
+        case Item::Kind::transmitted_by_switch: {
+            Link& link = links_[index];
+            link.waiting = false;
+            kick_switch(link);
             return;
+        }
         case Item::Kind::arrives_at_switch:
-            receive_at_switch(links_[index], index, handled);
+            receive_at_switch(links_[index], handled);
             return;
         case Item::Kind::arrives_at_host: {
-            const Packet packet = item.packet;
-            items_.remove(handled);
-            arrive_at_host(packet);
+            arrive_at_host(handled);
             return;
         }
         default:
             handle_rare(handled);
             return;
     }
-    kick_host(links_[index], index);
+    kick_host(links_[index]);
 }
 
-void PacketNetwork::handle_rare(ItemIndex handled) {
-    const Item::Kind kind = items_[handled].kind;
+void PacketNetwork::handle_rare(Item* handled) {
+    const Item::Kind kind = handled->kind;
     if (kind == Item::Kind::may_have_errors) {
         return check_errors(handled);
     }
-    const Priority priority = items_[handled].priority;
-    const std::uint32_t index = items_[handled].index;
+    const Priority priority = handled->priority;
+    const std::uint32_t index = handled->index;
     items_.remove(handled);
     switch (kind) {
         case Item::Kind::left:

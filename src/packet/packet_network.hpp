@@ -161,10 +161,10 @@ class PacketNetwork {
         std::uint32_t first = 0;  ///< if there is one: this link; else where they begin in ways_
     };
     struct NodeState {
-        std::uint32_t identity = 0;   ///< Topology::identity()
-        LinkIndex uplink = 0;         ///< hosts
-        std::uint8_t ready_mask = 0;  ///< hosts: priorities with flows in `ready`
-        bool flooded = false;         ///< hosts: set_flooded()
+        std::uint32_t identity = 0;  ///< Topology::identity()
+        LinkIndex uplink = 0;        ///< hosts
+        PrioritySet ready_mask = 0;  ///< hosts: priorities with flows in `ready`
+        bool flooded = false;        ///< hosts: set_flooded()
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};       ///< switches
         std::vector<Ways> ways{};                     ///< switches, by host
@@ -216,38 +216,35 @@ class PacketNetwork {
         Picoseconds spacing;
     };
 
-    void handle(ItemIndex handled);
-    [[gnu::noinline]] void handle_rare(ItemIndex handled);
+    void handle(Item* handled);
+    [[gnu::noinline]] void handle_rare(Item* handled);
     void push(Picoseconds at, Item::Kind kind, std::uint32_t index, Priority priority = 0);
     void set_now(Picoseconds now) { now_ = std::max(now_, std::min(now, next_time())); }
     void kick(LinkIndex index);
-    void kick_host(Link& link, LinkIndex index);
-    void kick_switch(Link& link, LinkIndex index);
+    void kick_host(Link& link);
+    void kick_switch(Link& link);
     [[nodiscard]] bool may_begin(Link& link);
     void wait_for(Link& link);
     void wake_later(std::uint32_t node, Picoseconds at);
     void follow_up(Link& link);
-    void begin(Link& link, LinkIndex index, ItemIndex transmitted);
-    ItemIndex next_of_switch(Link& link);
-    ItemIndex take(Link& link, Priority priority);
-    ItemIndex next_of_host(Link& link);
-    ItemIndex next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
-    /// Whether the port serves its ingress ports in turn. The switch's setting is nearer than the link's end.
-    [[nodiscard]] bool takes_turns(const Link& link) const {
-        return switches_.arbitration != core::Arbitration::fifo && link.from_switch;
-    }
-    void enqueue(Link& link, ItemIndex item);
-    ItemIndex dequeue(Link& link, Priority priority);
-    [[nodiscard]] int choose_priority(Link& link, PriorityMask candidates, PriorityMask strict);
-    void receive_at_switch(Link& link, LinkIndex index, ItemIndex item);
-    void admit(Link& link, LinkIndex index, ItemIndex item);
-    [[gnu::noinline]] bool keep_out(const Link& link, LinkIndex out_index, ItemIndex item);
-    [[gnu::noinline]] void discard(Link::Queue& queue, ItemIndex item);
-    [[gnu::noinline]] void refuse(const Link& link, Link& out, ItemIndex item);
+    void begin(Link& link, Item* item);
+    Item* next_of_switch(Link& link, PrioritySet candidates);
+    Item* take(Link& link, Priority priority);
+    Item* next_of_host(Link& link);
+    Item* next_of_flows(NodeState& host, Priority priority, Picoseconds& earliest);
+    void enqueue(Link& link, Item* item);
+    Item* dequeue(Link& link, Priority priority);
+    [[nodiscard]] Priority choose_priority(Link& link, PrioritySet candidates, PrioritySet strict);
+    [[nodiscard, gnu::noinline]] Priority weigh(Link& link, PrioritySet candidates);
+    void receive_at_switch(Link& link, Item* item);
+    void admit(Link& link, Item* item);
+    [[gnu::noinline]] bool keep_out(const Link& link, LinkIndex out_index, Item* item);
+    [[gnu::noinline]] void discard(Link::Queue& queue, Item* item);
+    [[gnu::noinline]] void refuse(const Link& link, Link& out, Item* item);
     [[nodiscard]] bool takes_last_place(const Link& link, Link& out, Priority priority, const Packet& packet);
-    [[gnu::noinline]] void flood(Link& link, LinkIndex index, const Packet& packet);
-    void arrive_at_host(const Packet& packet);
-    void receive_at_host(const Packet& packet);
+    [[gnu::noinline]] void flood(Link& link, const Packet& packet);
+    void arrive_at_host(Item* item);
+    void receive_at_host(const Packet& packet, Flow& flow);
     [[gnu::noinline]] void arrive_in_ring(const Packet& packet);
     void received_at_host(NodeIndex node);
     void pause_switch(NodeIndex node);
@@ -273,8 +270,8 @@ class PacketNetwork {
     void mend_link(LinkIndex index);
     void end_pauses(LinkIndex index);
     void lose_queue(LinkIndex index, Priority priority, Carried& sum, std::uint32_t failure);
-    [[gnu::noinline]] void turn_away(const Link& link, LinkIndex out, ItemIndex item);
-    void check_errors(ItemIndex item);
+    [[gnu::noinline]] void turn_away(const Link& link, LinkIndex out, Item* item);
+    void check_errors(Item* item);
     void converge();
     void find_ways();
     void set_storm(NodeIndex node);
@@ -287,15 +284,15 @@ class PacketNetwork {
     void look_later(LinkIndex index, Priority priority);
     void look_at_queue(LinkIndex index, Priority priority);
     void act_on_queue(LinkIndex index, Priority priority, bool on);
-    [[nodiscard]] PriorityMask dropped_by_watchdog(LinkIndex index) const;
+    [[nodiscard]] PrioritySet dropped_by_watchdog(LinkIndex index) const;
 
     void examine_later();
     void examine();
     [[nodiscard]] std::map<Stopped, std::vector<LinkIndex>> stopped_links() const;
     [[nodiscard]] bool holds_packets_of(const Link& link, Priority priority, std::uint32_t port) const;
 
-    [[gnu::noinline]] void reply(const Packet& to, Packet::Kind kind, bool marked);
-    void enqueue_at_host(const Packet& packet, NodeIndex host);
+    [[gnu::noinline]] void reply(const Packet& to, Flow& flow, Packet::Kind kind, bool marked);
+    void enqueue_at_host(const Packet& packet, Flow& flow, NodeIndex host);
     [[gnu::noinline]] void account_for(const Packet& packet, Flow& flow);
     void grant_at(NodeIndex node);
     void give_credit(Flow& flow);
@@ -337,6 +334,8 @@ class PacketNetwork {
     std::vector<Report> reports_;
     std::vector<MessageHandle> finished_;
     std::uint64_t transmissions_ = 0;
+    bool marks_at_enqueue_;
+    bool marks_at_dequeue_;
 
     std::vector<FailureState> failures_;
     std::vector<CableState> cables_;

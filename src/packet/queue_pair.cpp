@@ -43,12 +43,15 @@ QueuePair::QueuePair(const core::NicPlan& plan, const Ends& ends)
     : Flow(ends, plan.payload),
       plan_(&plan),
       control_(make_sender_control(plan, ends.line_rate, window_packets(plan))),
-      demand_(unasked_bytes(plan.credits, ends.line_rate)),
+      reaction_point_(plan.control == core::PairControl::dcqcn ? static_cast<ReactionPoint*>(control_.get())
+                                                               : nullptr),
       reorder_(reorder_packets(plan)),
-      known_(bits_needed(plan)),
-      ahead_(std::max(bits_needed(plan), reorder_)),
       // No CNP has been sent yet.
-      notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)) {
+      notified_at_(Picoseconds{} - Picoseconds::of(plan.dcqcn.cnp_spacing)),
+      demand_(unasked_bytes(plan.credits, ends.line_rate)),
+      known_(bits_needed(plan)),
+      ahead_(std::max(bits_needed(plan), reorder_)) {
+    is_queue_pair = true;
     demand = plan.control == core::PairControl::credits ? &demand_ : nullptr;
 }
 
@@ -127,7 +130,7 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
     return sequence;
 }
 
-[[gnu::flatten]] Packet QueuePair::send(Picoseconds now) {
+Packet QueuePair::send(Picoseconds now) {
     Packet packet{.flow = ends_.index, .to = ends_.to, .priority = ends_.priority};
     starts_timer_ = control_->tells_demand();  // else only where next_sequence() says so
     if (turn_ == SenderControl::Turn::ask) [[unlikely]] {
@@ -145,7 +148,9 @@ std::uint32_t QueuePair::next_sequence(Picoseconds now) {
         packet.ecn_capable = true;
     }
     const std::int64_t waiting = control_->tells_demand() ? waiting_bytes() : 0;
-    next_send_ = std::max(next_send_, now) + control_->on_sent(packet, waiting, now);
+    next_send_ = std::max(next_send_, now) + (reaction_point_ != nullptr
+                                                  ? reaction_point_->on_sent(packet, waiting, now)
+                                                  : control_->on_sent(packet, waiting, now));
     packet.last = control_->turn() != SenderControl::Turn::send;
     update();
     return packet;
@@ -280,8 +285,7 @@ bool QueuePair::wants_nak(std::uint32_t sequence, Picoseconds now) {
     return true;
 }
 
-[[gnu::flatten]] Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now,
-                                                  std::vector<MessageHandle>& arrived) {
+Flow::Replies QueuePair::on_data(const Packet& packet, Picoseconds now, std::vector<MessageHandle>& arrived) {
     const bool ahead = packet.sequence > expected_;
     if (packet.last) [[unlikely]] {
         answer_at_ = packet.sequence + 1;

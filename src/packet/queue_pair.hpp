@@ -8,6 +8,7 @@
 
 #include "core/switch_plan.hpp"
 #include "packet/credits.hpp"
+#include "packet/dcqcn.hpp"
 #include "packet/flow.hpp"
 #include "packet/sender_control.hpp"
 
@@ -67,41 +68,42 @@ class QueuePair final : public Flow {
     void on_nak(const Packet& nak, Picoseconds now);
     void skip_known();
 
+    // What is read for every packet comes first, beside the end of Flow.
     const core::NicPlan* plan_;
     std::unique_ptr<SenderControl> control_;
-    SenderControl::Turn turn_ = SenderControl::Turn::send;
-    CreditDemand demand_;
-    std::uint32_t reorder_;  ///< NicPlan::reorder, in packets
-
+    ReactionPoint* reaction_point_;  ///< the same, if it is one
     std::uint32_t acknowledged_ = 0;
     std::uint32_t next_ = 0;
-    std::uint32_t highest_ = 0;      ///< after the last packet ever sent
-    std::int64_t payload_sent_ = 0;  ///< bytes before that
+    std::uint32_t highest_ = 0;  ///< after the last packet ever sent
+    std::uint32_t resend_next_ = 0;
+    std::uint32_t resend_end_ = 0;
+    std::uint32_t vain_asks_ = 0;    ///< time-outs of leave since something was sent
+    std::int64_t payload_sent_ = 0;  ///< bytes before `highest_`
+    Picoseconds learnt_timeout_;     ///< at least: where round trips are longer than the plan's time-out
+    std::uint32_t reorder_;          ///< NicPlan::reorder, in packets
+    std::uint32_t unacknowledged_ = 0;
+    std::uint32_t answer_at_ = 0;  ///< expected: the sender stopped before that
+    SenderControl::Turn turn_ = SenderControl::Turn::send;
+    bool nak_sent_ = false;  ///< for what is missing now
+    bool nak_due_ = false;   ///< for what is missing now, not sent yet
+    Picoseconds notified_at_;
+
+    CreditDemand demand_;
     Picoseconds progress_at_;
     std::uint32_t doublings_ = 0;  ///< time-outs since there was progress
     // Where round trips are longer than the plan's time-out.
-    Picoseconds learnt_timeout_;                   ///< at least
     Picoseconds waited_from_;                      ///< until the first time-out since there was progress
     Picoseconds timed_at_ = Picoseconds::never();  ///< no packet is timed
     std::uint32_t timed_ = 0;                      ///< a packet that was sent once
-    std::uint32_t in_time_ = 0;    ///< so many in a row were acknowledged within the plan's time-out
-    std::uint32_t vain_asks_ = 0;  ///< time-outs of leave since something was sent
-    std::uint32_t rounds_ = 0;     ///< how often everything was sent again since an acknowledgement
+    std::uint32_t in_time_ = 0;  ///< so many in a row were acknowledged within the plan's time-out
+    std::uint32_t rounds_ = 0;   ///< how often everything was sent again since an acknowledgement
     // Selective repeat.
-    std::uint32_t resend_next_ = 0;
-    std::uint32_t resend_end_ = 0;
     std::uint32_t recover_until_ = 0;  ///< a NAK starts no new recovery before this one is acknowledged
     ReceivedAhead known_;              ///< to the sender, by NAKs
+    ReceivedAhead ahead_;              ///< at the receiver: selective, or it waits for what is late
 
-    ReceivedAhead ahead_;  ///< at the receiver: selective, or it waits for what is late
-
-    std::uint32_t unacknowledged_ = 0;
-    std::uint32_t answer_at_ = 0;   ///< expected: the sender stopped before that
-    bool nak_sent_ = false;         ///< for what is missing now
-    bool nak_due_ = false;          ///< for what is missing now, not sent yet
     std::uint32_t last_ahead_ = 0;  ///< the last packet that came ahead of a missing one
     Picoseconds nak_at_;
-    Picoseconds notified_at_;
 };
 
 }  // namespace weir::packet

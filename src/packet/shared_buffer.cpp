@@ -19,7 +19,7 @@ std::int64_t of_slice(const core::SwitchPlan& plan, core::Bytes threshold) {
 
 SharedBuffer::SharedBuffer(const core::SwitchPlan& plan, const std::vector<core::BitRate>& port_rates)
     : unit_bytes_(core::bytes_of_units(plan, 1).count),
-      lossless_(plan.pauses_whole_links ? PriorityMask{0xff} : plan.lossless),
+      lossless_(plan.pauses_whole_links ? PrioritySet{0xff} : plan.lossless),
       priorities_told_apart_(plan.pauses_whole_links ? Priority{0} : Priority{0xff}),
       queues_apart_(plan.egress_pool.count > 0),
       ingress_alpha_(plan.ingress_alpha),

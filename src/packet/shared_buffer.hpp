@@ -129,7 +129,7 @@ class SharedBuffer {
     [[nodiscard]] bool admit_lossy(Account& queue, std::int64_t units);
 
     std::int64_t unit_bytes_;
-    PriorityMask lossless_;
+    PrioritySet lossless_;
     Priority priorities_told_apart_;  ///< 0: they have one account; else all bits
     bool queues_apart_;               ///< they have a pool of their own
     double ingress_alpha_;

@@ -10,7 +10,6 @@ using weir::core::Random;
 using weir::packet::EventWheel;
 using weir::packet::Item;
 using weir::packet::Items;
-using weir::packet::no_item;
 using weir::packet::Picoseconds;
 
 namespace {
@@ -18,14 +17,14 @@ namespace {
 /// Events that are numbers, in a wheel of 4096 slots of 2048 ps.
 struct Numbered {
     Items items;
-    EventWheel events{items, Picoseconds{8'388'607}};
+    EventWheel events{Picoseconds{8'388'607}};
 
     void push(Picoseconds at, int event) {
         events.push(at, items.add(Item::Kind::wake, static_cast<std::uint32_t>(event)));
     }
     int pop() {
-        const auto item = events.pop(events.next_time());
-        const auto event = static_cast<int>(items[item].index);
+        auto* const item = events.pop(events.next_time());
+        const auto event = static_cast<int>(item->index);
         items.remove(item);
         return event;
     }
@@ -42,14 +41,14 @@ TEST_CASE("Events of equal times come out in the order in which they went in") {
     }
     for (int event = 1; event < 100; event += 2) {
         REQUIRE(events.next_time() == Picoseconds{5});
-        REQUIRE(events.pop(Picoseconds{4}) == no_item);
+        REQUIRE(events.pop(Picoseconds{4}) == nullptr);
         REQUIRE(numbered.pop() == event);
     }
     for (int event = 0; event < 100; event += 2) {
         REQUIRE(numbered.pop() == event);
     }
     CHECK(events.next_time() == Picoseconds::never());
-    CHECK(events.pop(Picoseconds::never()) == no_item);
+    CHECK(events.pop(Picoseconds::never()) == nullptr);
 }
 
 TEST_CASE("Events come out by time and number, near and far ones mixed") {
