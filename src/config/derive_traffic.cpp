@@ -190,11 +190,12 @@ void derive_traffic(RunRequest& request) {
             plan.consumers);
     }
     const std::uint64_t pairs = std::uint64_t{plan.producers} * plan.consumers;
-    if (pairs > pairs_limit) {
+    const std::uint64_t most_pairs = from_rate ? pairs_limit : sparse_pairs_limit;
+    if (pairs > most_pairs) {
         throw UsageError(
             "--destination: {} producers and {} consumers are {} pairs, and at most {} are possible with "
             "addressed events; use fewer ranks",
-            plan.producers, plan.consumers, pairs, pairs_limit);
+            plan.producers, plan.consumers, pairs, most_pairs);
     }
     std::vector<core::TrafficPhase> phases =
         from_rate ? std::vector<core::TrafficPhase>{{"all", {}, {}}} : request.traffic.phases;

@@ -37,8 +37,9 @@ inline constexpr core::Duration longest_duration{std::int64_t{366} * 24 * 3600 *
 inline constexpr core::Bytes burst_bytes_limit{std::int64_t{2} << 30};
 inline constexpr std::size_t trace_limit = 1000000;                   ///< entries of a trace file
 inline constexpr std::size_t transfers_limit = std::size_t{1} << 22;  ///< of addressed events, in an interval
-inline constexpr std::uint64_t pairs_limit = std::uint64_t{1}
-                                             << 24;  ///< producers x consumers, if events have addresses
+/// Producers x consumers, if events have addresses: of which all may exchange data, or those of a file.
+inline constexpr std::uint64_t pairs_limit = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t sparse_pairs_limit = std::uint64_t{1} << 26;
 inline constexpr std::size_t phases_limit = 4096;
 inline constexpr std::size_t trace_bytes_limit = std::size_t{64} << 20;
 

@@ -94,8 +94,8 @@ class Consumer {
     /// received).
     [[nodiscard]] std::uint64_t finished_events() const { return finished_events_; }
     [[nodiscard]] std::uint64_t given_up_events() const { return given_up_events_; }
-    /// What the ledger counts as received, by producer. Empty before on_start.
-    [[nodiscard]] std::span<const Traffic> received_from() const { return received_from_; }
+    /// What the ledger counts as received, by producer.
+    [[nodiscard]] std::vector<Traffic> received_from() const;
     [[nodiscard]] bool finished() const { return finished_; }
 
   private:
@@ -183,7 +183,11 @@ class Consumer {
     std::optional<FragmentLosses> losses_;      ///< lossy transports
     std::optional<TransferArrivals> arrivals_;  ///< the producer of this worker waits for some of them
     Ledger ledger_;
-    std::vector<Traffic> received_from_;  ///< by producer; as many as there are, from on_start on
+    struct Received {
+        std::uint32_t producer = 0;
+        Traffic traffic;
+    };
+    std::vector<Received> received_from_;  ///< sorted; of thousands of producers a few may be there
     std::uint64_t finished_events_ = 0;
     std::uint64_t given_up_events_ = 0;
     Epoch epoch_ = 0;

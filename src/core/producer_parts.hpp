@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,35 +39,32 @@ class GrantQueue {
     GrantQueue(const Plan& plan, ProducerId producer)
         : consumers_(plan.consumers), turn_(producer.value % plan.consumers) {
         if (plan.order == SendOrder::barrel || (plan.addressed() && plan.consumers_grant())) {
-            queues_.assign(plan.consumers, RingQueue<WaitingGrant>(plan.slots));
             waiting_.assign(words_for(plan.consumers), 0);
-        } else {
-            queues_.assign(1, RingQueue<WaitingGrant>(std::size_t{plan.consumers} * plan.slots));
         }
+        bound_ = std::size_t{waiting_.empty() ? plan.consumers : 1} * plan.slots;
     }
     [[nodiscard]] bool empty() const { return size_ == 0; }
     /// Whether as many grants for the consumer wait as it has slots: no more can be right.
     [[nodiscard]] bool full(ConsumerId consumer) const {
-        return queues_[waiting_.empty() ? 0 : consumer.value].full();
+        const auto found = queues_.find(key_of(consumer));
+        return found != queues_.end() && found->second.full();
     }
 
     void push(const WaitingGrant& waiting) {
         const ConsumerId consumer = waiting.grant.consumer;
         WEIR_ASSERT(consumer.value < consumers_);
         ++size_;
-        if (waiting_.empty()) {
-            queues_.front().push(waiting);
-            return;
+        queues_.try_emplace(key_of(consumer), bound_).first->second.push(waiting);
+        if (!waiting_.empty()) {
+            set_bit(waiting_, consumer.value);
         }
-        queues_[consumer.value].push(waiting);
-        set_bit(waiting_, consumer.value);
     }
     /// Not when empty. In turn: O(consumers / 64).
     WaitingGrant pop() {
         WEIR_ASSERT(size_ > 0);
         if (waiting_.empty()) {
             --size_;
-            return queues_.front().pop();
+            return queues_.at(0).pop();
         }
         const auto consumer = next_in_both(waiting_, waiting_, turn_);
         WEIR_ASSERT(consumer.has_value());
@@ -81,7 +79,11 @@ class GrantQueue {
     }
     /// Drops the consumer's grants. O(waiting).
     void erase(ConsumerId consumer) {
-        RingQueue<WaitingGrant>& queue = queues_[waiting_.empty() ? 0 : consumer.value];
+        const auto found = queues_.find(key_of(consumer));
+        if (found == queues_.end()) {
+            return;
+        }
+        RingQueue<WaitingGrant>& queue = found->second;
         for (std::size_t left = queue.size(); left > 0; --left) {
             const WaitingGrant waiting = queue.pop();
             if (waiting.grant.consumer == consumer) {
@@ -96,8 +98,11 @@ class GrantQueue {
     }
 
   private:
+    [[nodiscard]] std::uint32_t key_of(ConsumerId consumer) const {
+        return waiting_.empty() ? 0 : consumer.value;
+    }
     WaitingGrant pop_from(std::uint32_t consumer) {
-        RingQueue<WaitingGrant>& queue = queues_[consumer];
+        RingQueue<WaitingGrant>& queue = queues_.at(consumer);
         const WaitingGrant oldest = queue.pop();
         --size_;
         if (queue.empty()) {
@@ -109,9 +114,11 @@ class GrantQueue {
 
     std::uint32_t consumers_;
     std::size_t size_ = 0;
-    std::vector<RingQueue<WaitingGrant>> queues_;  ///< in turn: by consumer; else one
-    std::vector<std::uint64_t> waiting_;           ///< in turn, bit c: there is a grant for consumer c
-    std::uint32_t turn_;                           ///< in turn: the consumer to look at first
+    std::size_t bound_ = 0;  ///< of a queue
+    /// In turn: by consumer that ever granted, of which there may be few among thousands; else one, of all.
+    std::unordered_map<std::uint32_t, RingQueue<WaitingGrant>> queues_;
+    std::vector<std::uint64_t> waiting_;  ///< in turn, bit c: there is a grant for consumer c
+    std::uint32_t turn_;                  ///< in turn: the consumer to look at first
 };
 
 /// What a producer has offered, by consumer, and which of it was not sent to the scheduler yet.

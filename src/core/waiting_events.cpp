@@ -1,5 +1,7 @@
 #include "core/waiting_events.hpp"
 
+#include <unordered_map>
+
 #include "core/bits.hpp"
 
 namespace weir::core {
@@ -94,13 +96,15 @@ class EventsByNumber final : public EventsInOrder {
 class EventsByConsumer final : public WaitingEvents {
   public:
     EventsByConsumer(std::uint32_t consumers, std::size_t bound)
-        : bound_(std::min<std::size_t>(bound, none)), queues_(consumers), addressees_(words_for(consumers)) {}
+        : bound_(std::min<std::size_t>(bound, none)),
+          consumers_(consumers),
+          addressees_(words_for(consumers)) {}
 
     [[nodiscard]] bool empty() const override { return waiting_ == 0; }
     [[nodiscard]] bool full() const override { return waiting_ == bound_; }
     [[nodiscard]] std::size_t size() const override { return waiting_; }
     void push(const WaitingEvent& event, ConsumerId to) override {
-        WEIR_ASSERT(!full() && to.value < queues_.size());
+        WEIR_ASSERT(!full() && to.value < consumers_);
         std::uint32_t index = unused_;
         if (index == none) {
             index = static_cast<std::uint32_t>(entries_.size());
@@ -128,7 +132,7 @@ class EventsByConsumer final : public WaitingEvents {
         WEIR_ASSERT(waiting_ > 0);
         std::optional<std::uint32_t> oldest;
         const auto sequence_of = [&](std::uint32_t consumer) {
-            return entries_[queues_[consumer].first].event.sequence;
+            return entries_[queues_.at(consumer).first].event.sequence;
         };
         for_each_in_both(addressees_, addressees_, [&](std::uint32_t consumer) {
             if (!oldest || sequence_of(consumer) < sequence_of(*oldest)) {
@@ -150,11 +154,11 @@ class EventsByConsumer final : public WaitingEvents {
         std::uint32_t last = none;
     };
     WaitingEvent pop(std::uint32_t consumer) {
-        Queue& queue = queues_[consumer];
+        Queue& queue = queues_.at(consumer);
         const std::uint32_t index = queue.first;
-        WEIR_ASSERT(index != none);
         queue.first = entries_[index].next;
         if (queue.first == none) {
+            queues_.erase(consumer);
             clear_bit(addressees_, consumer);
         }
         entries_[index].next = unused_;
@@ -166,7 +170,8 @@ class EventsByConsumer final : public WaitingEvents {
     std::size_t bound_;
     std::vector<Entry> entries_;
     std::uint32_t unused_ = none;
-    std::vector<Queue> queues_;  ///< by consumer
+    std::uint32_t consumers_;
+    std::unordered_map<std::uint32_t, Queue> queues_;  ///< by consumer, of those for which events wait
     std::vector<std::uint64_t> addressees_;
     std::size_t waiting_ = 0;
 };

@@ -40,6 +40,7 @@ RunRecordBuilder::RunRecordBuilder(const RunDescription& run, std::string starte
     if (record::keeps_each_transfer(run.plan)) {
         trace_times_.emplace(run.plan);
     }
+    base_.ranks.reserve(static_cast<std::size_t>(run.roles.ranks()));
     for (int rank = 0; rank < run.roles.ranks(); ++rank) {
         const core::NodeId node = run.roles.node(rank);
         record::RankRecord record;

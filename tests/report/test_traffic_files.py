@@ -67,7 +67,7 @@ def test_a_sequence(write, tmp_path):
     (TRACE + "3600000001,0,1,5\n", ", line 2: the time 3600000001 is above 1 h"),
     (TRACE + "1e99,0,1,5\n", ", line 2: the time 1e99 is above 1 h"),
     (MATRIX + "100000,100000,5\n",
-     ": 100001 producers x 100001 consumers are too many; their product is at most 16777216"),
+     ": 100001 producers x 100001 consumers are too many; their product is at most 67108864"),
     (TRACE + f"0,0,0,{2**50}\n" * 4097,
      f": the transfers of an interval are {4097 * 2**50} bytes in all; weir counts up to {2**62}"),
     (f"# interval: 1us\n{TRACE}0,0,1,5\n1,0,1,5\n", ", line 4: the time is not in the interval, which is 1us"),

@@ -14,7 +14,7 @@ import itertools
 
 # Those of weir (src/config/limits.hpp, src/core/plan.hpp), so that what is accepted here is accepted there.
 TRANSFERS_MAX = 2**22  # of an interval
-RANK_PAIRS_MAX = 2**24  # producers x consumers
+RANK_PAIRS_MAX = 2**26  # producers x consumers
 PHASES_MAX = 4096  # with repetitions
 INDEX_MAX = 2**20 - 2
 TRANSFER_BYTES_MAX = 2**50
