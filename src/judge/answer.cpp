@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -105,14 +106,15 @@ std::string_view without_word(std::string_view findings) {
     return findings;
 }
 
-/// What the rows show of a cause that was proved: nullptr if nothing. Of processing, the time that was tried
-/// says more than shares of times.
+/// What the rows show of a cause that was proved: nullptr if nothing that says more than what was tried, as
+/// what interfaces have and what is needed do.
 const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> observed) {
-    if (cause.what == CauseKind::processing) {
-        return nullptr;
-    }
+    const auto says_more = [&](const NamedCause& one) {
+        return one.what == CauseKind::buffer || is_direct(one.what) || one.text.starts_with("interface") ||
+               one.text.starts_with("the interface");
+    };
     const auto found = std::find_if(observed.begin(), observed.end(), [&](const NamedCause& one) {
-        return one.what == cause.what && (one.where == cause.where || !cause.where) && !one.text.empty();
+        return one.what == cause.what && (one.where == cause.where || !cause.where) && says_more(one);
     });
     return found == observed.end() ? nullptr : &*found;
 }
@@ -128,24 +130,52 @@ std::string on_hosts(std::string advice) {
     return advice;
 }
 
-/// Where the reason can be seen, on hosts and of links whose interfaces are not the limit; begins with a
-/// blank, or empty.
-std::string look_first(std::span<const NamedCause> causes, bool simulated) {
+/// Where the reason can be seen; begins with a blank, or empty.
+std::string_view where_to_look(const NamedCause& first, bool simulated) {
+    if (first.evidence == CauseEvidence::proof) {
+        return "";  // whoever simulates knows what faults he planted
+    }
+    const bool told = first.remedy.find(": look ") != std::string::npos;
+    switch (first.what) {
+        case CauseKind::lost_consumers:
+            return told ? "" : " Look in the logs of their processes and hosts for why they ended.";
+        case CauseKind::processing:
+            return first.remedy.starts_with("look for what slows")
+                       ? " On its host, look for other load, swap, steal and the speed of the cores."
+                       : "";
+        case CauseKind::consumer_links:
+        case CauseKind::producer_links:
+            return simulated || !first.where
+                       ? ""
+                       : " First look at the speed and the errors of its port and cable.";
+        case CauseKind::control_latency:
+            return simulated
+                       ? ""
+                       : " Measure round trips between the hosts (ping), and put the scheduler near them.";
+        default:
+            return "";
+    }
+}
+
+std::string in_a_sentence(std::string text) {
+    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    return text;
+}
+
+std::string to_do(std::span<const NamedCause> causes, const std::string& advice, bool simulated) {
+    if (advice.empty()) {
+        return "";
+    }
+    const std::string said = simulated ? advice : on_hosts(advice);
     if (causes.empty()) {
-        return "";
+        return said + ".";
     }
-    const NamedCause& first = causes.front();
-    if (first.text.find(slower_than_interfaces) != std::string::npos) {
-        return " Interfaces have more: read the speed and the errors of the ports on their way.";
-    }
-    if (simulated) {
-        return "";
-    }
-    const bool links = first.what == CauseKind::consumer_links || first.what == CauseKind::producer_links;
-    return links && first.where ? " First look at the speed and the errors of its port and cable."
-           : first.what == CauseKind::control_latency
-               ? " Measure round trips between the hosts (ping), and put the scheduler near them."
-               : "";
+    return causes.front().text.find(slower_than_interfaces) == std::string::npos
+               ? fmt::format("{}.{}", said, where_to_look(causes.front(), simulated))
+               : fmt::format(
+                     "Read the speed and the errors of the ports on their way: interfaces have more. "
+                     "Enough would be {}.",
+                     in_a_sentence(said));
 }
 
 std::string_view certainty_of(const NamedCause& cause) {
@@ -158,10 +188,7 @@ std::string_view certainty_of(const NamedCause& cause) {
 
 void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> observed,
                 const std::string& advice, bool simulated, ShortAnswer& answer) {
-    if (!advice.empty()) {
-        answer.to_do =
-            fmt::format("{}.{}", simulated ? advice : on_hosts(advice), look_first(causes, simulated));
-    }
+    answer.to_do = to_do(causes, advice, simulated);
     if (causes.empty() || causes.front().what == CauseKind::integrity) {
         return;
     }

@@ -98,7 +98,7 @@ std::optional<NamedCause> processing(const HeldRun& run) {
     }
     return cause_of(
         CauseKind::processing, held.owners.processing,
-        fmt::format("they processed for {} of the run, and their full slots cost {}.",
+        fmt::format("consumers processed for {} of the run, and their full slots cost {}.",
                     files::percent(held.processing_share), owned_text(held.owners.processing)),
         "use more consumers, shorten their processing (--busy), or give them more slots (--slots)");
 }

@@ -66,13 +66,14 @@ TEST_CASE(
     links.text = "with a link of 2 Gb/s for consumer 3 instead of 1 Gb/s, every set would have been on time.";
     verdict.advice = "A link of 2 Gb/s for consumer 3 (--consumer-link)";
     verdict.observed = {links};
-    verdict.observed[0].text = "it carried 1 Gb/s, and 1.5 Gb/s are needed of it. More.";
+    verdict.observed[0].text = "the interface of consumer 3 has 1 Gb/s, and 1.5 Gb/s are needed of it. More.";
     const core::Plan plan = record::test::small_plan();
     CHECK(answer_of(plan, verdict, true).because ==
-          "The link of consumer 3: it carried 1 Gb/s, and 1.5 Gb/s are needed of it.");
+          "The link of consumer 3: the interface of consumer 3 has 1 Gb/s, and 1.5 Gb/s are needed of it.");
     CHECK(contains(evidence_text(verdict),
                    " With a link of 2 Gb/s for consumer 3 instead of 1 Gb/s, every set"));
     CHECK(answer_of(plan, verdict, true).to_do == "A link of 2 Gb/s for consumer 3 (--consumer-link).");
+    links.evidence = CauseEvidence::observed_and_twin;
     CHECK(answer_of(plan, verdict, false).to_do ==
           "A link of 2 Gb/s for consumer 3. First look at the speed and the errors of its port and cable.");
 }

@@ -31,11 +31,11 @@ TEST_CASE("Blocked consumers are the cause when they left no slot") {
     CHECK(cause_name(verdict) == "processing");
     CHECK(verdict.first_overflow_second == 4);
     CHECK(verdict.overflowing_producers == std::vector<std::uint32_t>{1, 0});
-    CHECK(
-        verdict.text ==
-        "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
-        "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. They processed for 80 % "
-        "of the run, and their full slots cost 64 % of the time in which producers had data to send.");
+    CHECK(verdict.text ==
+          "NOT sustained: producers 1 and 0 exceeded their buffers from second 4 on (worst occupancy "
+          "1.43, producer 1 on eb02 in second 9). Main cause: processing on consumers. Consumers processed "
+          "for 80 % "
+          "of the run, and their full slots cost 64 % of the time in which producers had data to send.");
     CHECK(contains(verdict.advice, "more slots (--slots)"));
 }
 
