@@ -60,7 +60,7 @@ Case draw_case(core::Random& random) {
     switches.headroom_at_100g = {20 * mega};
     switches.pool = {ports * 8 * switches.headroom_at_100g.count +
                      static_cast<std::int64_t>(20'000 + random.below(500'000))};
-    switches.lossless = static_cast<PriorityMask>(random.below(2) == 0 ? 0 : random.below(256));
+    switches.lossless = static_cast<core::PriorityMask>(random.below(2) == 0 ? 0 : random.below(256));
     if (switches.lossless == 0) {
         switches.pool = {static_cast<std::int64_t>(20'000 + random.below(500'000))};
     }
@@ -70,7 +70,7 @@ Case draw_case(core::Random& random) {
         static_cast<std::int64_t>(random.below(2) == 0 ? 0 : 3000 + random.below(50'000))};
     switches.ecn.on = random.below(2) == 0;
     switches.ecn.at_enqueue = random.below(2) == 0;
-    switches.strict = static_cast<PriorityMask>(random.below(256));
+    switches.strict = static_cast<core::PriorityMask>(random.below(256));
     switches.convergence = core::Duration::microseconds(static_cast<std::int64_t>(random.below(500)));
     switches.watchdog.on = random.below(3) == 0;
     switches.watchdog.detection =

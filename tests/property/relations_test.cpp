@@ -194,7 +194,7 @@ Scenario draw_scenario(std::uint64_t seed) {
     drawn.delay = {static_cast<std::int64_t>(random.below(2000))};
     core::SwitchPlan& switches = drawn.switches;
     const bool pfc = random.below(2) == 0;
-    switches.lossless = pfc ? core::mask_of(3) : PriorityMask{0};
+    switches.lossless = pfc ? core::mask_of(3) : core::PriorityMask{0};
     // Enough for what is on the longest cable and half sent, in both directions.
     switches.headroom_at_100g = {200'000};
     switches.pool = {static_cast<std::int64_t>(100'000 + random.below(400'000)) +
