@@ -10,6 +10,8 @@
 #include "cli/help.hpp"
 #include "cli/launcher.hpp"
 #include "config/usage_error.hpp"
+#include "files/formatting.hpp"
+#include "host/process.hpp"
 #include "participant/exit_status.hpp"
 
 namespace weir::cli {
@@ -80,6 +82,9 @@ int status_after_output(const std::string& command, int status) {
 
 int run_program(int argc, char** argv, const MpiCommands& mpi) {
     const std::string command = command_name(argc, argv);
+    if (const auto columns = host::terminal_columns()) {
+        files::set_line_width(*columns);
+    }
     try {
         return status_after_output(command, run_command_line(parse_command_line(argc, argv), mpi));
     } catch (const config::UsageError& error) {

@@ -12,6 +12,8 @@ namespace weir::files {
 
 namespace {
 
+std::size_t line_width = 110;
+
 // GNU C++, as in core/units.hpp.
 __extension__ using Wide = __int128;
 
@@ -261,6 +263,10 @@ std::string utc_text(std::int64_t unix_ns) {
                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                        clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
                        clock.subseconds().count());
+}
+
+void set_line_width(std::size_t columns) {
+    line_width = columns;
 }
 
 std::string indented(std::string_view text, std::size_t column) {

@@ -123,8 +123,8 @@ std::optional<core::Role> role_named(std::string_view name);
 /// "producer 3 on eb07"; without the host where that is empty.
 std::string node_text(core::NodeId node, std::string_view host);
 
-/// Columns of a line of text that is printed.
-inline constexpr std::size_t line_width = 110;
+/// Columns of a line of text that is printed: 110, unless a program knows its terminal.
+void set_line_width(std::size_t columns);
 /// Breaks text at blanks; the lines after the first begin under the first one's text, at `column`. Without
 /// the last line end.
 std::string indented(std::string_view text, std::size_t column);

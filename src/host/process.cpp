@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <netdb.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -116,6 +117,16 @@ bool launcher_writes_to_terminal() {
 }
 
 }  // namespace
+
+std::optional<std::size_t> terminal_columns() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return std::nullopt;
+    }
+    constexpr std::size_t fewest = 60;
+    constexpr std::size_t most = 200;
+    return std::clamp<std::size_t>(size.ws_col, fewest, most);
+}
 
 bool colours_wanted() {
     const char* no_color = std::getenv("NO_COLOR");

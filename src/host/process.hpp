@@ -1,7 +1,9 @@
 // What weir asks of the system about its own process: files, terminal, beginning again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ bool allow_open_files(std::uint64_t needed);
 
 /// Where others can send to this process, by whatever library: "tcp 0.0.0.0:41001", "udp [::1]:7000".
 std::vector<std::string> listening_sockets();
+
+/// Of the terminal that is written to, within what texts are made for; nothing: there is none.
+std::optional<std::size_t> terminal_columns();
 
 /// False also with NO_COLOR set (https://no-color.org) or TERM=dumb, and where it cannot be found out.
 bool colours_wanted();

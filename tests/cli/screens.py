@@ -1,9 +1,15 @@
 """What weir prints without running: help that fits on a screen, scenarios that load again as printed, dry runs."""
 
 import concurrent.futures
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -21,6 +27,36 @@ NEEDED_BY_VALUE = {"addressed": ("--producers", "2", "--consumers", "2"),
 
 class ScreenTest(CommandTest):
     weir = staticmethod(quick_weir)
+
+
+class Terminal(ScreenTest):
+    def test_lines_of_an_answer_fit_the_terminal(self):
+        late = ("simulate", "--producers", "2", "--consumers", "2", "--rate", "8Gb/s", "--producer-link", "6Gb/s",
+                "--duration", "1s", "--warmup", "1s", "--interval", "100ms", "--explain", "off")
+        for columns, most, least in ((64, 64, 50), (30, 60, 45), (170, 170, 110)):
+            with self.subTest(columns=columns):
+                answer = self.on_terminal(columns, *late).split("worst occupancy")[0].splitlines()
+                self.assertTrue(answer[0].startswith("NOT SUSTAINED"), answer)
+                self.assertLessEqual(max(map(len, answer)), most)
+                self.assertGreater(max(map(len, answer)), least)
+
+    def on_terminal(self, columns, *words):
+        """What is printed to a terminal of so many columns, without colours."""
+        leader, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        with tempfile.TemporaryDirectory() as directory, subprocess.Popen(
+                [os.environ["WEIR"], *words, "--out", f"{directory}/run"], stdout=terminal, stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"}) as program:
+            os.close(terminal)
+            text = b""
+            try:
+                while part := os.read(leader, 65536):
+                    text += part
+            except OSError:  # the other end is closed
+                pass
+            os.close(leader)
+        self.assertEqual(program.returncode, 0)
+        return text.decode().replace("\r", "")
 
 
 class Help(ScreenTest):
