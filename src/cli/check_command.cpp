@@ -14,13 +14,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cli/assertion_report.hpp"
 #include "cli/introduction.hpp"
 #include "cli/launcher.hpp"
+#include "cli/start_job.hpp"
 #include "config/host_list.hpp"
 #include "config/quantities.hpp"
 #include "config/resolve.hpp"
@@ -74,7 +77,7 @@ class Output {
 
     /// For the case that the check does not come to its end; the sentence is for people only.
     [[nodiscard]] std::string broken_off(const CheckResult& result) const {
-        return json_ ? text(result) : '\n' + text(result) + "The check did not finish: MPI ended the job.\n";
+        return json_ ? text(result) : '\n' + text(result) + "The check did not finish: the job was ended.\n";
     }
 
     void print(const CheckResult& result) const {
@@ -175,12 +178,15 @@ int end_before_mpi(const CheckResult& local, const std::vector<host::Finding>& r
     return participant::exit_requirement;
 }
 
-/// The job under MPI, from the introduction to the exit status.
+/// The job, from the introduction to the exit status.
 class JobCheck {
   public:
-    JobCheck(job::MpiJob& job, job::Watchdog& watchdog, host::AbortMessage& abort_message,
-             const Output& output)
-        : job_(job), watchdog_(watchdog), abort_message_(abort_message), output_(output) {}
+    JobCheck(job::Job& job, job::Watchdog& watchdog, host::AbortMessage& abort_message, const Output& output)
+        : job_(job),
+          mpi_(dynamic_cast<job::MpiJob*>(&job)),
+          watchdog_(watchdog),
+          abort_message_(abort_message),
+          output_(output) {}
 
     int run(config::RunRequest request, HostSettings settings, const std::string& root,
             core::Duration probe_time) {
@@ -193,27 +199,34 @@ class JobCheck {
         if (leads()) {
             for (HostSettings& host : all_settings) {
                 host::HostPart part = part_of(host.host, request, roles, all.locations);
-                result_.hosts.emplace_back(std::move(host), std::move(part));
+                result_.hosts.emplace_back(std::move(host), std::move(part),
+                                           mpi_ == nullptr || request.engine.engine == core::Engine::ucx);
             }
             host::judge_hosts(result_);
             abort_message_.set({.text = output_.broken_off(result_)});
         }
         const auto time = core::Duration{
             std::stoll(job_.broadcast(std::to_string(probe_time.ns), 0, "agreement on the probe"))};
-        bool clean = true;
-        if (time.ns > 0) {
-            clean = probe(roles, all.locations, root, time);
-        }
+        const bool clean = time.ns <= 0 || probe(roles, all.locations, root, time);
         return end(clean);
     }
 
   private:
     [[nodiscard]] bool leads() const { return job_.rank() == 0; }
 
-    /// What each rank has, on the first one; nothing of ranks that do not answer.
+    /// What each rank has, on the first one; nothing of ranks that do not answer. Throws job::JobError
+    /// instead without MPI, where the end of a rank shows.
     std::vector<std::optional<std::string>> collect(const nlohmann::ordered_json& mine, const char* what) {
-        const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
-        return job_.collect(files::json_text(mine), 0, limit, what);
+        const std::string text = files::json_text(mine);
+        if (mpi_ != nullptr) {
+            const auto limit = core::Duration::seconds(20) + core::Duration::milliseconds(10) * job_.size();
+            return mpi_->collect(text, 0, limit, what);
+        }
+        std::vector<std::optional<std::string>> texts;
+        job_.gather(std::as_bytes(std::span(text)), 0, what, [&](int, std::span<const std::byte> bytes) {
+            texts.emplace_back(std::in_place, reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        });
+        return texts;
     }
 
     /// Gives each host once, on the first rank. Ends the job if ranks do not answer.
@@ -282,7 +295,7 @@ class JobCheck {
         if (records) {
             counters.emplace(root, host::kernel_calls());
         }
-        const job::PairProbes mine = job::probe_pairs(job_, roles, locations, rounds);
+        const job::PairProbes mine = job::probe_pairs(*mpi_, roles, locations, rounds);
         host::HostProbe host;
         host.host = locations[static_cast<std::size_t>(job_.rank())].host;
         host.message_layer = job::message_layer();
@@ -358,6 +371,9 @@ class JobCheck {
         if (leads()) {
             abort_message_.set({});
             output_.print(result_);
+            if (mpi_ == nullptr) {
+                output_.remark("No probe without MPI: `weir run --join` measures the network.");
+            }
             status = status_of(result_);
             if (!clean) {
                 job_.abort(status);
@@ -367,21 +383,26 @@ class JobCheck {
         return std::stoi(job_.broadcast(std::to_string(status), 0, "exit status"));
     }
 
-    job::MpiJob& job_;
+    job::Job& job_;
+    job::MpiJob* mpi_;  ///< nullptr: --join
     job::Watchdog& watchdog_;
     host::AbortMessage& abort_message_;
     const Output& output_;
     CheckResult result_;
 };
 
-core::Duration probe_time_of(const CommandLine& line) {
+core::Duration probe_time_of(const CommandLine& line, bool joins) {
     if (line.probe.empty()) {
-        return default_probe_time;
+        return joins ? core::Duration{} : default_probe_time;
     }
     try {
         const core::Duration time = config::parse_duration(line.probe);
         if (time.ns < 0 || time > core::Duration::seconds(3600)) {
             throw config::UsageError(fmt::format("'{}': write a time from 0s to 1h", line.probe));
+        }
+        if (joins && time.ns > 0) {
+            throw config::UsageError(
+                fmt::format("'{}': the probe needs MPI; leave it out with --join", line.probe));
         }
         return time;
     } catch (const config::UsageError& error) {
@@ -389,76 +410,82 @@ core::Duration probe_time_of(const CommandLine& line) {
     }
 }
 
-/// False: it could not be started, which was printed.
-bool start_mpi(std::optional<job::MpiJob>& job, job::Watchdog& watchdog) {
-    int argument_count = 0;
-    char** arguments = nullptr;
-    watchdog.enter("start-up of MPI", job::Job::start_limit, "UCX_LOG_LEVEL=info shows what UCX tries");
+/// From the start of the job to the exit status. Throws config::UsageError before it has started.
+int check_job(const config::RunRequest& asked, const HostSettings& settings, const Output& output,
+              const std::string& root, core::Duration probe_time) {
+    host::AbortMessage abort_message;
+    job::Watchdog watchdog("weir check", fmt::format("rank {}", launched_as().rank.value_or(0)));
+    StartedJob started;
     try {
-        job.emplace(argument_count, arguments);
+        started = start_job(asked, watchdog, "check");
     } catch (const job::JobError& error) {
         fmt::print(stderr, "weir check: {}\n", error.what());
-        return false;
+        return participant::exit_failed;
     }
+    job::Job& job = *started.job;
     host::install_signal_handlers();
-    job->set_waiting_hook([&watchdog] {
+    job.set_waiting_hook([&watchdog] {
         watchdog.alive();
         if (host::caught_signal() != 0) {
             host::AbortMessage::write_now();
             job::Job::leave(participant::exit_signal_base + host::caught_signal());
         }
     });
-    return true;
+    job.set_silence_limit(started.request.silence_timeout);
+    try {
+        return JobCheck(job, watchdog, abort_message, output)
+            .run(started.request, settings, root, probe_time);
+    } catch (const config::UsageError& error) {
+        if (job.rank() == 0) {
+            fmt::print(stderr, "weir check: {}\n", error.what());
+        }
+        abort_message.set({});
+        job.barrier("refusal");
+        return participant::exit_usage;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "weir check: rank {}: {}\n", job.rank(), error.what());
+        host::AbortMessage::write_now();
+        job.abort(participant::exit_failed);
+    }
+}
+
+/// Hosts that start without MPI need no common one.
+void leave_out_mpi(HostSettings& settings) {
+    settings.versions.erase("MPI");
+    std::erase_if(settings.variables, [](const auto& variable) {
+        return variable.first.starts_with("OMPI_") || variable.first.starts_with("MPICH_");
+    });
 }
 
 }  // namespace
 
 int check_command(const CommandLine& line) {
-    config::RunRequest request = config::resolve(line.options);
+    const config::RunRequest request = config::resolve(line.options);
     if (config::number_of_groups(request) > 1) {
         throw config::UsageError(
             "--groups: a check is of one group; leave it out, and start the check on the ranks of one group");
     }
-    if (!request.join.host.empty()) {
-        throw config::UsageError(
-            "--join: a check compares hosts and probes their network over MPI; leave --join out, and start "
-            "it with "
-            "mpirun or srun on the same hosts, or without a launcher on each of them");
-    }
-    const core::Duration probe_time = probe_time_of(line);
-    const LaunchedAs launched = launched_as();
+    const bool joins = !request.join.host.empty();
+    const core::Duration probe_time = probe_time_of(line, joins);
     const Output output(request.output);
-    if (!launched.size) {
+    if (!joins && !launched_as().size) {
         return check_this_host(output, line.root);
     }
-    job::ucx_log::begin_anew_with_log();
+    if (!joins) {
+        job::ucx_log::begin_anew_with_log();
+    }
     report_assertions();
-    const HostSettings settings = settings_of_this_host(line.root);
-    const CheckResult local = result_of({settings});
-    const auto reasons = what_keeps_mpi_from_starting(local);
-    if (!reasons.empty()) {
-        return end_before_mpi(local, reasons, output);
-    }
-    host::AbortMessage abort_message;
-    std::optional<job::MpiJob> job;
-    job::Watchdog watchdog("weir check", fmt::format("rank {}", launched.rank.value_or(0)));
-    if (!start_mpi(job, watchdog)) {
-        return participant::exit_failed;
-    }
-    try {
-        return JobCheck(*job, watchdog, abort_message, output).run(request, settings, line.root, probe_time);
-    } catch (const config::UsageError& error) {
-        if (job->rank() == 0) {
-            fmt::print(stderr, "weir check: {}\n", error.what());
+    HostSettings settings = settings_of_this_host(line.root);
+    if (joins) {
+        leave_out_mpi(settings);
+    } else {
+        const CheckResult local = result_of({settings});
+        const auto reasons = what_keeps_mpi_from_starting(local);
+        if (!reasons.empty()) {
+            return end_before_mpi(local, reasons, output);
         }
-        abort_message.set({});
-        job->barrier("refusal");
-        return participant::exit_usage;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "weir check: rank {}: {}\n", job->rank(), error.what());
-        host::AbortMessage::write_now();
-        job->abort(participant::exit_failed);
     }
+    return check_job(request, settings, output, line.root, probe_time);
 }
 
 }  // namespace weir::cli

@@ -22,7 +22,8 @@ int simulate_command(const CommandLine& line);
 int explain_command(const CommandLine& line);
 
 /// `weir check`: what is wrong with hosts and network, before a run. Under a launcher: all hosts, and a probe
-/// between the pairs of the plan. Without: this host by itself. 3 if a finding is serious.
+/// between the pairs of the plan. With --join: all hosts. Else: this host by itself. 3 if a finding is
+/// serious.
 int check_command(const CommandLine& line);
 
 /// `weir scenarios`, `weir switches`: a table of what is built in, or the TOML of one (built in, or a file).

@@ -157,6 +157,7 @@ MPI selected.
 )",
      .examples = R"(  mpirun -np 87 --hostfile hosts weir check --scenario lhcb2021-2
   weir check                                       without mpirun: this host only
+  weir check --join ctl01:7000 --ranks 87          no MPI: on ctl01; elsewhere without --ranks
 )",
      .has_run_options = true,
      .options = check_options,
@@ -223,7 +224,7 @@ bool accepts(const Command& command, const config::Option& option) {
         return false;
     }
     // A check says of each why it refuses it.
-    constexpr std::array refused_by_check{"groups", "group-hosts", "join", "join-token", "ranks"};
+    constexpr std::array refused_by_check{"groups", "group-hosts"};
     if (command.name == "check" &&
         std::find(refused_by_check.begin(), refused_by_check.end(), option.name) != refused_by_check.end()) {
         return false;

@@ -11,6 +11,7 @@
 #include "config/checks.hpp"
 #include "config/resolve.hpp"
 #include "config/role_assignment.hpp"
+#include "config/usage_error.hpp"
 #include "host/control_group.hpp"
 #include "host/process.hpp"
 
@@ -107,6 +108,12 @@ core::RoleMap agree_on_layout(const Introduction& all, config::RunRequest& reque
     }
     core::RoleMap roles = config::assign_roles(request.roles, all.hosts, all.roles);
     config::apply_layout(request, roles);
+    if (!request.join.host.empty() && roles.scheduler_rank() != 0) {
+        throw config::UsageError(
+            fmt::format("--join: the scheduler would be rank {}, and it must be rank 0, which listens; start "
+                        "rank 0 on the scheduler's host, and leave --scheduler-rank out",
+                        roles.scheduler_rank()));
+    }
     return roles;
 }
 

@@ -123,12 +123,6 @@ job::RunSettings prepare_run(job::Job& job, const config::RunRequest& asked) {
     config::RunRequest request = asked;
     job::RunSettings settings;
     settings.roles = agree_on_layout(all, request);
-    if (!request.join.host.empty() && settings.leader_rank() != 0) {
-        throw config::UsageError(
-            fmt::format("--join: the scheduler would be rank {}, and it must be rank 0, which listens; start "
-                        "rank 0 on the scheduler's host, and leave --scheduler-rank out",
-                        settings.leader_rank()));
-    }
     settings.set_locations(std::move(all.locations));
     settings.told_apart = std::move(all.one_name);
     check_limits(request, settings, all, job.rank());

@@ -77,7 +77,7 @@ int execute_run(const config::RunRequest& asked, simulation::Explain explain) {
     job::Watchdog watchdog("weir run", fmt::format("rank {}", launched_as().rank.value_or(0)));
     StartedJob started;
     try {
-        started = start_job(asked, watchdog);
+        started = start_job(asked, watchdog, "run");
     } catch (const job::JobOver&) {
         return participant::exit_failed;
     } catch (const job::JobError& error) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,9 +42,7 @@ bool is_own(std::string_view name) {
     return std::find(own_options.begin(), own_options.end(), name) != own_options.end();
 }
 
-void print_line(const std::string& line) {
-    fmt::print(stderr, "weir run: {}\n", line);
-}
+using Print = std::function<void(const std::string& line)>;
 
 std::string first_line_of(const std::string& file) {
     std::string token = config::read_input_file(
@@ -55,7 +54,7 @@ std::string first_line_of(const std::string& file) {
     return token;
 }
 
-void warn_of_readers(const std::string& file) {
+void warn_of_readers(const std::string& file, const Print& print_line) {
     struct stat status = {};
     if (::stat(file.c_str(), &status) == 0 && (status.st_mode & (S_IRGRP | S_IROTH)) != 0) {
         print_line(
@@ -89,15 +88,15 @@ std::string read_token(const config::JoinRequest& join) {
     return token;
 }
 
-/// `warns`: one rank of a launcher's many is enough.
-job::JoinTerms terms_of(const config::JoinRequest& join, bool warns) {
+/// `warn` may be empty: one rank of a launcher's many is enough.
+job::JoinTerms terms_of(const config::JoinRequest& join, std::string_view command, const Print& warn) {
     std::string token = read_token(join);
-    if (warns && !join.token_file.empty()) {
-        warn_of_readers(join.token_file);
+    if (warn && !join.token_file.empty()) {
+        warn_of_readers(join.token_file, warn);
     }
     return {.address = {join.host, join.port},
             .token = std::move(token),
-            .version = fmt::format("{} ({})", build_info::version, build_info::git_commit)};
+            .version = fmt::format("{} ({}) {}", build_info::version, build_info::git_commit, command)};
 }
 
 /// Each rank of the job is a connection to this process, and may be one more when it comes back.
@@ -113,7 +112,7 @@ void allow_connections(std::uint32_t ranks) {
 }
 
 /// Where other hosts are to come, or a name was given that looks as if they could: they would wait in vain.
-void warn_of_own_address(const config::RunRequest& asked) {
+void warn_of_own_address(const config::RunRequest& asked, const Print& print_line) {
     const std::string& name = asked.join.host;
     const std::string address = job::address_of_this_host_alone({name, asked.join.port});
     const bool others = !asked.roles.producer_hosts.empty() || !asked.roles.consumer_hosts.empty() ||
@@ -127,21 +126,22 @@ void warn_of_own_address(const config::RunRequest& asked) {
     }
 }
 
-StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks) {
+StartedJob lead(const config::RunRequest& asked, std::uint32_t ranks, std::string_view command,
+                const Print& print_line) {
     if (ranks > ranks_max) {
         throw config::UsageError(fmt::format(
             "--join: {} ranks, and at most {} can join; start larger runs with MPI", ranks, ranks_max));
     }
     allow_connections(ranks);
-    warn_of_own_address(asked);
+    warn_of_own_address(asked, print_line);
     job::JoinOptions options;
     for (const config::GivenOption& option : asked.command_line) {
         if (!is_own(option.name)) {
             options.emplace_back(option.name, option.value);
         }
     }
-    auto job = std::make_unique<job::JoinLeader>(terms_of(asked.join, true), static_cast<int>(ranks),
-                                                 std::move(options));
+    auto job = std::make_unique<job::JoinLeader>(terms_of(asked.join, command, print_line),
+                                                 static_cast<int>(ranks), std::move(options));
     job->wait_for_ranks(job::Job::start_limit, print_line);
     return {.job = std::move(job), .communicator = MPI_COMM_NULL, .request = asked};
 }
@@ -152,14 +152,16 @@ void enter_start_up(job::Watchdog& watchdog) {
 }
 
 /// Without options of its own it takes those of rank 0.
-StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job::Watchdog& watchdog) {
+StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job::Watchdog& watchdog,
+                std::string_view command, const Print& print_line) {
     const host::RankLocation location = host::this_location();
     const char* const again = std::getenv(job::join_again_variable);
     const int rank = again != nullptr ? files::number_in<int>(again).value_or(-1)
                      : launched.rank  ? static_cast<int>(*launched.rank)
                                       : -1;
+    const Print print_alone = launched.rank ? Print{} : print_line;
     auto job = std::make_unique<job::JoinMember>(
-        terms_of(asked.join, !launched.rank),
+        terms_of(asked.join, command, print_alone),
         job::Hello{.nonce = {},
                    .version = {},
                    .host = location.host,
@@ -168,8 +170,7 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job
                    .rank = rank,
                    .ranks = launched.size ? static_cast<int>(*launched.size) : -1,
                    .returns = again != nullptr},
-        again != nullptr ? return_limit : job::Job::start_limit,
-        launched.rank ? std::function<void(const std::string&)>{} : print_line);
+        again != nullptr ? return_limit : job::Job::start_limit, print_alone);
     config::RunRequest request = asked;
     std::vector<config::GivenOption> mine = asked.command_line;
     if (std::all_of(mine.begin(), mine.end(), [](const auto& option) { return is_own(option.name); })) {
@@ -189,27 +190,31 @@ StartedJob join(const config::RunRequest& asked, const LaunchedAs& launched, job
 
 }  // namespace
 
-StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog) {
+StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog, std::string_view command) {
     if (asked.join.host.empty()) {
         watchdog.enter("start-up of MPI", job::Job::start_limit,
-                       "`weir check` on the same hosts looks for the reason");
+                       command == "check" ? "UCX_LOG_LEVEL=info shows what UCX tries"
+                                          : "`weir check` on the same hosts looks for the reason");
         int argument_count = 0;
         char** arguments = nullptr;
         auto job = std::make_unique<job::MpiJob>(argument_count, arguments);
         const MPI_Comm communicator = job->communicator();
         return {.job = std::move(job), .communicator = communicator, .request = asked};
     }
+    const Print print_line = [command](const std::string& line) {
+        fmt::print(stderr, "weir {}: {}\n", command, line);
+    };
     enter_start_up(watchdog);
     const LaunchedAs launched = launched_as();
     const std::uint32_t ranks = launched.size.value_or(asked.join.ranks);
     if (std::getenv(job::join_again_variable) != nullptr ||
         launched.rank.value_or(asked.join.ranks == 0 ? 1 : 0) != 0) {
-        return join(asked, launched, watchdog);
+        return join(asked, launched, watchdog, command, print_line);
     }
     if (ranks == 0) {
         throw config::UsageError("--join: rank 0 must know how many ranks there are: give --ranks");
     }
-    return lead(asked, ranks);
+    return lead(asked, ranks, command, print_line);
 }
 
 }  // namespace weir::cli

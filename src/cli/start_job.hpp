@@ -1,9 +1,10 @@
-// Starts the job that a run takes place in: by MPI, or without it (--join).
+// Starts the job that a run or a check takes place in: by MPI, or without it (--join).
 #pragma once
 
 #include <mpi.h>
 
 #include <memory>
+#include <string_view>
 
 #include "config/run_request.hpp"
 #include "job/job.hpp"
@@ -18,7 +19,8 @@ struct StartedJob {
     config::RunRequest request;
 };
 
-/// Throws job::JobError, and config::UsageError for what rank 0's options ask of this host.
-StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog);
+/// `command`: "run" or "check"; with --join, all processes must have started the same one. Throws
+/// job::JobError, and config::UsageError for what rank 0's options ask of this host.
+StartedJob start_job(const config::RunRequest& asked, job::Watchdog& watchdog, std::string_view command);
 
 }  // namespace weir::cli

@@ -35,8 +35,8 @@ struct HostPart {
 
 /// A host for a check: its settings, the way that its data will take, and its part in the planned run.
 struct HostView {
-    explicit HostView(HostSettings of_host, HostPart of_plan = {})
-        : settings(std::move(of_host)), choice(choose_paths(settings)), part(std::move(of_plan)) {}
+    explicit HostView(HostSettings of_host, HostPart of_plan = {}, bool by_ucx = false)
+        : settings(std::move(of_host)), choice(choose_paths(settings, by_ucx)), part(std::move(of_plan)) {}
 
     [[nodiscard]] bool uses_rdma() const {
         return std::any_of(choice.paths.begin(), choice.paths.end(),

@@ -185,7 +185,7 @@ std::string encode_settings(const HostSettings& host, const PathChoice& choice) 
     return to_json(host, choice).dump();
 }
 
-PathChoice choose_paths(const HostSettings& host) {
+PathChoice choose_paths(const HostSettings& host, bool by_ucx) {
     PathChoice choice;
     const std::string layer = variable(host, "OMPI_MCA_pml");
     const std::string devices = variable(host, "UCX_NET_DEVICES");
@@ -196,7 +196,7 @@ PathChoice choose_paths(const HostSettings& host) {
         }
     }
     // By default, Open MPI takes UCX only where there are RDMA devices.
-    choice.uses_ucx = layer.empty() ? !active.empty() : layer == "ucx";
+    choice.uses_ucx = by_ucx || (layer.empty() ? !active.empty() : layer == "ucx");
     if (!choice.uses_ucx) {
         const std::string included = variable(host, "OMPI_MCA_btl_tcp_if_include");
         // It may also hold subnets, which have nothing to do with names.

@@ -32,7 +32,8 @@ struct PathChoice {
     std::string traffic_class_why;
 };
 
-PathChoice choose_paths(const HostSettings& host);
+/// `by_ucx`: weir sends by UCX (--engine ucx), whatever MPI is set to.
+PathChoice choose_paths(const HostSettings& host, bool by_ucx = false);
 
 /// The entry that UCX takes by default: RoCE v2 before v1, IPv4 before IPv6, lowest index first. Since
 /// October 2025 (1.20) IPv6 that is not link-local before others. nullptr: the table is empty.

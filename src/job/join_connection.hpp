@@ -56,7 +56,7 @@ struct JoinAddress {
 struct JoinTerms {
     JoinAddress address;
     std::string token;    ///< who cannot prove to have it is refused
-    std::string version;  ///< of weir, with its commit
+    std::string version;  ///< of weir, with its commit, and the command
 };
 
 /// Options as on a command line: name and value.

@@ -158,7 +158,8 @@ void JoinLeader::greet_newcomers() {
 std::string JoinLeader::refusal_of(const Hello& hello) const {
     if (hello.version != terms_.version) {
         return fmt::format(
-            "rank 0 runs weir {}, and this one is weir {}: install the same build on all hosts",
+            "rank 0 runs weir {}, and this one is weir {}: start the same command of the same build on all "
+            "hosts",
             terms_.version, shown(hello.version));
     }
     if (hello.ranks >= 0 && hello.ranks != size_) {

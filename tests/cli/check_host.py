@@ -201,8 +201,8 @@ class Check(CommandTest):
         self.refused(["check", "--probe", "5"], "--probe: ", command="weir check")
         self.refused(["check", "--probe", "2h"], "--probe: '2h': write a time from 0s to 1h", command="weir check")
         self.refused(["check", "--rate", "5"], "--rate", command="weir check")
-        self.refused(["check", "--join", "ctl01:7000"],
-                     "--join: a check compares hosts and probes their network over MPI", command="weir check")
+        self.refused(["check", "--join", "ctl01:7000", "--probe", "5s"],
+                     "--probe: '5s': the probe needs MPI; leave it out with --join", command="weir check")
         self.refused(["check", "--prob", "5s"], "--prob: there is no such option", command="weir check")
 
 

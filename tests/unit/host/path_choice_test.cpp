@@ -97,6 +97,14 @@ TEST_CASE("Without names, UCX has all active ports") {
     CHECK_FALSE(choose_paths(tcp_host("fn01")).uses_ucx);
 }
 
+TEST_CASE("Where weir sends by UCX, its device is used whatever MPI is set to", "[engine]") {
+    HostSettings host = tcp_host("fn01");
+    host.variables["OMPI_MCA_pml"] = "ob1";
+    host.variables["UCX_NET_DEVICES"] = "eth9";
+    CHECK(choose_paths(host).not_found.empty());
+    CHECK(choose_paths(host, true).not_found == std::vector<std::string>{"eth9"});
+}
+
 TEST_CASE("Transports that leave out RDMA", "[transports]") {
     HostSettings host = roce_host("eb01");
     host.variables.erase("UCX_NET_DEVICES");
