@@ -121,8 +121,8 @@ const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> o
 
 /// Without what options of a simulation are called.
 std::string on_hosts(std::string advice) {
-    for (const std::string_view option : {" (--consumer-link)", " (--producer-link)", " (--busy)",
-                                          " (--scheduler-time)", " ([topology] uplink-rate, core-rate)"}) {
+    for (const std::string_view option : {" (--consumer-link)", " (--producer-link)", " (--scheduler-time)",
+                                          " ([topology] uplink-rate, core-rate)"}) {
         for (std::size_t at = 0; (at = advice.find(option)) != std::string::npos;) {
             advice.erase(at, option.size());
         }
