@@ -202,7 +202,9 @@ class Parser {
         for (const CLI::App* part :
              {&app_, run_, simulate_, explain_, check_, scenarios_, switches_, help_}) {
             const std::vector<std::string> unknown = part->remaining();
-            if (!unknown.empty()) {
+            if (part == &app_ && unknown == std::vector<std::string>{"version"}) {
+                version_ = true;  // what one tries first
+            } else if (!unknown.empty()) {
                 refuse_argument(unknown.front(), part == &app_ ? std::string{} : part->get_name());
             }
             if (part->count("--help") > 0) {

@@ -25,6 +25,7 @@ class Facts(CommandTest):
 
     def test_one_fact_per_line(self):
         first, facts = self.facts()
+        self.assertEqual(self.succeeds("version"), self.succeeds("--version"))
         self.assertRegex(first, rf"\Aweir {VERSION}\Z")
         self.assertEqual(list(facts), ["commit", "compiler", "MPI", "UCX"])
         self.assertRegex(facts["commit"], r"\A([0-9a-f]{40}|unknown)\Z")

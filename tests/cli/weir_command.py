@@ -26,7 +26,7 @@ def weir(*arguments, **variables):
 
 def quick_weir(*arguments, **variables):
     """For tests that call it hundreds of times: weir-offline, where it was built and has the command."""
-    needs_mpi = {"run", "check", "--version"}.intersection(arguments)
+    needs_mpi = {"run", "check", "version", "--version"}.intersection(arguments)
     return _run(WEIR if needs_mpi or not os.access(OFFLINE, os.X_OK) else OFFLINE, arguments, variables)
 
 
