@@ -198,7 +198,14 @@ std::string loss_share(std::uint64_t part, std::uint64_t whole) {
 
 std::string change(double times) {
     const double percents = 100 * (times - 1);
-    return std::abs(percents) < 999.95 ? fmt::format("{:+.1f} %", percents) : "x " + number(times);
+    if (std::abs(percents) >= 999.95) {
+        return "x " + number(times);
+    }
+    std::string text = fmt::format("{:+.1f}", percents);
+    if (text.ends_with(".0")) {
+        text.resize(text.size() - 2);
+    }
+    return (text == "+0" || text == "-0" ? "0" : text) + " %";
 }
 
 std::string counted(std::uint64_t number, std::string_view singular) {

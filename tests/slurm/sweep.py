@@ -246,7 +246,7 @@ def refusals():
         ("partition", "", "[slurm]\npartition = \"nowhere\"\n",
          "SLURM would not accept the jobs: invalid partition specified"),
         ("nodes", "", "[slurm]\nnodes = 99\n", "Requested node configuration is not available"),
-        ("long", "repetitions = 1000", "[slurm]\nruns-per-job = 1000\n", "but the partition allows 60 min"),
+        ("long", "repetitions = 1000", "[slurm]\nruns-per-job = 1000\n", "but the partition allows 1 h."),
         ("time", "", "[slurm]\ntime = \"30s\"\n", "slurm.time: 30 s is too short for a run of 6 s")):
         path = write(name, keys, tables)
         said = sweep("submit", path, expect=2)

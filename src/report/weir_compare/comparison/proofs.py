@@ -77,10 +77,10 @@ class Trial:
 
     @property
     def text(self):
-        """b with consumer-link 10 Gb/s instead of 7 Gb/s: slowest delivery 91 ms instead of 659 ms, as good as a (90.8
-        ms): a reason."""
+        """b with consumer-link 10 Gb/s instead of 7 Gb/s: longest delivery time 91 ms instead of 659 ms, as good as a
+        (90.8 ms): a reason."""
         if self.problem or self.gone is None:
-            return f"{self.worse} {self.changed}: not told ({self.problem or 'the figure is not known'})"
+            return f"{self.worse} {self.changed}: cannot tell ({self.problem or 'the figure is not known'})"
         own, got, aim = (self.figure.text(value) for value in (self.own, self.got, self.aim))
         if self.figure.kind == "share":
             own, got = (f"{self.own * self.runs:.0f}",
@@ -182,7 +182,7 @@ class Prover:
         """`what`: arguments of command()."""
         left = self._deadline - time.monotonic()
         if left <= 0.0:
-            return f"the time of --prove-limit, {self._limit_s:g} s, was over"
+            return f"the time of --prove-limit, {units.text(self._limit_s, 's')}, was over"
         try:
             done = subprocess.run(command(self._weir, *what), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, timeout=left, check=False,
@@ -191,7 +191,7 @@ class Prover:
                 return (done.stderr.strip().splitlines() or [f"weir ended with {done.returncode}"])[0][:200]
             return key_figures(read_run(what[2]))[figure.name]
         except subprocess.TimeoutExpired:
-            return f"the time of --prove-limit, {self._limit_s:g} s, was over"
+            return f"the time of --prove-limit, {units.text(self._limit_s, 's')}, was over"
         except ReportError as error:
             return str(error)
         finally:

@@ -85,7 +85,7 @@ def _links(runs):
 
 def _link(run, role):
     if run.world == "simulation":
-        return str(run.plan.get(f"{role}-link") or "")
+        return spaced(str(run.plan.get(f"{role}-link") or ""))
     speed = series.line_rate(run, role)
     return units.text(speed, "b/s") if speed else ""
 
@@ -120,7 +120,7 @@ def command(groups):
     words = [] if simulated else ["weir", "run"]
     words += [word for option, value in common for word in (f"--{option}", value) if word]
     line = shlex.join(words) + "".join(f" --{option} ..." for option in differing)
-    return ("options in force" if simulated else "command of the runs",
+    return ("options in effect" if simulated else "command of the runs",
             line if len(line) <= COMMAND_MAX else line[:COMMAND_MAX - 3] + "...")
 
 

@@ -8,7 +8,7 @@ import math
 import os
 
 from weir_runs.basics.errors import ReportError
-from weir_runs.basics.quantities import rate_text
+from weir_runs.basics.quantities import rate_text, spaced
 from . import dry_runs, find_state, find_values, run_plan
 
 
@@ -51,8 +51,8 @@ def spaces(runs, find, settings, base_plans):
             ends[key] = value
         cap = find_values.rate_of_buffer(find, base_plan, tried[0]["plan"])
         warning = None if cap is None or cap >= ends["most"] else (
-            f"buffer is kept at {base_plan['buffer']}, which is one set at {rate_text(math.floor(cap))}: no higher "
-            "rate is sustained, whatever the network does")
+            f"buffer is kept at {base_plan['buffer']}, which is one set at {spaced(rate_text(math.floor(cap)))}: no "
+            "higher rate is sustained, whatever the network does")
         return dataclasses.replace(space, **ends), warning
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:

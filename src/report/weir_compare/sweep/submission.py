@@ -15,7 +15,7 @@ import time
 
 from weir_runs.basics import programs, whole_file
 from weir_runs.basics.errors import ReportError
-from weir_runs.basics.units import counted
+from weir_runs.basics.units import counted, duration
 from . import (claim_files, dry_runs, find_plan, find_state, find_text, find_values, find_worker, job_memory, launch,
                run_plan, slurm_jobs)
 from .campaign import Campaign, FAILED, TO_DO, now_text
@@ -273,15 +273,15 @@ def check_slurm(prepared):
     limit = job_limit_s(prepared, prepared.points)
     longest = max(forecast.expected_s for forecast in prepared.forecasts)
     if limit < longest + TIME_RESERVE_S:
-        raise ReportError(f"{prepared.sweep.path}: slurm.time: {limit:.0f} s is too short for a run of {longest:.0f} "
-                          f"s; {longest + TIME_RESERVE_S:.0f} s are needed")
+        raise ReportError(f"{prepared.sweep.path}: slurm.time: {duration(limit)} is too short for a run of "
+                          f"{duration(longest)}; {duration(longest + TIME_RESERVE_S)} are needed")
     partitions = {option.partition("=")[2] for option in prepared.sweep.slurm.sbatch
                   if option.startswith("--partition=")}
     for partition in partitions or {None}:
         allowed = slurm_jobs.partition_limit_s(partition)
         if allowed is not None and limit > allowed:
             raise ReportError(f"{prepared.sweep.path}: slurm.runs-per-job: {prepared.job_size} runs per job need "
-                              f"{limit / 60:.0f} min, but the partition allows {allowed / 60:.0f} min. Nothing was "
+                              f"{duration(limit)}, but the partition allows {duration(allowed)}. Nothing was "
                               "submitted; use fewer runs per job")
 
 

@@ -44,7 +44,7 @@ def number(value, digits=DIGITS):
 
 def _without_zeros(text):
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    return "0" if text in ("-0", "+0") else text
 
 
 def text(value, unit="", like=None, digits=DIGITS):
@@ -118,7 +118,7 @@ def change(value, before):
     if not before:
         return "0 %" if not value else "-"
     percents = 100.0 * (value / before - 1.0)
-    return f"{percents:+.1f} %" if abs(percents) < 999.95 else f"x {number(value / before)}"
+    return f"{_without_zeros(f'{percents:+.1f}')} %" if abs(percents) < 999.95 else f"x {number(value / before)}"
 
 
 def instant(seconds, decimals=3):
@@ -136,7 +136,8 @@ def counter(value, unit):
 def duration(seconds):
     """1 h 12 min; 4.5 min; 40 s"""
     if seconds >= 3600:
-        return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+        minutes = int(seconds % 3600 // 60)
+        return f"{int(seconds // 3600)} h{f' {minutes} min' if minutes else ''}"
     return f"{seconds / 60:.3g} min" if seconds >= 100 else f"{seconds:.0f} s"
 
 

@@ -137,7 +137,8 @@ class Suite:
         except ReportError as error:
             return Finished(section, setup, "cannot", str(error), accounting=accounting)
         accounting.seconds = time.monotonic() - begun
-        say(f"    {why or 'done'}, {accounting.counted} of {accounting.tried} runs counted, {accounting.seconds:.0f} s")
+        say(f"    {why or 'done'}, {accounting.counted} of {accounting.tried} runs counted, "
+            f"{duration(accounting.seconds)}")
         return Finished(section, setup, "done" if outcome else "incomplete", why, outcome, accounting)
 
     def _drive(self, setup, test, accounting, may_run):

@@ -4,6 +4,7 @@ explain)."""
 import subprocess
 
 from weir_compare.sweep.sweep_file import OWN_OPTIONS
+from weir_runs.basics import units
 from weir_runs.basics.errors import ReportError
 from weir_runs.reading import twin
 from weir_runs.reading.run import read_run
@@ -24,9 +25,10 @@ def tables(directory, weir):
     found = twin.read(run)
     if not found["near"]:
         off = next((figure for figure in found["figures"] if figure["name"] == found.get("differs_most")), None)
+        values = [units.text(off[side], off["unit"]) for side in ("run", "twin")] if off else ()
         raise ReportError(f"--from: {directory}: the twin does not reproduce this run, so nothing that is found in it "
-                          "holds for the run: " + (f"{off['name']} is {off['run']:g} {off['unit']} in the run and "
-                                                   f"{off['twin']:g} in the twin. " if off else "")
+                          "holds for the run: " + (f"{off['name']} is {values[0]} in the run and {values[1]} in the "
+                                                   "twin. " if off else "")
                           + f"weir explain {directory} says more; runs on hosts and links that nobody else uses are "
                             "reproduced best")
     given = (run.record["environment"].get("options_given") or ())
