@@ -137,9 +137,9 @@ before how long that takes at most. The runs, and a page that compares them, are
      .options = explain_options,
      .arguments = explain_arguments,
      .exit_status =
-         R"(0 the cause is told, or the run was on time; 1 failed; 2 no such run, or none that came to its
-end; 3 not told; 130, 143 interrupted. With --confirm 0 confirmed; 1 a run failed; 3 not confirmed,
-cannot be told, or the remedy is none that weir can make.
+         R"(0 the cause is known, or the run was on time; 1 failed; 2 no such run, or none that came to its
+end; 3 cannot tell; 130, 143 interrupted. With --confirm 0 confirmed; 1 a run failed; 3 not confirmed,
+cannot tell, or the remedy is none that weir can make.
 )"},
     {.name = "check",
      .summary = "check hosts and network before a run",
@@ -198,7 +198,7 @@ begin with a line such as base = "shallow" and write only what differs.
 WORD, lists all words.
 )",
      .examples = R"(  weir help slack
-  weir help slowest delivery
+  weir help longest delivery time
 )",
      .arguments = help_arguments},
 };

@@ -29,7 +29,7 @@ using files::readable;
 using Json = nlohmann::ordered_json;
 
 void add_options(const config::RunRequest& request, std::string& text) {
-    text += "\nOptions in force (* from the scenario, + from the command line):\n";
+    text += "\nOptions in effect (* from the scenario, + from the command line):\n";
     std::string line;
     for (const config::GivenOption& value : config::plan_values(request)) {
         const config::Origin origin = request.origin(value.name);

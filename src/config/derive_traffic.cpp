@@ -126,7 +126,7 @@ void check_events(const core::Plan& plan) {
     const double events = static_cast<double>(core::bytes_of_run(plan)) / plan.producers / event;
     if (events > static_cast<double>(core::EventId::sequence_limit)) {
         throw UsageError(
-            "--event-size: a producer generates {} events in the run, and at most {} can be told apart; "
+            "--event-size: a producer generates {} events in the run, and at most {} can be distinguished; "
             "make events larger, or --duration shorter",
             files::number(events), core::EventId::sequence_limit);
     }

@@ -144,8 +144,8 @@ std::vector<std::string> tell_apart(std::vector<RankLocation>& locations) {
             unique[{name, known[i]}] = std::move(other);
         }
         if (known.size() > 1) {
-            lines.push_back(fmt::format("{} machines have the host name {}: they are told apart as {}",
-                                        known.size(), name, all));
+            lines.push_back(
+                fmt::format("{} machines have the host name {}: they are named {}", known.size(), name, all));
         }
     }
     for (RankLocation& location : locations) {

@@ -137,7 +137,7 @@ class VerdictWriter {
         const bool were_stopped =
             !found_.listed({Meaning::pause_received}).empty() && !found_.pauses_were_short;
         if (were_stopped) {
-            add(NetworkMechanism::held_back_by_pfc, "held back by PFC: hosts were stopped by " + received,
+            add(NetworkMechanism::held_back_by_pfc, "PFC paused senders: hosts were stopped by " + received,
                 {Meaning::pause_received});
         }
         if (found_.listed({Meaning::pause_sent}).empty()) {
@@ -168,15 +168,16 @@ class VerdictWriter {
         const std::string notified = found_.listed({Meaning::notified});
         if (!found_.listed({Meaning::marked}).empty()) {
             add(NetworkMechanism::controlled_by_ecn,
-                "controlled by ECN: " + found_.listed({Meaning::marked, Meaning::notified}),
+                "ECN slowed senders: " + found_.listed({Meaning::marked, Meaning::notified}),
                 {Meaning::marked, Meaning::notified});
         } else if (!notified.empty()) {
             add(NetworkMechanism::slowed_by_cnp,
-                fmt::format("slowed by CNPs: {}; {}, so the switch may not mark at all: receivers also send "
-                            "CNPs when packets arrive out of order",
-                            notified,
-                            found_.counted(Meaning::marked) ? "few or no marks are counted"
-                                                            : "marks are not counted on these hosts"),
+                fmt::format(
+                    "CNPs slowed senders: {}; {}, so the switch may not mark at all: receivers also send "
+                    "CNPs when packets arrive out of order",
+                    notified,
+                    found_.counted(Meaning::marked) ? "few or no marks are counted"
+                                                    : "marks are not counted on these hosts"),
                 {Meaning::notified});
         }
     }

@@ -306,7 +306,7 @@ std::string sustained_text(const core::Plan& plan, const Producers& producers, c
 /// For a run that went well, as far as it went.
 std::string too_short_text(const core::Plan& plan, const Producers& producers, const UnseenGrowth& unseen) {
     return fmt::format(
-        "Not judged: no producer exceeded its buffer ({}), but whether that lasts cannot be told: {}.",
+        "Not judged: no producer exceeded its buffer ({}), but whether that lasts is not known: {}.",
         fullest_text(plan, producers), unseen_growth_text(plan, unseen));
 }
 

@@ -390,7 +390,7 @@ std::vector<std::string> RunRecordBuilder::unmet_requirements(const show::RunRec
     std::vector<std::string> unmet;
     if (run_.require_sustained && !(record.verdict.judged && record.verdict.sustained)) {
         const bool cannot_tell = record.status == show::RunStatus::complete && !record.verdict.judged;
-        unmet.emplace_back(cannot_tell ? "--require sustained: whether the run is sustained cannot be told"
+        unmet.emplace_back(cannot_tell ? "--require sustained: whether the run is sustained is not known"
                                        : "--require sustained: the run was not sustained");
     }
     if (run_.require_on_time && !record.verdict.on_time.value_or(false)) {

@@ -98,7 +98,7 @@ def says(found, mechanism, *parts):
 
 def known_names():
     found = network("ionic_0", "tx_rdma_retx_pkts req_rx_pkt_seq_err rx_rdma_ecn_pkts")
-    says(found, "lossy", "req_rx_pkt_seq_err", "tx_rdma_retx_pkts", "controlled by ECN: ", "rx_rdma_ecn_pkts")
+    says(found, "lossy", "req_rx_pkt_seq_err", "tx_rdma_retx_pkts", "ECN slowed senders: ", "rx_rdma_ecn_pkts")
     for host in found[1]:
         check(min(host["families"][family] for family in ("rdma_retransmissions", "ecn_marked_packets")) > 40000, host)
 
@@ -113,7 +113,7 @@ def what_drivers_count():
     found = network("none", "", ethtool="rx_drops_no_pbuf 4294960000 5000\nrx_address_filtered 0 900\n"
                                         "frames_rx_pripause 0 14\nrx_pripause_3_1us_count 0 14000\n"
                                         "rx_prio3_pause 0 0\nrx_prio3_pause 0 400\n")
-    says(found, "lossy", "hosts dropped ", "rx_drops_no_pbuf", "held back by PFC: ", " rx_prio3_pause",
+    says(found, "lossy", "hosts dropped ", "rx_drops_no_pbuf", "PFC paused senders: ", " rx_prio3_pause",
          " frames_rx_pripause", "s of rx_pripause_3_1us_count")
     check("address_filtered" not in found[0]["evidence"], found[0])
     says(network("none", "", ethtool="odd thing dropped 0 500\n"), "unknown", "odd_thing_dropped")

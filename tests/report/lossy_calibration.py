@@ -98,7 +98,7 @@ def draw(case, size, generator, template):
 
 def recommended(answer, names):
     """Index of the setting that one is told to use, or None."""
-    used = re.match(r"Use (\w+)\b", answer.next)
+    used = re.fullmatch(r"Use (\w+)", answer.short.word)
     return names.index(used.group(1)) if used else None
 
 

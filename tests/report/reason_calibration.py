@@ -92,7 +92,7 @@ def make_runs(weir, case, top, seeds=None):
 
 
 def compared(runs, weir, prove, package=None):
-    """The answer of weir-compare, as in its JSON. `package`: the directory of another version's packages."""
+    """The reason that weir-compare gives. `package`: the directory of another version's packages."""
     command = [sys.executable, "-m", "weir_compare.compare_command", "--by", "setting", "--baseline", "good",
                "--allow-different-plans", "--json", "-", *(["--prove"] if prove else []), *map(str, runs)]
     variables = {**os.environ, "WEIR": weir,
@@ -101,36 +101,29 @@ def compared(runs, weir, prove, package=None):
                           cwd=tempfile.gettempdir())
     if done.returncode:
         raise SystemExit(done.stderr)
-    return json.loads(done.stdout)["answer"]
-
-
-def reason(headline):
-    """What the headline has after '(certain)': 'because ...', 'with ...', 'where ...'; '' if nothing."""
-    found = re.search(r"certain\)(?:,)? ?((?:because|with|where|\().*?)\.(?: |$)", headline)
-    return found[1] if found else ""
+    answer = json.loads(done.stdout)["answer"]
+    return answer["because"] if answer["verdict"].startswith("Use ") else ""
 
 
 def short(words):
     """Without numbers and the use of ports."""
-    return re.sub(r" ?\((?!to)[^()]*(?:\([^()]*\)[^()]*)*\)", "", words.split("; there")[0].split("; the fullest")[0])
+    return re.sub(r" ?\((?!to)[^()]*(?:\([^()]*\)[^()]*)*\)", "", words.split("; the fullest")[0])
 
 
-def judged(case, headline):
-    """'proved': because of the truth; 'named': the truth stands first; 'wrong': because of something else, or something
-    that does not matter stands alone; 'beside': a mechanism only; 'nothing'; 'none': nothing is said where there is
-    nothing."""
-    words = reason(headline)
+def judged(case, words):
+    """`words`: the reason as the answer has it. 'proved': the truth, and said to be; 'named': the truth stands
+    first; 'wrong': because of something else, or something that does not matter stands alone; 'beside': a mechanism
+    only; 'nothing'; 'none': nothing is said where there is nothing."""
     if case.truth is None:
         return "right" if not words else "wrong"
     if not words:
         return "nothing"
-    first = re.sub(r"^(because|with|where) ", "", words)
     truths = case.truth.split()
-    if words.startswith("because"):
-        return "proved" if truths == [first.split()[0]] else "wrong"
-    if words.startswith("with"):
-        options = words.split(", where ")[0].split(" (")[0]
-        if not all(re.search(rf"(^with |, ){re.escape(truth)} ", options) for truth in truths):
+    if " (proved)" in words:
+        return "proved" if truths == [words.partition(", ")[2].lower().split()[0]] else "wrong"
+    if words.startswith("bad has "):
+        options = words.split("; ")[0].lower()
+        if not all(re.search(rf"(has |, | and ){re.escape(truth)} ", options) for truth in truths):
             return "wrong"
         return "proved" if len(truths) > 1 and "none of which alone" in words else "named"
     return "beside"
@@ -153,10 +146,10 @@ def main(argv=None):
         with tempfile.TemporaryDirectory() as top:
             runs, cells = make_runs(weir, case, top), []
             for prove in ways:
-                headline = compared(runs, weir, prove, options.package)["headline"]
-                verdict = judged(case, headline)
+                reason = compared(runs, weir, prove, options.package) or ""
+                verdict = judged(case, reason)
                 counts.setdefault(prove, []).append(verdict)
-                cells.append(f"**{verdict}**: {short(reason(headline)) or '-'}")
+                cells.append(f"**{verdict}**: {short(reason) or '-'}")
         print(f"| {case.name} | {' | '.join(cells)} |", flush=True)
     for prove, verdicts in counts.items():
         print(f"\n{'With --prove' if prove else 'Without'}: "

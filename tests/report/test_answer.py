@@ -36,7 +36,8 @@ def test_the_chosen_figure_ranks_all_settings(make):
     assert [(row.rank, row.setting, row.certain) for row in answer.ranking] == [
         (1, "pfc", True), (2, "ecn", True), (3, "none", None)]
     assert answer.winner == "pfc" and answer.decided_by.name == "goodput" and answer.chosen
-    assert answer.headline.startswith("pfc carries ") and ", ecn " in answer.headline and "certain)" in answer.headline
+    assert answer.short.word == "Use pfc" and answer.short.certainty == "certain" and answer.short.good
+    assert re.fullmatch(r"It carries \S+ Mb/s to all consumers; ecn: \S+ Mb/s\.", answer.short.sentence)
     best = answer.ranking[0]
     assert best.first.low < best.first.value < best.first.high
     assert best.difference_low < best.difference < best.difference_high and best.difference > 0.0
@@ -45,7 +46,7 @@ def test_the_chosen_figure_ranks_all_settings(make):
 def test_equal_settings_have_no_winner(make):
     answer = make_answer(groups(make, noise=0.02, a=1.0, b=1.0, c=1.0), Settings(decide_by="goodput"))
     assert answer.winner is None and {row.rank for row in answer.ranking} == {1}
-    assert "No winner among" in answer.headline and "would have been found" in answer.headline
+    assert answer.short.word == "NO WINNER" and "would have been found" in answer.short.because
 
 
 def test_shares_are_in_per_cent_however_small():
@@ -58,15 +59,14 @@ def test_ports_that_stand_out_are_in_the_headline(make, monkeypatch):
     monkeypatch.setattr(victims, "find_victims", lambda groups, names: [
         victims.Victims(names[1], True, None, (), 5, {}, ports=(sentence, sentence, sentence))])
     answer = make_answer(groups(make, noise=0.004, a=1.0, b=0.5), Settings(decide_by="goodput"))
-    assert answer.headline.count(f"With b, {sentence}.") == 2  # the others stand in the list of who suffers
+    assert answer.headline.count(f"With b, {sentence}.") == 2  # the others stand in the list of who is affected
 
 
 def test_leaders_are_named_with_the_next_and_the_last_setting(make):
     answer = make_answer(groups(make, noise=0.004, a=1.0, b=1.004, c=0.9, d=0.5), Settings(decide_by="goodput"))
     assert {row.setting for row in answer.ranking if row.rank == 1} == {"a", "b"}
-    assert re.search(r"share the lead: \S+ carries .*, \S+ \S+ \S+ \(not told apart\); behind is c \S+ \S+ \(\S+ \S+ "
-                     r"less, certain\); "
-                     r"last is d .*certain\)\. No", answer.headline)
+    assert re.fullmatch(r"Use b or a: b carries \S+ Mb/s to all consumers; a: \S+ Mb/s; c: \S+ Mb/s\.",
+                        answer.short.verdict)
     assert "No winner between b and a: the goodput differs by " in answer.headline
     # The estimate of the test, which the ranking and the table show, too.
     pair = answer.measured.of_figure(answer.decided_by, 0, 1).result
@@ -142,9 +142,9 @@ def test_runs_at_full_load_are_not_followed_by_a_search_for_the_limit(make):
 
 def test_the_words_of_a_ranking_are_explained_and_in_the_glossary(make):
     answer = make_answer(groups(make, noise=0.02, a=1.0, b=1.0, c=1.0), Settings(decide_by="goodput"))
-    assert answer.meanings == ["rank 1-3: not told apart, so the place may be 1 to 3",
+    assert answer.meanings == ["tied: these runs cannot tell the settings apart",
                                "goodput: payload that arrived, per second"]
-    assert any(line.startswith("words     rank 1-3: ") for line in answer_lines.lines(answer))
+    assert any(re.match(r"words +tied: ", line) for line in answer_lines.lines(answer))
     glossary = (ROOT / "docs/glossary.md").read_text().lower()
     titles = re.findall(r"(?m)^\| (.+?) \|", glossary)
     words = {word.rstrip("s") for title in titles for word in title.split(", ")}
@@ -155,15 +155,15 @@ def test_the_words_of_a_ranking_are_explained_and_in_the_glossary(make):
 
 def test_too_few_runs_are_not_judged(make):
     answer = make_answer(groups(make, runs=2, a=1.0, b=0.5), Settings(decide_by="goodput"))
-    assert answer.winner is None and answer.headline.startswith("Not judged: 3 or more complete runs")
+    assert answer.winner is None and answer.headline.startswith("NOT JUDGED: 3 or more complete runs")
     assert "more runs" in answer.next
 
 
 def test_a_measured_capacity_decides(capsys, tmp_path):
     status, out, _ = run(capsys, EXAMPLE, "--json", tmp_path / "answer.json")
     assert status == 0
-    assert re.match(r"pfc sustains \S+ Gb/s per producer in every run, ecn \S+ Gb/s; half of the runs hold \S+ Gb/s "
-                    r"and \S+ Gb/s\s+\(difference", out)
+    assert re.match(r"Use pfc {14}It sustains \S+ Gb/s per producer in every run; ecn: \S+ Gb/s\. \(certain, 4 "
+                    r"rounds\)\nDo {19}Make one long run at \S+ Gb/s before you rely on it\.\n\nrank ", out)
     answer = json.loads((tmp_path / "answer.json").read_text())["answer"]
     assert answer["decided_by"]["name"] == "capacity" and answer["decided_by"]["unit"] == "b/s"
     assert [(row["rank"], row["setting"], row["certain"]) for row in answer["ranking"]] == [
@@ -190,7 +190,7 @@ def test_a_limit_outside_of_the_range_is_named_and_nobody_wins():
                                                        dataclasses.replace(capacity.settings[2], searches=beyond)))
     answer = make_answer([], Settings(), capacity)
     assert "The limit of both is above 8 Gb/s, the end of the range: it is ranked against nothing." in answer.headline
-    assert answer.winner is None and "ecn is behind" in answer.headline and "most in [find]" in answer.next
+    assert answer.winner is None and answer.short.word == "NO WINNER" and "most in [find]" in answer.next
     assert [(row.setting, row.judged) for row in answer.ranking] == [("pfc", True), ("ecn", True), ("both", False)]
     last = dataclasses.replace(capacity.settings[2],
                                searches=(*capacity_of({"both": [7e9] * 2}).settings[0].searches, beyond[2]))
@@ -231,12 +231,12 @@ def test_equal_needs_small_intervals_and_the_rest_is_not_told():
     equal = answer_of({"pfc": [5e9, 5.005e9, 4.995e9] * 3, "ecn": [5.001e9, 4.996e9, 5.004e9] * 3}, events="hold")
     assert ("pfc and ecn are equal: their difference is below 2 %, with 95 % confidence."
             in equal.headline.replace("ecn and pfc", "pfc and ecn"))
-    assert "(runs of 20 s)" in equal.headline
+    assert equal.short.word == "Use pfc or ecn" and equal.short.how_sure == "certain, 9 rounds, runs of 20 s"
     assert equal.headline.endswith("or have the nearest one with which sets have whole events.")
-    assert not equal.not_told and "for equal in capacity" in equal.next
+    assert not equal.not_told and equal.next.startswith("Choose by the latency")
     noisy = answer_of({"pfc": [5e9, 5.4e9, 4.6e9], "ecn": [5.2e9, 4.7e9, 5e9]})
-    assert "No winner between" in noisy.headline
-    assert "not told, " in noisy.headline and "equal" not in noisy.headline + noisy.next
+    assert noisy.short.word == "NO WINNER" and noisy.short.certainty == "cannot tell"
+    assert " was seen; " in noisy.short.because and "equal" not in noisy.headline + noisy.next
     assert noisy.not_told
 
 
@@ -248,7 +248,7 @@ def test_no_margin_is_kept_to_what_no_run_held():
         capacity.settings[0], dataclasses.replace(capacity.settings[1], searches=(*searches[:2], odd))))
     answer = make_answer([], Settings(), capacity)
     assert answer.winner == "b"
-    assert answer.recommended is None and "b has no value that every run held" in answer.headline
+    assert answer.recommended is None and "b has no value that was held in every run" in answer.headline
     assert answer.next.startswith("Find out why b did not hold what is easy in every run")
     assert "margin" not in answer.next
 
@@ -265,7 +265,7 @@ def test_runs_that_scatter_are_no_answer():
     assert "No answer for pfc: runs scatter by " in answer.headline
     assert "of 9 outcomes contradict the others)" in answer.headline
     assert answer.winner is None and "Find out why runs of pfc differ from each other" in answer.next
-    assert answer.headline.startswith("ecn sustains ")
+    assert answer.short.verdict.startswith("NOT JUDGED: ecn sustains ")
 
 
 def test_a_figure_is_chosen_and_refused(capsys, make):
@@ -273,7 +273,7 @@ def test_a_figure_is_chosen_and_refused(capsys, make):
     directories = [each.directory for group in sides for each in group.runs]
     status, out, _ = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "goodput",
                          "--fail-on", "worse")
-    assert status == 3 and out.startswith("baseline carries ")
+    assert status == 3 and out.startswith("Use baseline         It carries ")
     assert run(capsys, *directories[:5], "--against", *directories[5:], "--decide-by", "goodput",
                "--fail-on", "worse")[0] == 0
     status, _, err = run(capsys, *directories[5:], "--against", *directories[:5], "--decide-by", "speed")
@@ -338,8 +338,8 @@ def test_what_was_simulated_is_to_be_measured_before_it_is_used(make, simulated)
 
     answer = make_answer([group("a", True), group("b", False)], Settings())
     assert answer.winner == "a"
-    assert answer.next.startswith("Measure a before use: this was simulated, with the memory" if simulated else
-                                  "Use a. How much it can carry was not measured: ")
+    assert answer.next.startswith("Measure a before use: this was simulated." if simulated else
+                                  "Measure how much it carries, which these runs do not show: ")
 
 
 def test_what_cannot_be_0_has_an_interval_above_0():
@@ -354,5 +354,5 @@ def test_what_cannot_be_0_has_an_interval_above_0():
 def test_beyond_what_both_carry_the_rate_is_to_be_lowered(capsys, make):
     answer = answered(capsys, in_turns(make, lambda number: {"goodput": NOISE[number]},
                                        lambda number: {"goodput": 1.2 * NOISE[number]}, sustained=False))
-    assert answer["headline"].startswith("No setting sustained the load in any run. b carries ")
-    assert answer["next"].startswith("Lower the rate: these runs say only that b is the better one")
+    assert answer["headline"].startswith("NOT SUSTAINED: No setting sustained the load in any run. b carries ")
+    assert answer["next"].startswith("Lower the rate: b is the better one")

@@ -95,7 +95,7 @@ def test_runs_that_are_not_complete_are_left_out(capsys, sides, make):
     assert "1 of 6 runs of ECN failed: no reason is recorded" in out and "ECN  5 runs" in out
     cut = [make(f"cut-{index}", status="interrupted", label="ECN") for index in range(3)]
     status, out, _ = run(capsys, *cut, *new[:2], "--against", *baseline)
-    assert "Runs of ECN that are missing: 3 interrupted." in out and "Not judged" in out
+    assert "Runs of ECN that are missing: 3 interrupted." in out and out.startswith("NOT JUDGED ")
     status, _, err = run(capsys, *cut, "--against", *cut)
     assert status == 2 and "no complete run in any setting; Runs of" in err
 
@@ -429,20 +429,21 @@ def test_another_mechanism_of_the_network_stands_out(capsys, other_networks):
     status, out, _ = run(capsys, *new, "--against", *baseline, "--fail-on", "worse,different")
     assert status == 0  # nothing was tested, so nothing is called
     lines = out.splitlines()
-    assert "network   nothing to speak of 5 of 5 | lossy 4, unknown 1" in lines
-    assert lines[-1] == ("The network's mechanism differs: lossy 4, unknown 1 instead of nothing to speak of 5 of 5 "
+    assert "network   nothing to speak of in 5 of 5 runs | lossy in 4, unknown in 1 of 5 runs" in lines
+    assert lines[-1] == ("The network's mechanism differs: lossy in 4, unknown in 1 of 5 runs instead of nothing to "
+                         "speak of in 5 of 5 runs "
                          "(counted, not tested).")
     _, record = compared(capsys, new, baseline)
     assert [group["network"] for group in record["groups"]] == [{"nothing to speak of": 5}, {"lossy": 4, "unknown": 1}]
     assert record["comparisons"][0]["network_differs"] is True
-    assert "the network's mechanism differs: lossy 4, unknown 1 instead of" in record["conclusion"]
+    assert "the network's mechanism differs: lossy in 4, unknown in 1 of 5 runs instead of" in record["conclusion"]
 
 
 def test_another_mechanism_stands_out_where_too_few_runs_can_be_judged(capsys, other_networks):
     new, baseline = other_networks
     _, out, _ = run(capsys, *new[:2], "--against", *baseline)
-    assert "network   nothing to speak of 5 of 5 | lossy 2 of 2" in out.splitlines()
-    assert "mechanism differs: lossy 2 of 2 instead of" in out and "not judged" in out.splitlines()[-1]
+    assert "network   nothing to speak of in 5 of 5 runs | lossy in 2 of 2 runs" in out.splitlines()
+    assert "mechanism differs: lossy in 2 of 2 runs instead of" in out and "not judged" in out.splitlines()[-1]
 
 
 def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):
@@ -451,12 +452,13 @@ def test_the_mechanism_is_in_csv_and_page(capsys, other_networks, tmp_path):
     _, out, _ = run(capsys, *new, "--against", *baseline, "--csv", "-", "--page", page)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert rows and all((row["baseline_network"], row["new_network"]) ==
-                        ("nothing to speak of 5 of 5", "lossy 4, unknown 1") for row in rows)
+                        ("nothing to speak of in 5 of 5 runs", "lossy in 4, unknown in 1 of 5 runs") for row in rows)
     text = page.read_text()
-    assert re.search(r"network \(counted, not tested\)</td>.*differs.*nothing to speak of 5 of 5.*lossy 4, unknown 1",
+    assert re.search(r"network \(counted, not tested\)</td>.*differs.*nothing to speak of in 5 of 5 runs.*lossy in 4, "
+                     "unknown in 1 of 5 runs",
                      text)
-    assert re.search(r"<b>[^<]*</b>: lossy 4, unknown 1", text)
-    assert re.search(r"<b>[^<]*</b>: nothing to speak of 5 of 5", text)
+    assert re.search(r"<b>[^<]*</b>: lossy in 4, unknown in 1 of 5 runs", text)
+    assert re.search(r"<b>[^<]*</b>: nothing to speak of in 5 of 5 runs", text)
 
 
 @pytest.mark.parametrize("old, new, differs", [
@@ -480,9 +482,9 @@ def test_several_groups_have_a_line_each(capsys, make):
             for value, mechanism in (("on", "held_back_by_pfc"), ("off", "lossy"), ("shallow", "controlled_by_ecn"))
             for index in range(3)]
     _, out, _ = run(capsys, "--by", "pfc", *runs, "--table")
-    assert "network   pfc=on       held back by PFC 3 of 3" in out
-    assert "network   pfc=off      lossy 3 of 3" in out
-    assert "network   pfc=shallow  controlled by ECN 3 of 3" in out
+    assert "network   pfc=on       PFC paused senders in 3 of 3 runs" in out
+    assert "network   pfc=off      lossy in 3 of 3 runs" in out
+    assert "network   pfc=shallow  ECN slowed senders in 3 of 3 runs" in out
     assert out.count("mechanism differs") == 2
 
 

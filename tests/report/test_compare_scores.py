@@ -74,7 +74,7 @@ def test_late_sets_and_slack_are_scored_before_speed(capsys, make):
     found = out[out.index("key figures worse, "):].splitlines()[1:]
     lines = [line.removeprefix("  worse").strip() for line in found]
     assert lines[0] == "late sets 0 % -> 1 % (+1 points)"
-    assert lines[1].startswith("slowest delivery 0.58 s -> 1.21 s (+1")
+    assert lines[1].startswith("longest delivery time 0.58 s -> 1.21 s (+1")
     assert lines[2].startswith("goodput of all consumers ")
     # Older runs did not judge sets: absent, and not 0.
     older = [make(f"older-{index}") for index in range(5)]
@@ -158,7 +158,8 @@ def test_drops_that_hosts_count_are_shown(capsys, make):
     many = side("many", {"eth0": {"dropped_by_hosts": 50_000}, "udp": {"dropped_by_hosts": 40_000}})
     status, out, _ = run(capsys, "--by", "switch", *few, *many)
     assert status == 0
-    assert "many: lossy 3 of 3; 90000 dropped by hosts" in out and "few: lossy 3 of 3; 400 dropped by hosts" in out
+    assert "many: lossy in 3 of 3 runs; 90000 dropped by hosts" in out
+    assert "few: lossy in 3 of 3 runs; 400 dropped by hosts" in out
 
 
 def test_sizes_are_compared_and_not_only_names(capsys, make):
@@ -166,7 +167,7 @@ def test_sizes_are_compared_and_not_only_names(capsys, make):
         return [make(f"{name}-{index}", counters={"eth0": {"dropped_by_hosts": drops}}, network="lossy",
                      goodput=goodput + index / 1000, tags={"switch": name}) for index in range(5)]
     a, b, c = side("a", 1.0, 400), side("b", 0.8, 90_000), side("c", 0.8, 90_001)
-    assert "where packets are lost (dropped by hosts 90000 packets; 400 packets with a)" in " ".join(
+    assert "packets are lost (dropped by hosts 90000 packets; 400 packets with a)" in " ".join(
         run(capsys, "--by", "switch", *a, *b)[1].split())
     same = side("d", 1.0, 80_000)
     assert "where" not in run(capsys, "--by", "switch", *same, *c)[1].split("\n\n")[0]

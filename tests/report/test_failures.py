@@ -34,18 +34,18 @@ def answer_of(capsys, *arguments):
 def test_ten_complete_runs_win_over_three_that_are_better_beside_seven_that_failed(capsys, make):
     a, b = directories(make, "a", 10), directories(make, "b", 3, 7, goodput=1.1, seed=2)
     status, out, _ = run(capsys, "--by", "switch", *a, *b)
-    assert status == 0 and "7 of 10 runs of b failed: no reason is recorded" in out and "Use a." in out
+    assert status == 0 and "7 of 10 runs of b failed: no reason is recorded" in out and out.startswith("Use a  ")
     answer = answer_of(capsys, *a, *b)
     assert answer["winner"] == "a"
     assert [(row["setting"], row["failed"]) for row in answer["ranking"]] == [("a", 0), ("b", 7)]
-    assert answer["headline"].startswith("a completed 10 of 10 runs, b 3 of 10 (certain).")
+    assert answer["verdict"] == "Use a: It completed 10 of 10 runs; b: 3 of 10." and answer["certainty"] == "certain"
 
 
 def test_a_setting_with_one_failure_more_is_not_recommended(capsys, make):
     a, b = directories(make, "a", 6), directories(make, "b", 5, 1, goodput=1.1, seed=2)
     answer = answer_of(capsys, *a, *b)
     assert answer["winner"] is None and "1 of 6 runs of b failed" in answer["headline"]
-    assert "for the better with b, but more of its runs failed" in answer["headline"]
+    assert "for the better with b. More of its runs failed" in answer["headline"]
     assert "why runs failed" in answer["next"]
     # As many on both sides weigh the same; fewer are no hindrance.
     assert answer_of(capsys, *a, *directories(make, "c", 6, goodput=1.1, seed=3))["winner"] == "c"
@@ -167,6 +167,6 @@ def test_a_search_whose_runs_died_says_so(capsys, tmp_path):
     words = " ".join(out.split())
     assert status == 0 and "The search of none stopped after 0 of 3 rounds: run 0007: rank 3 on eb04 is gone." in words
     # The others are judged.
-    assert words.startswith("pfc sustains ") and "certain)" in words
+    assert words.startswith("Use pfc It sustains ") and "(certain, 3 rounds)" in words
     write_capacity(tmp_path, dataclasses.replace(capacity, settings=(capacity.settings[0], dead)))
     assert "Find out why runs of the search failed" in " ".join(run(capsys, tmp_path)[1].split())

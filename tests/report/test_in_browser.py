@@ -137,8 +137,8 @@ def test_the_answer_is_seen_without_scrolling(simulate, layout, tmp_path):
     found = layout(page)
     check_layout(found)
     for width in (1280, 2560):
-        assert 0 < found[width]["bottoms"]["headline"] < found[width]["bottoms"]["ranking"] < 800
-    assert found[390]["bottoms"]["headline"] < 500
+        assert 0 < found[width]["bottoms"]["verdict"] < found[width]["bottoms"]["ranking"] < 800
+    assert found[390]["bottoms"]["verdict"] < 500
 
 
 def test_limits_and_curves_fit_every_screen(simulate, layout, tmp_path):

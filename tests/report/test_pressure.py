@@ -53,17 +53,19 @@ def test_settings_that_cannot_act_cannot_differ(make, capsys, tmp_path):
     pfc = simulated(make, "pfc", {"pfc": "on"}, [PFC], {**SHALLOW, "pfc": {"on": "true"}})
     none = simulated(make, "none", {"pfc": "off"}, [DROP], SHALLOW)
     out, record, page = compared(capsys, tmp_path, pfc, none)
-    assert re.sub(r"\s+", " ", out).startswith(f"{CANNOT}. {PFC['text']}. {DROP['text']}.")
+    assert re.sub(r"\s+", " ", out).startswith(
+        f"CANNOT DIFFER {CANNOT}. (certain) Why {PFC['text']}. Do Compare them ")
+    assert f"{DROP['text']}." in re.sub(r"\s+", " ", out)
     answer = record["answer"]
     assert answer["winner"] is None and answer["not_told"] == [] and answer["pressure"]["cannot_differ"] is True
     assert answer["next"] == f"Compare them in a plan in which they can act: with {PFC['remedy']}."
-    assert CANNOT in page and "Next:" in page
+    assert CANNOT in page and "<b>Do:</b>" in page
     # Nothing is called the same.
-    assert record["conclusion"].startswith(CANNOT)
+    assert record["conclusion"].startswith(f"CANNOT DIFFER: {CANNOT}")
     calls = {figure["call"] for comparison in record["comparisons"] for figure in comparison["figures"]}
     assert "no difference" not in calls
     assert any(line.endswith("cannot differ") for line in out.splitlines())
-    for words in ("no difference", "No winner", "equal", "not told apart", "same"):
+    for words in ("no difference", "No winner", "equal", "same"):
         assert words not in out and words not in record["conclusion"]
     table = run(capsys, "--by", "setting", *pfc, *none, "--table")[1]
     assert CANNOT in table and "no difference" not in table

@@ -229,7 +229,7 @@ def test_a_buffer_that_limits_the_rate_is_warned_of(find):
     assert "warning     buffer is kept" not in find.sweep("plan", "--simulate")
     text = find.sweep.file.read_text().replace("[run]", '[run]\nbuffer = "10MB"')
     find.sweep.file.write_text(text)
-    assert ("warning     buffer is kept at 10MB, which is one set at 800Mb/s: no higher rate is sustained, whatever "
+    assert ("warning     buffer is kept at 10MB, which is one set at 800 Mb/s: no higher rate is sustained, whatever "
             "the network does (all settings)") in find.sweep("plan", "--simulate")
 
 
@@ -291,7 +291,7 @@ def test_one_line_without_a_sweep_file(sweep):  # noqa: F811
     capacity = read_capacity(sweep.directory / "weir-find-consumers")
     found = limit(capacity, capacity.settings[0])
     assert found.bound is None and found.rounds == 3
-    assert (f"needs {found.every_run:.0f} consumers to sustain the load in every run (runs of 60 s)"
+    assert (f"needs {found.every_run:.0f} consumers to sustain the load in every run. (certain, 3 rounds, runs of 60 s)"
             in " ".join(said.split()))
     again = line("consumers", "--simulate", "--", "--producers", "3", expect=2)
     assert "it is of another search" in again

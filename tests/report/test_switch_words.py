@@ -190,7 +190,7 @@ def test_what_the_configuration_lacks_is_said_of_simulated_runs(imported, tmp_pa
     def said(world, switch):
         return sweep_actions._assumed(campaign, [SimpleNamespace(world=world, plan={"switch": switch})] * 2)
 
-    assert said("simulation", "mine.toml").startswith("\nassumed   cell, slices, pool, ingress-alpha, ")
+    assert said("simulation", "mine.toml").startswith("\nassumed              cell, slices, pool, ingress-alpha, ")
     assert said("measurement", "mine.toml") == said("simulation", "shallow") == said("simulation", "") == ""
 
 
@@ -210,9 +210,9 @@ def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys
     tune_command._write(made, found)
     typed = "sudo ecnconfig -p ROCE -gmin 50000"
     said, page = capsys.readouterr().out, (tmp_path / "plan/tune.html").read_text()
-    assert f"\n              {typed}\n" in said and "sudo ecnconfig -p ROCE -gmin 150000\n" in said
-    assert said.startswith("\necn.none-below=50kB (Kmin) instead of 150kB: slowest delivery")
-    assert typed in page and "mine.toml with PFC, ECN" in page and "<b>Next:</b> fill in on-change" in page
+    assert f"\n{'':23}{typed}\n" in said and "sudo ecnconfig -p ROCE -gmin 150000\n" in said
+    assert said.startswith("\nUse the proposal     ecn.none-below=50kB (Kmin) instead of 150kB: longest delivery time")
+    assert typed in page and "mine.toml with PFC, ECN" in page and "<b>Do:</b> Fill in on-change" in page
     assert "ecn.none-below (Kmin)" in page
     assert json.loads((tmp_path / "plan/tune.json").read_text())["words"]["patch"] == [
         {"op": "replace", "path": "/WRED_PROFILE/ROCE/green_min_threshold", "value": "50000"}]
@@ -222,11 +222,11 @@ def test_what_tune_writes_has_them(weir, imported, tmp_path, monkeypatch, capsys
     found.sustained = (0, 0)  # no commands where neither setting carries the load
     tune_command._write(made, found)
     said = capsys.readouterr().out
-    assert "ecnconfig" not in said and "next        lower the load" in said
+    assert "ecnconfig" not in said and "Do                   Lower the load" in said
     assert not (tmp_path / "plan-confirm.toml").exists()
     found.chosen, found.sustained = None, None
     tune_command._write(made, found)
-    assert "keep the present setting" in capsys.readouterr().out
+    assert "Keep the present setting" in capsys.readouterr().out
 
 
 def tune_of(tmp_path, switch, more=""):

@@ -94,7 +94,7 @@ def test_facts_of_what_is_tuned():
             "consumer-link": "10Gb/s", "duration": "20ms", "warmup": "4ms"}
     assert dict(what_was_run.facts_of_plan(plan, None)) == {
         "traffic": "30 Gb/s per producer, a set every 2 ms, events of 256 KiB", "layout": "6 producers to 2 consumers",
-        "links": "100Gb/s of producers, 10Gb/s of consumers", "switch": "shallow with PFC",
+        "links": "100 Gb/s of producers, 10 Gb/s of consumers", "switch": "shallow with PFC",
         "length": "20 ms, after a warm-up of 4 ms"}
     assert dict(what_was_run.facts_of_plan({**plan, "network": "fluid"}, None)).keys() == {"traffic", "layout", "links",
                                                                                           "length"}
@@ -163,9 +163,9 @@ def test_the_plan_belongs_to_a_proposal_that_changes_it_and_the_switch(file_of):
 
 def test_the_figures_shown_are_those_of_the_confirmation_that_decided(file_of):
     tune = tune_file.read(file_of(TUNE))
-    assert "slowest delivery 1 ms instead of 2 ms" in tune_text.headline(tune, found_of())
+    assert "longest delivery time 1 ms instead of 2 ms" in tune_text.headline(tune, found_of())
     twice = found_of(again=(0, [4e-3] * 9, [3e-3] * 9), pairs=9, sustained=(0, 9))
-    assert "slowest delivery 3 ms instead of 4 ms" in tune_text.headline(tune, twice)
+    assert "longest delivery time 3 ms instead of 4 ms" in tune_text.headline(tune, twice)
     assert "in 9 of 9 runs instead of 0" in tune_text.headline(tune, twice)
     shown = tune_page.page_text(tune, twice, "")
     assert "proposed, other seeds" in shown and "present, other seeds" in shown
@@ -215,7 +215,8 @@ def test_where_nothing_is_worth_a_confirmation_it_is_said_what_keeps_what_was_as
     made = found_of(finalists=[], changes=[], keeps=[], chosen=None, values=[[1e-3] * 5], present_keeps=keeps)
     made.history = [candidate_search.Trial((slots,), 1, 0.0, of_it) for slots, of_it in excess.items()]
     tune = tune_file.read(file_of(PLAN + "[tune]\nlossless = true\n[tune.axes]\nslots = [1, 4, 8]\n"))
-    assert tune_text.headline(tune, made).startswith(said)
+    answer = tune_text.short(tune, made)
+    assert answer.sentence.startswith(said) and answer.word == "Keep the setting"
 
 
 @pytest.mark.parametrize("share, said, relevant", [
@@ -279,9 +280,9 @@ def test_events_of_other_sizes_are_made_of_what_was_given_and_not_of_what_scales
 
 
 @pytest.mark.parametrize("chosen, sustained, said", [
-    (0, (0, 0), "Neither the present setting nor the proposed one sustains this plan, in any run: lower the load. "),
-    (None, (0,), "The present setting does not sustain this plan, in any run: lower the load. No setting"),
-    (0, (0, 5), "slots=4 instead of 1: "), (0, None, "slots=4 instead of 1: ")])
+    (0, (0, 0), "NOT SUSTAINED: Neither the present setting nor the proposed one sustains this plan, in any run."),
+    (None, (0,), "NOT SUSTAINED: The present setting does not sustain this plan, in any run."),
+    (0, (0, 5), "Use the proposal: slots=4 instead of 1: "), (0, None, "Use the proposal: slots=4 instead of 1: ")])
 def test_a_plan_that_no_setting_sustains_is_said_first(file_of, chosen, sustained, said):
     made = found_of(chosen=chosen, sustained=sustained)
     tune = tune_file.read(file_of(TUNE))
@@ -326,8 +327,8 @@ def test_how_many_settings_lost_acknowledgements_ruled_out_is_said():
 
 
 @pytest.mark.parametrize("detectable, said", [
-    (0.18, "(of the 1 that were confirmed, 18 % or more would have been found)"),
-    (0.88, "(of the 1 that were confirmed; runs differ too much to say more)")])
+    (0.18, "Of the 1 that were confirmed, 18 % or more would have been found; "),
+    (0.88, "Of the 1 that were confirmed, runs differ too much to say more; ")])
 def test_a_gain_that_anybody_would_have_seen_is_not_said_to_be_found(file_of, detectable, said):
     made = found_of(chosen=None, changes=[decide.Change(0.0, -0.9, 0.9, "inconclusive", detectable)])
     assert said in tune_text.headline(tune_file.read(file_of(TUNE)), made)
@@ -343,7 +344,7 @@ def test_an_interval_holds_0_exactly_where_settings_are_not_told_apart():
     first, *_ = decide.changes([(figure, present, slower), *((figure, present, values) for values in noise)])
     assert first.call == "inconclusive" and first.low < 0.0 < first.high and first.together
     said = dict(tune_text.parts(found_of(neighbours=[found.Neighbour("slots", "8", (8.0,), 1e-3, first)])))["axes"][0]
-    assert "% interval, of all comparisons together -" in said and said.endswith("not told apart")
+    assert "% interval, of all comparisons together -" in said and said.endswith("which is not certain")
 
 
 # --- In the simulator.
@@ -362,12 +363,16 @@ def test_a_present_setting_that_is_known_to_be_bad_is_replaced(tuned):
     assert record["present"] == {"slots": "1", "window": "4"} and int(record["proposed"]["slots"]) >= 2
     assert record["change"]["call"] == decide.BETTER and record["change"]["low"] > 0.0
     assert record["runs"]["search"] + record["runs"]["confirmation"] <= 40
-    assert record["answer"].replace("\n", " ") in printed.replace("\n", " ") and "slots=" in record["answer"]
+    said = " ".join(printed.split())
+    assert all(record[part] in said for part in ("because", "do")) and record["certainty"] == "certain"
+    assert f"{record['verdict'].replace(': ', ' ', 1)} (certain, " in said and "slots=" in record["verdict"]
+    assert record["answer"].startswith(record["verdict"])
     assert next(axis for axis in record["axes"] if axis["name"] == "slots")["neighbours"]
     assert [one["load"] for one in record["loads"]] == ["80 % of the rate", "110 % of the rate", "events half as large",
                                                         "events twice as large"]
     page = (path.with_suffix("") / "tune.html").read_text()
-    assert record["answer"][:20] in page and page.count('class="plot-area"') == 2
+    assert record["because"][:20] in page and "<strong>Use the proposal</strong>" in page
+    assert page.count('class="plot-area"') == 2
 
 
 def test_the_same_command_reads_what_is_there_and_another_file_is_refused(weir, tuned):
@@ -435,7 +440,7 @@ def test_the_first_runs_say_how_many_fit_and_a_continued_tuning_has_the_same(wei
     runs = measured(said)
     assert 36 < runs <= tune_file.IN_TIME_MAX and measured(said) == runs and said[-1].startswith(f"budget: {runs} runs")
     lines = "\n".join(tune_text.plan_lines(tune, tuning.Tuning(tune, path.with_suffix(""), print, jobs=2).forecast()))
-    assert "budget      2 h 0 min on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
+    assert "budget               2 h on 2 cores: as many runs as the first 6 let expect" in lines and "about" in lines
     with pytest.raises(ReportError,
                        match="10 s is too short: the fewest runs that give an answer are .*, and take about"):
         tuning.Tuning(tune_file.read(path, budget="10s"), path.with_suffix(""), print, jobs=2).forecast()
@@ -556,7 +561,7 @@ def test_what_lost_acknowledgements_to_wred_is_said(file_of):
                     assumed="pool: not in the configuration")
     said = " ".join(" ".join(tune_text.answer_lines(tune, made)).split())
     assert ("none of 5 runs breaks what was asked for (nothing lost), each with another seed: of other seeds, up to "
-            "43 % may yet. Of the present setting, 5 of 5 runs lost acknowledgements to WRED; ") in said
+            "43 % may yet. (likely) Why Of the present setting, 5 of 5 runs lost acknowledgements to WRED; ") in said
     assert "lost acknowledgements are not ECN-capable in the model: with ecn.drops, WRED drops them" in said
     assert "cannot act ECN marks from 1 MB on: it cannot act assumed pool: not in the configuration" in said
     assert "lost acknowledgements are" not in " ".join(tune_text.answer_lines(tune, found_of()))

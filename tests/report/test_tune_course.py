@@ -34,8 +34,10 @@ def test_a_neighbour_that_is_certainly_better_is_proposed_if_other_seeds_agree(f
     assert moves(of_it) is holds
     assert asked == [("confirm-neighbour", 3001)] and of_it.best == ((8.0,) if holds else (4.0,))
     of_it.neighbours = []
-    assert tune_text.headline(tune, of_it).startswith(f"slots={'8' if holds else '4'} instead of 1: slowest delivery "
-                                                 f"{'918 us instead of 2.04' if holds else '1 ms instead of 2'} ms")
+    said = tune_text.short(tune, of_it).sentence
+    assert said.startswith(f"slots={'8' if holds else '4'} instead of 1: longest delivery "
+                           f"time {'918 us instead of 2.04' if holds else '1 ms instead of 2'} "
+                           "ms")
     assert ("confirmed as a neighbour" in tune_page.page_text(tune, of_it, "")) is holds
     assert (tune_record.make(tune, of_it)["confirmed_neighbour"] is not None) is holds
     broken = found_of(
@@ -78,7 +80,8 @@ def test_settings_are_compared_with_two_seeds_until_some_differ_from_seed_to_see
     assert seen == asked and (of_it.pairs, of_it.best) == (pairs, (4.0,))
     assert of_it.runs == {"confirmation": 2 * pairs, "neighbours": 2 if differs is None else 5}
     assert (
-        "50 % better; certain, in 2 pairs of runs that the search has not seen: runs of equal settings do not differ."
+        "(certain, 2 pairs of runs) 50 % better, in runs that the search has not seen: runs of equal settings do not "
+        "differ."
         in tune_text.headline(tune, of_it)) is (pairs == 2)
     assert of_it.neighbours[-1].change.is_worse and of_it.neighbours[-1].kept.runs == of_it.seeds
 
@@ -137,7 +140,7 @@ def test_an_axis_that_makes_no_difference_goes_back_to_its_present_value_and_tha
     assert of_it.best == (4.0, 1.0) and of_it.put_back == ("window",)
     assert ("confirm-fewest", 5001, 5) in seen and seen[-1][0].startswith("around-fewest")
     assert {one.candidate for one in of_it.of_axis("window")} == {(4.0, 4.0)}  # around what is proposed
-    assert tune_text.headline(tune, of_it).startswith("slots=4 instead of 1: slowest delivery")
+    assert tune_text.short(tune, of_it).sentence.startswith("slots=4 instead of 1: longest delivery time")
     assert dict(tune_text.parts(of_it))["put back"] == ["window, at the present value again: no difference against the "
                                                         "setting that the search found"]
     record = tune_record.make(tune, of_it)

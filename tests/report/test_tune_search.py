@@ -13,7 +13,7 @@ from weir_runs.reading.key_figures import KeyFigure
 from weir_suites.tune import acting, candidate_search, decide, trees, tune_file
 from weir_suites.tune.axes import of_list, of_range
 
-LATE = KeyFigure("margin", "slowest delivery", "s", "lower")
+LATE = KeyFigure("margin", "longest delivery time", "s", "lower")
 RATE = KeyFigure("rate", "rate", "b/s", "higher")
 
 

@@ -1,4 +1,4 @@
-"""Who suffers: ranks and ports that were planted are named, others are not."""
+"""Who is affected: ranks and ports that were planted are named, others are not."""
 
 import csv
 import json
@@ -167,7 +167,7 @@ def test_who_gets_less_because_others_get_more_is_none(write):
 
 @pytest.mark.slow
 def test_a_planted_consumer_is_found_in_simulated_packets_and_nobody_without_it(simulate):
-    """A consumer whose link has 30 % of its speed. The scheduler gives its events to others, so nobody else suffers."""
+    """A consumer whose link has 30 % of its speed. The scheduler gives its events to others: no other is affected."""
     names = ("pfc", "pfc-slow", "ecn", "ecn-slow")
     settings = {"pfc": ("--pfc", "on"), "ecn": ("--ecn", "on")}
     groups = [Group(name, [read_run(simulate(*LOAD, *settings[name[:3]], *(SLOW if name.endswith("slow") else ()),

@@ -20,7 +20,7 @@ from weir_runs.reading.key_figures import KeyFigure  # noqa: E402
 from weir_suites.tune import axes as tune_axes, candidate_search, decide, tune_file  # noqa: E402
 from weir_suites.tune.axes import of_list  # noqa: E402
 
-FIGURE = KeyFigure("margin", "slowest delivery", "s", "lower")
+FIGURE = KeyFigure("margin", "longest delivery time", "s", "lower")
 # 400 settings: three axes of numbers and one of choices; and the setting that is in force.
 MADE_UP_AXES = (of_list("kmin", [10, 20, 40, 80, 160]), of_list("kmax", [100, 200, 400, 800, 1600]),
                 of_list("slots", [1, 2, 4, 8]), of_list("policy", ["balanced", "token", "random", "none"]))

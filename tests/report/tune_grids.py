@@ -1,6 +1,6 @@
 """Grids that were simulated wholly: 400 settings of four axes in three layouts, each with all seeds, for
-tune_calibration.py. Files: tune_grids/NAME.csv, a line for each setting with the slowest delivery in us by seed. To
-make them again (five minutes of processor time):
+tune_calibration.py. Files: tune_grids/NAME.csv, a line for each setting with the longest delivery time in us by seed.
+To make them again (five minutes of processor time):
 
     WEIR=build/release/bin/weir PYTHONPATH=src/report python3 tests/report/tune_grids.py"""
 
@@ -77,7 +77,7 @@ def words(layout, candidate):
 
 
 def values(weir, layout, candidate):
-    """Slowest delivery in us by seed."""
+    """Longest delivery time in us by seed."""
     found = []
     for seed in range(1, SEEDS + 1):
         with tempfile.TemporaryDirectory(prefix="weir-grid-") as directory:
@@ -95,7 +95,7 @@ def make(weir, name):
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         rows = list(pool.map(lambda candidate: values(weir, layout, candidate), layout.candidates))
     with open(DIRECTORY / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
-        file.write(f"# slowest delivery in us by seed; {version}\n")
+        file.write(f"# longest delivery time in us by seed; {version}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(axis.name for axis in layout.axes), *range(1, SEEDS + 1)])
         for candidate, row in zip(layout.candidates, rows):

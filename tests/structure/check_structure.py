@@ -27,12 +27,12 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 7236, "config": 8508, "core": 10674, "ending": 1085, "files": 911, "host": 6156, "job": 5641,
-    "judge": 6169, "loop": 2208, "packet": 5638, "participant": 1227, "record": 8390, "report": 1247,
-    "show": 2527, "simulation": 9680, "transport": 7302, "twin": 1510, "weir_compare/comparison": 6455,
-    "weir_compare/sweep": 5874, "weir_runs/basics": 1233, "weir_runs/figures": 2882, "weir_runs/pages": 880,
-    "weir_runs/reading": 3396, "weir_suites/bmwg": 3378, "weir_suites/switches": 2729,
-    "weir_suites/traffic": 2155, "weir_suites/tune": 3239,
+    "cli": 7238, "config": 8508, "core": 10674, "ending": 1085, "files": 918, "host": 6156, "job": 5641,
+    "judge": 6170, "loop": 2208, "packet": 5638, "participant": 1227, "record": 8390, "report": 1248,
+    "show": 2527, "simulation": 9680, "transport": 7302, "twin": 1510, "weir_compare/comparison": 6543,
+    "weir_compare/sweep": 5874, "weir_runs/basics": 1303, "weir_runs/figures": 2893, "weir_runs/pages": 895,
+    "weir_runs/reading": 3396, "weir_suites/bmwg": 3411, "weir_suites/switches": 2729,
+    "weir_suites/traffic": 2155, "weir_suites/tune": 3276,
 }
 SLACK = 0.03
 

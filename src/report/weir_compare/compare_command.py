@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from weir_runs.basics.command_parser import CommandParser
 from weir_runs.basics.errors import ReportError, status_of
 from weir_runs.basics.quantities import share, share_text, time_ns
-from weir_runs.basics.terminal_text import shown
+from weir_runs.basics.terminal_text import is_coloured, shown
 from weir_runs.version import VERSION
 from .comparison.comparison_settings import BETTER, INCONCLUSIVE, Settings, WORSE
 
@@ -187,8 +186,8 @@ def _write(report, options):
     if options.csv:
         _put(options.csv, as_csv(report))
     if "-" not in (options.json, options.csv):
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-        print(_on_screen(report, colour, options.table or options.against or options.baseline is not None), flush=True)
+        with_table = options.table or options.against or options.baseline is not None
+        print(_on_screen(report, is_coloured(), with_table), flush=True)
     else:
         for remark in report.remarks:
             print(f"weir-compare: {remark}", file=sys.stderr)

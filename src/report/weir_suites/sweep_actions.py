@@ -3,7 +3,6 @@ library is loaded here."""
 
 import argparse
 import dataclasses
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,8 @@ from weir_compare.sweep.campaign import Campaign, FAILED
 from weir_compare.sweep.sweep_file import read_sweep_file
 from weir_runs.basics import whole_file
 from weir_runs.basics.errors import ReportError
+from weir_runs.basics.short_answer import paragraph
+from weir_runs.basics.terminal_text import is_coloured
 from weir_runs.basics.units import counted
 from weir_runs.reading import capacity
 from weir_runs.version import VERSION
@@ -129,7 +130,7 @@ def _collect(options, lists=True):
     written = [directory / "table.csv"]
     whole_file.replace(written[0], sweep_collect.as_csv(all_rows))
     if collection.capacity:
-        written += _write_limits(directory, collection)
+        written += _write_limits(directory, collection, report)
     parquet = sweep_collect.as_parquet(all_rows)
     if parquet is not None:
         written.append(directory / "table.parquet")
@@ -141,7 +142,7 @@ def _collect(options, lists=True):
         whole_file.replace(written[-1], sweep_page.page_text(collection, report, footer, options.by))
     if not options.quiet:
         if report:
-            print(compare_terminal.answer(report, sys.stdout.isatty() and "NO_COLOR" not in os.environ, hints=False)
+            print(compare_terminal.answer(report, is_coloured(), hints=False)
                   + _assumed(campaign, [one.run for one in complete]) + "\n")
         if collection.capacity and lists:
             print("\n".join(find_text.limit_lines(collection.capacity)))
@@ -162,7 +163,7 @@ def _assumed(campaign, runs):
     names = {run.plan.get("switch") for run in runs if run.world == "simulation"} - {None, ""}
     files = [path for name in names if (path := Path(campaign.plan.file).parent / name).is_file()]
     words = {switch_words.assumed(path.read_text(encoding="utf-8", errors="replace")) for path in files} - {""}
-    return "".join(f"\nassumed   {text}" for text in sorted(words))
+    return "".join(f"\n{line}" for line in paragraph("assumed", sorted(words)))
 
 
 def _find(options):
@@ -245,12 +246,13 @@ def _read(options):
     return 0
 
 
-def _write_limits(directory, collection):
+def _write_limits(directory, collection, report):
     from weir_compare.sweep import collect as sweep_collect
     path = directory / "limits.csv"
     rows = sweep_collect.limit_rows(collection.capacity, collection.predicted_capacity)
     whole_file.replace(path, sweep_collect.as_csv(rows))
-    return [path, capacity.write_capacity(directory, collection.capacity)]
+    return [path, capacity.write_capacity(directory, collection.capacity,
+                                          report.answer.short.record() if report else None)]
 
 
 def _pack(options, world=None):

@@ -217,7 +217,7 @@ COMMANDS = (
       option("--sample", count(), "only so many transfers, chosen at random"), seed("--sample"), DIRECTORY, *LINK)),
     ("slowdown", "by how much transfers of a run were slower than alone",
      "Compares transfers.csv of a loaded run with that of a run of the isolated sequence: completion loaded / "
-     "completion isolated, per pair and in total, and the receivers that suffer most.",
+     "completion isolated, per pair and in total, and the receivers that are affected most.",
      (path("loaded", "run directory with all transfers together", "LOADED-RUN"),
       path("isolated", "run directory of the sequence made by weir-traffic isolate", "ISOLATED-RUN"),
       path("--csv", "write a line per phase and pair", "FILE.csv"), json(with_all=", with all pairs"))),

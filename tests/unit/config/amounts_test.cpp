@@ -121,7 +121,7 @@ TEST_CASE("more bytes than can be counted are refused, in an interval and in the
                                 {"generation", "steady"},
                                 {"buffer", "1MB"},
                                 {"duration", "300h"}}),
-                       "events in the run, and at most 17592186044416 can be told apart"));
+                       "events in the run, and at most 17592186044416 can be distinguished"));
     }
 }
 

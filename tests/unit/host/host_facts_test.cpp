@@ -66,7 +66,7 @@ TEST_CASE("Hosts of one name are told apart by boot and network namespace") {
     }
     CHECK(names == std::vector<std::string>{"same", "same-3", "other", "same-4", "same-2", "same", "same-3"});
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0] == "3 machines have the host name same: they are told apart as same, same-3, same-4");
+    CHECK(lines[0] == "3 machines have the host name same: they are named same, same-3, same-4");
     CHECK(tell_apart(locations).empty());
 }
 

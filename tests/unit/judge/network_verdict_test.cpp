@@ -214,7 +214,7 @@ TEST_CASE("Pauses: held back, with the time where it is known") {
          roce_host("eb02", {{"eth1.rx_prio4_pause", 300}, {"eth1.tx_prio4_pause", 20}})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::held_back_by_pfc});
     CHECK(verdict.evidence ==
-          "held back by PFC: hosts were stopped by 1000 rx_prio4_pause (most on eb01: 700); 1.5 s of "
+          "PFC paused senders: hosts were stopped by 1000 rx_prio4_pause (most on eb01: 700); 1.5 s of "
           "rx_prio3_pause_duration (on eb01); hosts sent 20 tx_prio4_pause (on eb02)");
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("Marks, and the notifications that answer them: controlled by ECN") {
                 roce_host("eb02", {{"mlx5_1.rp_cnp_handled", 390}})});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::controlled_by_ecn});
     CHECK(verdict.evidence ==
-          "controlled by ECN: 4000 np_ecn_marked_roce_packets (on eb01), 400 np_cnp_sent (on eb01), 390 "
+          "ECN slowed senders: 4000 np_ecn_marked_roce_packets (on eb01), 400 np_cnp_sent (on eb01), 390 "
           "rp_cnp_handled (on eb02)");
 }
 
@@ -246,10 +246,11 @@ TEST_CASE("Notifications are no proof that the switch marks") {
     const HostCounters heeding = roce_host("eb02", {{"mlx5_1.rp_cnp_handled", 390}});
     NetworkVerdict verdict = judged({roce_host("eb01", {{"mlx5_1.np_cnp_sent", 400}}), heeding});
     CHECK(verdict.mechanisms == Mechanisms{NetworkMechanism::slowed_by_cnp});
-    CHECK(verdict.evidence ==
-          "slowed by CNPs: 400 np_cnp_sent (on eb01), 390 rp_cnp_handled (on eb02); marks are not counted "
-          "on these hosts, so the switch may not mark at all: receivers also send CNPs when packets arrive "
-          "out of order");
+    CHECK(
+        verdict.evidence ==
+        "CNPs slowed senders: 400 np_cnp_sent (on eb01), 390 rp_cnp_handled (on eb02); marks are not counted "
+        "on these hosts, so the switch may not mark at all: receivers also send CNPs when packets arrive "
+        "out of order");
     verdict =
         judged({roce_host("eb01", {{"mlx5_1.np_cnp_sent", 400}, {"mlx5_1.np_ecn_marked_roce_packets", 0}}),
                 heeding});
@@ -363,8 +364,8 @@ TEST_CASE("Several at once: all are reported, the worst first") {
     check_says(
         verdict,
         {"lossy: out of order or retransmitted: 30 local_ack_timeout_err (each for a burst, on eb01); ",
-         "; held back by PFC: hosts were stopped by 90000 rx_pause (on eb01); 900 us of",
-         "; controlled by ECN: 200 rx_ecn_marked_pkts (on eb01)"});
+         "; PFC paused senders: hosts were stopped by 90000 rx_pause (on eb01); 900 us of",
+         "; ECN slowed senders: 200 rx_ecn_marked_pkts (on eb01)"});
 }
 
 TEST_CASE("Without counters nothing is known") {

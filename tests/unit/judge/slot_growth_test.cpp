@@ -134,7 +134,7 @@ TEST_CASE("Slots that fill while consumers are never idle are an overload, witho
         const Verdict short_run = run.judged();
         CHECK_FALSE(short_run.judged);
         CHECK(short_run.on_time.value());
-        CHECK(contains(short_run.text, "whether that lasts cannot be told: a backlog in slots of consumers"));
+        CHECK(contains(short_run.text, "whether that lasts is not known: a backlog in slots of consumers"));
         run.process(0, 600, 5.0);
         CHECK_FALSE(contains(run.judged().text, "would not show"));
     }

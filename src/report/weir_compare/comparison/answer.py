@@ -14,8 +14,9 @@ import functools
 import numpy as np
 
 from weir_runs.basics.errors import ReportError
+from weir_runs.basics.short_answer import ShortAnswer
 from weir_runs.reading.key_figures import KEY_FIGURES, KeyFigure, SCORED_FIGURES, key_figures
-from . import answer_headline, answer_next, answer_why, bad_runs, capacity_ranking, ranking, statistics, victims
+from . import answer_next, answer_verdict, answer_why, capacity_ranking, ranking, statistics, victims
 from .idle_settings import IdleSettings
 from .run_groups import Group
 
@@ -46,10 +47,10 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Ranked:
-    """One setting's place: from `rank` (1 is the best) to `last_rank`, which are the same where it is told apart from
-    all others, for all that is certain. `certain`: whether it is told apart from the next setting of the list, by
+    """One setting's place: from `rank` (1 is the best) to `last_rank`, which are the same where it certainly differs
+    from all others. `certain`: whether it certainly differs from the next setting of the list, by
     `told_by`; None for the last one. `difference` to the next, with its interval: this minus next, in told_by's unit
-    (of the deciding figure, if they are not told apart)."""
+    (of the deciding figure, if that is not certain)."""
 
     setting: str
     index: int  # of the group
@@ -78,10 +79,8 @@ class Ranked:
 
     @property
     def place(self):
-        """1, or 2-4; - if it is not judged"""
-        if not self.judged:
-            return "-"
-        return f"{self.rank}-{self.last_rank}" if self.shared else str(self.rank)
+        """1; 2 (tied); - if it is not judged"""
+        return f"{self.rank}{' (tied)' if self.shared else ''}" if self.judged else "-"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,7 +179,8 @@ class Answer:
     """What the terminal and the page show first. Everything is in the order of the ranking unless it has a name of a
     setting in it."""
 
-    headline: str  # a few sentences, the first one has the answer
+    short: ShortAnswer
+    evidence: tuple  # sentences: what the short answer rests on, and what is odd
     winner: str | None  # certainly better than all others that are judged
     recommended: str | None  # the winner; without one, the only leader without a bad run, if that is not by chance
     decided_by: KeyFigure | None
@@ -190,19 +190,26 @@ class Answer:
     why: list  # of answer_why.Why, one per setting
     victims: list  # of victims.Victims, one per setting where that could be found out
     not_told: list  # sentences
-    next: str  # one sentence
     names: tuple  # of the settings as shown, in the order of the groups
     measured: ranking.Ranking
     pressure: IdleSettings = IdleSettings()
     proofs: tuple = ()  # of proofs.Trial
 
     @property
+    def headline(self):
+        """All of it in sentences."""
+        short = self.short
+        return " ".join(filter(None, (f"{short.verdict}", short.because, *self.evidence)))
+
+    @property
+    def next(self):
+        return self.short.do
+
+    @property
     def meanings(self):
-        """What the words of the ranking mean: of its columns, and of a place such as 1-2."""
-        shared = next((row for row in self.ranking if row.shared and row.judged and not self.pressure.cannot_differ),
-                      None)
-        place = [f"rank {shared.place}: not told apart, so the place may be {shared.rank} "
-                 f"{'or' if shared.last_rank == shared.rank + 1 else 'to'} {shared.last_rank}"] if shared else []
+        """What the words of the ranking mean."""
+        shared = any(row.shared and row.judged for row in self.ranking) and not self.pressure.cannot_differ
+        place = ["tied: these runs cannot tell the settings apart"] if shared else []
         return place + [figure.meaning for figure in self.columns if figure.meaning]
 
 
@@ -259,7 +266,7 @@ def _of_capacity(groups, settings, capacity, pressure):
 
 
 def _limit_values(figures, limit):
-    """What half of the runs hold, with its interval, and what every run held."""
+    """The median limit, with its interval, and what was held in every run."""
     half, every = figures
     if limit is None:
         return [Value(figure) for figure in figures]
@@ -272,11 +279,12 @@ def _limit_values(figures, limit):
 def _made(found):
     there = [row.index for row in found.rows if found.groups[row.index].runs]
     suffering = victims.find_victims([found.groups[index] for index in there], [found.names[index] for index in there])
-    headline = answer_headline.headline(found, suffering)  # which proves, too
+    short, evidence = answer_verdict.verdict(found, suffering)  # which proves, too
     ranked = found.ranked
     winner = None if ranked.winner is None or found.pressure.cannot_differ else found.names[ranked.winner]
     return Answer(
-        headline=headline,
+        short=dataclasses.replace(short, do=answer_next.next_step(found)),
+        evidence=tuple(evidence),
         winner=winner,
         recommended=_recommended(found, winner),
         decided_by=ranked.decided_by,
@@ -286,7 +294,6 @@ def _made(found):
         why=found.why,
         victims=suffering,
         not_told=answer_next.not_told(found),
-        next=answer_next.next_step(found),
         names=found.names,
         measured=ranked,
         pressure=found.pressure,
@@ -294,12 +301,11 @@ def _made(found):
 
 
 def _recommended(found, winner):
-    """As next_step says."""
     if winner is not None:
         limit = found.limits[found.ranked.winner] if found.capacity else None
         return winner if limit is None or limit.every_run is not None else None
-    advice = bad_runs.advice(found) if answer_next.is_about_bad_runs(found) else None
-    return None if advice is None or advice[0] is None else found.names[advice[0]]
+    advised = answer_next.recommended(found)
+    return None if advised is None else found.names[advised[0]]
 
 
 def _chain(groups, values, decide_by):

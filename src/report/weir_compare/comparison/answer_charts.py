@@ -7,8 +7,12 @@ from weir_runs.basics import units
 from weir_runs.basics.list_values import median
 from weir_runs.figures.charts import Mark, Row, RowChart
 from weir_runs.reading import switch_counters
-from weir_runs.reading.key_figures import key_figures
+from weir_runs.reading.key_figures import KeyFigure, key_figures
 from . import answer_lines, answer_why, run_charts
+
+BIG_NUMBERS_MAX = 3
+# Decides nothing: only shown.
+_RATE = KeyFigure("carried", "carried per producer", "b/s", "higher")
 
 # What is drawn, in this order: the counters of answer_why.py that have it, the best first, and what switches count of
 # it: (name, title). Frames stand for times where there are no times.
@@ -35,8 +39,8 @@ def ranking_chart(answer, groups, capacity=None):
         following = answer.ranking[place + 1] if place + 1 < len(answer.ranking) else None
         group = groups[ranked.index]
         value = ranked.details[column] if ranked.details else None
-        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked, figure), rank=ranked.place,
-                  note=_note(answer, ranked, figure, following),
+        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked, figure),
+                  rank=str(ranked.rank) if ranked.judged else "-", note=_note(answer, ranked, figure, following),
                   marks=_trials(capacity, group.name, factor) if capacity
                   else _runs(figure, answer.decided_by, group, factor))
         if value is not None and value.value is not None:
@@ -126,12 +130,44 @@ def _certainty(answer, ranked, following):
     if answer.pressure.cannot_differ:
         return "cannot differ"
     if not ranked.certain:
-        return f"not told apart from {following.setting}"
+        return f"cannot tell from {following.setting}"
     if ranked.told_by is None or ranked.difference is None:
         return f"certain: better than {following.setting}"
     by = "" if ranked.told_by == answer.decided_by else f" in {ranked.told_by.head}"
     size = "" if ranked.told_by.kind == "share" else f" by {ranked.told_by.difference(ranked.difference)}"
     return f"certain: better than {following.setting}{size}{by}"
+
+
+def big_numbers(answer, groups, capacity):
+    """The two or three numbers of the verdict as bars: {shown: [{text, name, width}], mark, about}; None: there are
+    none. `mark`: where the rate is that is needed. Widths and mark in per cent."""
+    rows = answer.ranking[:BIG_NUMBERS_MAX]
+    figure, of_rows, needed = next((one for one in answer.columns if one.kind != "share"), None), [], None
+    if capacity:
+        about = f"{units.capital(answer.columns[1].title)}."
+        figure, of_rows = answer.columns[1], [row.details[1].value if len(row.details) > 1 else None for row in rows]
+    elif carried := _carried([groups[row.index] for row in rows]):
+        figure, of_rows, needed = _RATE, *carried
+        about = f"Carried per producer, mean; the line is the {units.text(needed, 'b/s')} that are needed."
+    elif figure:
+        of_rows = [row.details[answer.columns.index(figure)].value for row in rows]
+        about = f"{units.capital(figure.title)}, median of the runs."
+    most = max([needed or 0.0, *(value for value in of_rows if value)], default=0.0)
+    if not most or None in of_rows:
+        return None
+    return {"shown": [{"text": figure.text(value), "name": row.setting, "width": f"{95 * value / most:.1f}",
+                       "colour": run_charts.colour(row.index)}
+                      for row, value in zip(rows, of_rows)],
+            "mark": needed and f"{95 * needed / most:.1f}", "about": about}
+
+
+def _carried(groups):
+    """([what each carried per producer], what every producer was to send); None: not known, or not one rate."""
+    rates = {run.resolved.get("rate_bits_per_second") for group in groups for run in group.runs}
+    carried = [median([sum(rank.get("mean_bits_per_second") or 0.0 for rank in run.ranks("consumer"))
+                       / run.resolved["producers"] for run in group.runs]) for group in groups if group.runs]
+    rate = rates.pop() if len(rates) == 1 else None
+    return (carried, rate) if rate and len(carried) == len(groups) and all(carried) else None
 
 
 def mechanism_charts(answer, groups):

@@ -1,12 +1,13 @@
-"""The sentences of an answer by measured capacities: headline, what could not be told, what to do next.
+"""The answer by measured capacities: the verdict and its evidence, what could not be told, what to do next.
 
-What every run held comes first: it is what a network can be planned with. Settings are ranked by what half of the runs
-hold, which has an interval; it is named so."""
+What was held in every run comes first: it is what a network can be planned with. Settings are ranked by the median
+limit, which has an interval; it is named so."""
 
 from __future__ import annotations
 
 from weir_runs.basics import units
 from weir_runs.basics.quantities import size
+from weir_runs.basics.short_answer import CANNOT_TELL, CERTAIN, ShortAnswer, either
 from weir_runs.basics.units import capital, counted, listed
 from . import reasons, statistics
 from .capacity_estimates import BELOW, NONE_HELD
@@ -14,23 +15,39 @@ from .figure_results import NO_DIFFERENCE
 
 # Events that differ by less have one size.
 SAME_SIZE = 1.01
+LEADERS_MAX = 3
+# The long run before a limit is relied on: at so much of it.
+MARGIN = 0.95
 
 
-def sentences(found):
-    """The first sentences of the headline, out of answer.Findings of a capacity; some are None."""
+def verdict(found):
+    """(ShortAnswer but for what to do, [sentences of evidence, or None]), out of answer.Findings of a capacity."""
     known = [row for row in found.rows if (limit := found.limit(row)) and limit.bound is None and limit.is_answer]
-    parts = []
+    outside = [_outside(found, row) for row in found.rows]
     if found.ranked.winner is not None:
-        parts.append(_winner(found))
+        short = _winner(found)
     elif len(found.rows) == 1 and known and found.ranked.judged[0]:
-        parts.append(_sustains(found, known))
+        short = _single(found, known[0])
     elif found.is_judged:
-        parts += _no_winner(found)
-    elif known:
-        parts += [_sustains(found, known), _too_few(found)]
-    elif found.few and not any(found.limits):
-        parts.append(_too_few(found))
-    return parts + [_outside(found, row) for row in found.rows]
+        short = _no_winner(found)
+    elif known or found.few and not any(found.limits):
+        held = f"{_held(found, known[:2])}." if known else ""
+        few = _too_few(found)
+        short = ShortAnswer("NOT JUDGED", few or held, held if few else "", certainty=CANNOT_TELL)
+    else:
+        said = list(filter(None, outside))
+        short = ShortAnswer("NO LIMIT", said[0] if said else "No round is complete.", certainty=CANNOT_TELL)
+        outside = said[1:]
+    return short, outside
+
+
+def _basis(found, rows):
+    """3 rounds, runs of 20 s"""
+    rounds = sorted({found.limit(row).rounds for row in rows})
+    lengths = sorted({setting.run_s for row in rows if (setting := found.capacity.settings[row.index]).run_s})
+    shown = " to ".join(dict.fromkeys(units.text(length, "s") for length in (*lengths[:1], *lengths[-1:])))
+    return (" to ".join(map(str, dict.fromkeys((rounds[0], rounds[-1])))) + f" round{'' if rounds[-1] == 1 else 's'}"
+            + (f", runs of {shown}" if lengths else ""))
 
 
 def events(capacity):
@@ -53,25 +70,43 @@ def events(capacity):
 
 def _winner(found):
     best, second = judged = [row for row in found.rows if row.judged][:2]
-    return _sustains(found, judged, f" (difference {_apart(found, best, second)}, "
-                                    f"certain){reasons.text(found, second, best)}")
+    own, other = (found.limit(row).every_run for row in judged)
+    is_usable = own is not None
+    agree = not is_usable or other is None or own == other or (own > other) == (found.capacity.quantity.better
+                                                                               == "higher")
+    texts = [found.ranked.decided_by.text(found.limit(row).value) for row in judged]
+    sentence = (f"{_held(found, judged, 'It' if is_usable else None)}." if agree else
+                f"Its median limit is {texts[0]}; {second.setting}: {texts[1]}.")
+    return ShortAnswer(f"Use {best.setting}" if is_usable else "NOT YET", sentence,
+                       reasons.because(found, second, best), certainty=CERTAIN, basis=_basis(found, judged),
+                       good=is_usable)
+
+
+def _single(found, row):
+    every, why = found.limit(row).every_run, found.why_of(row)
+    return ShortAnswer("NOT YET" if every is None else found.ranked.decided_by.text(every), f"{_held(found, [row])}.",
+                       f"{capital(why.at)}: {why.text(1)}." if why.runs and why.text(1) else "", certainty=CERTAIN,
+                       basis=_basis(found, [row]), good=every is not None)
 
 
 def _no_winner(found):
     leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
-    parts = [_sustains(found, [*leaders, *others[:1]])]
+    are_usable = all(found.limit(row).every_run is not None for row in leaders)
+    names = listed([row.setting for row in leaders])
+    relevant = units.exact_percent(found.settings.relevant)
+    word, certainty, why = "NO WINNER", CANNOT_TELL, ""
+    if len(leaders) > 1 and are_equal(found, leaders):
+        certainty, why = CERTAIN, f"{names} are equal: their difference is below {relevant}, with 95 % confidence."
+        word = f"Use {either([row.setting for row in leaders])}"
+    elif others and len(leaders) <= LEADERS_MAX and not found.ranked.is_open:
+        certainty, word = CERTAIN, f"Use {either([row.setting for row in leaders])}"
     if others:
-        parts.append(f"{others[0].setting} is behind ({_apart(found, leaders[0], others[0])}, certain)"
-                     f"{reasons.text(found, others[0], leaders[0])}.")
-    if len(leaders) > 1:
-        names = listed([row.setting for row in leaders])
-        relevant = units.exact_percent(found.settings.relevant)
-        if are_equal(found, leaders):
-            parts.append(f"{names} are equal: their difference is below {relevant}, with 95 % confidence.")
-        else:
-            parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: "
-                         f"{_seen(found.pair(leaders[0], leaders[-1]), relevant)}.")
-    return parts
+        why = reasons.because(found, others[0], leaders[0]) or why
+    elif not why and len(leaders) > 1:
+        why = f"{capital(_seen(found.pair(leaders[0], leaders[-1]), relevant))}."
+    return ShortAnswer(word if are_usable else "NO WINNER", f"{_held(found, [*leaders[:LEADERS_MAX], *others[:1]])}.",
+                       why, certainty=certainty, basis=_basis(found, [*leaders, *others]),
+                       good=are_usable and word != "NO WINNER")
 
 
 def are_equal(found, leaders):
@@ -82,35 +117,27 @@ def are_equal(found, leaders):
 
 def _seen(pair, relevant):
     if pair is None or pair.result.difference is None:
-        return "not told"
+        return "Nothing is known of the difference"
     size = pair.figure.difference(pair.result.difference)
     if pair.is_called:
         return f"they differ by {size}, which is certain but less than the {relevant} that count"
     least = (f"; {pair.figure.difference(pair.result.detectable)} or more would have been found"
              if pair.result.detectable is not None else "")
-    return f"not told, {size} was seen{least}"
+    return f"{size} was seen{least}"
 
 
-def _apart(found, one, other):
-    pair = found.pair(one, other)
-    return pair.figure.difference(pair.result.difference) + (" round by round" if pair.result.paired else "")
-
-
-def _sustains(found, rows, more=""):
-    """pfc sustains 8.4 Gb/s per producer in every run, ecn 7.1 Gb/s (runs of 20 s); half of the runs hold 8.6 Gb/s and
-    7.4 Gb/s. `more`: before the full stop."""
+def _held(found, rows, who=None):
+    """pfc sustains 8.4 Gb/s per producer in every run; ecn: 7.1 Gb/s. `who`: in the place of the first name."""
     figure, limits = found.ranked.decided_by, [found.limit(row) for row in rows]
     every = ["nothing" if limit.every_run is None else figure.text(limit.every_run) for limit in limits]
-    parts = [f"{rows[0].setting} {_carries(found.capacity, every[0])}"]
-    parts += [f"{row.setting} {text}" for row, text in zip(rows[1:], every[1:])]
-    half = listed([figure.text(limit.value) for limit in limits])
-    return f"{', '.join(parts)}{_length(found, rows)}; half of the runs hold {half}{more}."
+    return "; ".join([f"{who or rows[0].setting} {_carries(found.capacity, every[0])}",
+                      *(f"{row.setting}: {text}" for row, text in zip(rows[1:], every[1:]))])
 
 
 def _carries(capacity, text):
-    """What every run held."""
+    """What was held in every run."""
     if text == "nothing":
-        return "has no value that every run held"
+        return "has no value that was held in every run"
     on_time = capacity.criterion == "on-time"
     if capacity.find == "burst":
         return f"takes bursts of {text} from each producer without loss in every run"
@@ -121,12 +148,6 @@ def _carries(capacity, text):
         return f"allows a mean processing time of {text}{' on time' if on_time else ''} in every run"
     per = {"slots": " per consumer", "streams": " per producer"}.get(capacity.find, "")
     return f"needs {text}{per} {'to be on time' if on_time else 'to sustain the load'} in every run"
-
-
-def _length(found, rows):
-    lengths = sorted({setting.run_s for row in rows if (setting := found.capacity.settings[row.index]).run_s})
-    shown = " to ".join(dict.fromkeys(units.text(length, "s") for length in (*lengths[:1], *lengths[-1:])))
-    return f" (runs of {shown})" if lengths else ""
 
 
 def _outside(found, row):
@@ -183,7 +204,7 @@ def scatter_text(limit):
 def _too_few(found):
     few = [row.setting for row in found.rows if (limit := found.limit(row)) is None
            or limit.rounds < statistics.FEWEST_RUNS]
-    return (f"Not judged: {statistics.FEWEST_RUNS} or more rounds per setting are needed, {listed(few)} "
+    return (f"{statistics.FEWEST_RUNS} or more rounds per setting are needed; {listed(few)} "
             f"{'has' if len(few) == 1 else 'have'} fewer.") if few else None
 
 
@@ -191,7 +212,7 @@ def _too_few(found):
 
 
 def not_told(found, one, other):
-    """A sentence on two rows that are not told apart; None: they are equal."""
+    """A sentence on two rows that these runs cannot tell apart; None: they are equal."""
     pair = found.pair(one, other)
     if pair is None or pair.is_called or pair.result.threshold is None or pair.result.call == NO_DIFFERENCE:
         return None
@@ -223,12 +244,18 @@ def next_step(found):
     if no_winner and len(found.rows) > 1:
         return _between(found, leaders)
     limit = found.limit(leaders[0])
-    if limit is not None and limit.every_run is None:
-        return (f"Find out why {leaders[0].setting} did not hold what is easy in every run, before it is used: half of "
-                f"its runs hold {found.ranked.decided_by.text(limit.value)}, and there is no value that all of them "
-                "held.")
-    margin = "plan with a margin to what every run held, and check that with a long run"
-    return f"Use {leaders[0].setting}; {margin}." if len(found.rows) > 1 else f"{capital(margin)}."
+    if limit is None or limit.every_run is None:
+        return (f"Find out why {leaders[0].setting} did not hold what is easy in every run: there is no value that all "
+                "of them held.")
+    return _long_run(found, limit)
+
+
+def _long_run(found, limit):
+    """Make one long run at 5.4 Gb/s before you rely on it, or of what was simulated: on the hosts."""
+    quantity, value, is_simulated = found.capacity.quantity, limit.every_run, found.capacity.world == "simulation"
+    value = value if quantity.better == "lower" or quantity.whole else MARGIN * value
+    run = f"Make one long run {'with' if quantity.whole else 'at'} {found.ranked.decided_by.text(value)}"
+    return f"{run}{' on the hosts: this was simulated' if is_simulated else ' before you rely on it'}."
 
 
 def _remedy(found):
@@ -256,7 +283,7 @@ def _between(found, leaders):
     """Which of the leaders to choose."""
     instead = "choose by the latency at the rate that you need: a sweep at that rate, without find"
     if are_equal(found, leaders):
-        return f"Take {listed([row.setting for row in leaders])} for equal in capacity, and {instead}."
+        return capital(f"{instead}.")
     pair = found.pair(leaders[0], leaders[-1]) if len(leaders) > 1 else None
     needed = pair and _more_rounds(pair)
     return f"Make about {counted(needed, 'more round')}, or {instead}." if needed else capital(f"{instead}.")

@@ -1,15 +1,14 @@
-"""The answer on a terminal: one screen. Headline, ranking, why, who suffers, what could not be told, what to do
-next."""
+"""The answer on a terminal: one screen. The verdict, why and what to do; what it rests on, ranking, what was counted,
+who is affected, and what could not be told."""
 
 from __future__ import annotations
 
 import textwrap
 
 from weir_runs.basics import text_table
-from weir_runs.basics.terminal_text import BOLD, RESET
+from weir_runs.basics.short_answer import paragraph, WIDTH
 from weir_runs.basics.units import capital, percent
 
-WIDTH = 110
 # The words of a counter in the line of its setting.
 COUNTERS_MAX = 3
 VICTIMS_MAX = 4
@@ -17,21 +16,20 @@ VICTIMS_MAX = 4
 
 def lines(answer, colour=False):
     """All lines."""
-    shown = [f"{BOLD}{line}{RESET}" if colour else line for line in textwrap.wrap(answer.headline, WIDTH)]
-    shown += ["", *_ranking(answer)]
-    paragraphs = (("why", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)),
-                  ("suffers", suffers(answer)), ("not told", answer.not_told), ("next", [answer.next]),
-                  ("words", words(answer)))
-    for head, sentences in paragraphs:
-        shown += ["" if head == "why" else None, *paragraph(head, sentences)] if sentences else []
-    return [line for line in shown if line is not None]
+    shown = [*answer.short.lines(colour), ""]
+    shown += [*textwrap.wrap(" ".join(answer.evidence), WIDTH, break_on_hyphens=False), ""] if answer.evidence else []
+    shown += _ranking(answer)
+    paragraphs = [paragraph(head, sentences) for head, sentences in (
+        ("counted", why(answer)), ("tried", [trial.text for trial in answer.proofs]), ("limits", limits(answer)),
+        ("affected", affected(answer)), ("cannot tell", answer.not_told), ("words", words(answer)))]
+    return [*shown, "", *(line for made in paragraphs for line in made)]
 
 
 def _ranking(answer):
     if not answer.columns:
         return [f"setting   {name}" for name in answer.names]
     heads = ["rank", "setting", "rounds" if answer.decided_by.name == "capacity" else "runs"]
-    # What every run held has none.
+    # What was held in every run has none.
     with_interval = [any(row.details[place].low is not None for row in answer.ranking) or place == 0
                      for place in range(len(answer.columns))]
     for figure, has_interval in zip(answer.columns, with_interval):
@@ -62,7 +60,7 @@ def interval(value):
 
 
 def against_next(row, answer):
-    """certain: 46 ms less; not told apart: 0.1 ms"""
+    """certain: 46 ms less; cannot tell (0.1 ms)"""
     if not row.judged:
         return "not judged"
     if row.certain is None:
@@ -71,19 +69,20 @@ def against_next(row, answer):
         return "cannot differ"
     figure = row.told_by or answer.decided_by
     if row.difference is None:
-        return "certain" if row.certain else "not told apart"
+        return "certain" if row.certain else "cannot tell"
     by = "" if figure is answer.columns[0] else f" in {figure.head}"
     if figure.kind == "share":
-        return f"certain{by}" if row.certain else "not told apart"
+        return f"certain{by}" if row.certain else "cannot tell"
     size = figure.difference(row.difference)
     if not row.certain:
-        return f"{'not certain' if row.doubt else 'not told apart'} ({'same' if not row.difference else size})"
+        return f"{'not certain' if row.doubt else 'cannot tell'} ({'same' if not row.difference else size})"
     return f"certain: {size} {'more' if row.difference > 0 else 'less'}{by}"
 
 
 def why(answer):
     """A line for each setting: the mechanism and what was counted."""
-    lines_of = [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))]
+    lines_of = [f"{each.setting}: {text}" for each in answer.why if each.runs and (text := each.text(COUNTERS_MAX))
+                and len(answer.why) > 1]  # of one setting the short answer has it
     at = next((each.at for each in answer.why if each.at), None)
     return [f"{capital(at)}:", *lines_of] if at and lines_of else lines_of
 
@@ -93,7 +92,7 @@ def limits(answer):
     return [f"{each.setting}: {'; '.join(filter(None, each.causes))}" for each in answer.victims if any(each.causes)]
 
 
-def suffers(answer):
+def affected(answer):
     """A line for each setting with victims."""
     return [f"{each.setting}: {each.text(VICTIMS_MAX)}" for each in answer.victims if each.is_shown]
 
@@ -101,13 +100,3 @@ def suffers(answer):
 def words(answer):
     """What the heads of the ranking mean, where they first stand: one paragraph."""
     return [f"{'; '.join(answer.meanings)}. More: weir help WORD."] if answer.meanings else []
-
-
-def paragraph(head, sentences):
-    """Sentences, each on lines of its own, behind `head`."""
-    made = []
-    for number, sentence in enumerate(sentences):
-        first = f"{head if number == 0 else '':<10}"
-        made += textwrap.wrap(sentence, WIDTH, initial_indent=first, subsequent_indent=" " * 12, break_on_hyphens=False,
-                              break_long_words=False)
-    return made

@@ -99,29 +99,32 @@ def _seems_too_small(result):
 
 
 def next_step(found):
-    """One piece of advice."""
+    """What to do, in a sentence or two."""
     if found.pressure.cannot_differ:
         return found.pressure.next
     if found.capacity:
         return answer_limits.next_step(found)
     if found.ranked.winner is not None:
-        return _use_winner(found, found.rows[0].setting)
+        return _check(found, found.rows[0].setting)
     return _repair(found) or _choose(found)
 
 
-def _use_winner(found, winner):
-    doubt = found.doubt_of_leaders
-    if doubt and doubt.remedy:
-        return doubt.remedy
+def _check(found, winner):
+    """What is left before a setting is used."""
     if found.full_load:
-        return f"Use {winner}. {_BELOW_FULL_LOAD}"
+        return _BELOW_FULL_LOAD
     if nothing_sustained(found):
-        return (f"Lower the rate: these runs say only that {winner} is the better one beyond what the settings carry. "
-                f"{_CAPACITY} finds what each of them carries.")
+        return (f"Lower the rate: {winner} is the better one beyond what the settings carry. {_CAPACITY} finds what "
+                "each of them carries.")
     if all(run.world == "simulation" for group in found.groups for run in group.runs):
-        return (f"Measure {winner} before use: this was simulated, with the memory, thresholds and hosts that the "
-                "model was given or assumes.")
-    return f"Use {winner}. How much it can carry was not measured: {_CAPACITY} does that."
+        return f"Measure {winner} before use: this was simulated."
+    return f"Measure how much it carries, which these runs do not show: {_CAPACITY}."
+
+
+def recommended(found):
+    """(index of the setting without a bad run, why) where that is why to use it; else None."""
+    advice = bad_runs.advice(found) if is_about_bad_runs(found) else None
+    return None if advice is None or advice[0] is None else advice
 
 
 def _repair(found):
@@ -137,7 +140,7 @@ def _repair(found):
     if doubt and doubt.remedy:
         return doubt.remedy
     if is_about_bad_runs(found) and (advice := bad_runs.advice(found)):
-        return advice[1]
+        return advice[1] if advice[0] is None else _check(found, found.names[advice[0]])
     if any(found.groups[row.index].failed for row in found.leaders):
         return ("Find out why runs failed, and make them again; no setting is recommended over one of which fewer runs "
                 "failed.")

@@ -126,7 +126,7 @@ class Why:
         return sorted(told, key=lambda counter: "dropped" not in counter.name)
 
     def text(self, most):
-        """held back by PFC 5 of 5; pauses received 8.3 % of the time, ... `most`: so many counters."""
+        """PFC paused senders in 5 of 5 runs; pauses received 8.3 % of the time, ... `most`: so many counters."""
         told = self.told[:most]
         counters = [counter.in_line for counter in told]
         cnps = [place for place, counter in enumerate(told) if counter.name in _CNPS]

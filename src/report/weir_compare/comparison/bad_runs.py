@@ -127,8 +127,8 @@ def _is_told(found):
 
 
 def advice(found):
-    """(index of the setting to use, or None; the advice), where runs of leaders were bad and these runs do not tell
-    them apart; None."""
+    """(index of the setting to use, and why; or None, and what to do), where runs of leaders were bad, and these runs
+    cannot tell them apart; else None."""
     leaders, bad = found.leaders, found.ranked.bad
     if not bad or found.ranked.winner is not None or len(leaders) < 2:
         return None
@@ -154,13 +154,13 @@ def advice(found):
 
 
 def _use(found, good, others, against):
-    """Use deep: no run of it lost data. Of what was delivered, ..."""
+    """None of 5 runs of deep lost data or was not sustained, though ..."""
     bad = found.ranked.bad
     faster = next((pair for pair in against if pair.better != good.index and pair.figure.name not in _OF_ARRIVAL), None)
     though = (f", though the {faster.figure.title} of what arrived is better with {found.names[faster.better]}"
               if faster else "")
     nothing = "lost data or was not sustained" if any(bad[row.index].spoiled for row in others) else "had late sets"
-    return f"Use {good.setting}: none of its {bad[good.index].runs} runs {nothing}{though}."
+    return f"None of {bad[good.index].runs} runs of {good.setting} {nothing}{though}."
 
 
 def _of(bad, is_about_loss):

@@ -16,16 +16,17 @@ from .statistics import FEWEST_PAIRS, FEWEST_RUNS
 def figure_of(capacity):
     """The middle of a bracket is within half of its width of the limit."""
     quantity = capacity.quantity
-    return KeyFigure("capacity", quantity.title, quantity.unit, quantity.better, rank=MARGIN, short="half hold",
+    return KeyFigure("capacity", quantity.title, quantity.unit, quantity.better, rank=MARGIN, short="median limit",
                      resolution=(capacity.resolution or 0.0) / 2.0,
-                     meaning="round: one whole search for the limit of every setting")
+                     meaning="median limit: what half of the runs hold; round: one whole search for the limit of every "
+                             "setting")
 
 
 def every_run_of(capacity):
-    """What every run held: shown beside, and decides nothing."""
+    """What was held in every run: shown beside, and decides nothing."""
     quantity = capacity.quantity
-    return KeyFigure("every_run", f"{quantity.title} that every run held", quantity.unit, quantity.better, rank=MARGIN,
-                     short="every run held")
+    return KeyFigure("every_run", f"{quantity.title} held in every run", quantity.unit, quantity.better, rank=MARGIN,
+                     short="held in every run")
 
 
 def limits(capacity):

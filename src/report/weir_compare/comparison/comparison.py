@@ -113,7 +113,7 @@ def compare(baseline, new_groups, settings=Settings(), by=None, prover=None):
     doubted = doubts.found(groups, short_names([group.name for group in groups]), differences)
     answer = make_answer(groups, settings, pressure=pressure, doubts=doubted, pairs=pairs, prover=prover)
     if prover and not answer.proofs:
-        remarks.append("--prove tried nothing: it needs simulated runs of settings that are told apart, and an option "
+        remarks.append("--prove tried nothing: it needs simulated runs of settings that certainly differ, and an "
                        "or a mechanism in which they differ.")
     comparisons = [_against(groups, index, answer.measured, settings, pairs) for index in range(1, len(groups))
                    if groups[0].runs and groups[index].runs]

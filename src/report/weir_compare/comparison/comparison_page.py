@@ -1,7 +1,6 @@
 """A comparison as one self-contained page: the answer first, then the evidence for it. Its charts are HTML and SVG
 (figures/svg_figures.py), so it needs no script."""
 
-import re
 from pathlib import Path
 
 from weir_runs.basics import units, whole_file
@@ -39,7 +38,7 @@ def page_text(report, footer, template="compare.html.j2", settings=None, sweep=N
         what_was_run=what_was_run.facts(report.groups, sweep),
         command=what_was_run.command(report.groups),
         answer=answer,
-        headline=re.split(r"(?<=[.]) ", answer.headline, maxsplit=1),
+        numbers=answer_charts.big_numbers(answer, report.groups, report.capacity),
         ranking=ranking,
         leaders=ranking.leaders(),
         ranked_by=", then ".join(figure.head + (" runs" if figure.kind == "share" else "")
@@ -141,7 +140,7 @@ def _ranking_key(report):
     if report.capacity:
         criterion = {"sustained": "was sustained", "on-time": "was on time",
                      "lossless": "lost nothing"}[report.capacity.criterion]
-        key = (f"Bar: what half of the runs hold, with its 95 % interval. A dot: a run that {criterion}; a cross: "
+        key = (f"Bar: the median limit, with its 95 % interval. A dot: a run that {criterion}; a cross: "
                "another one. Runs far from all limits are left out.")
     elif answer.decided_by and answer.decided_by.kind == "share":
         key = (f"Bar: the median, with its 95 % interval; a dot per run that was {answer.decided_by.title}, a cross "

@@ -88,7 +88,8 @@ def as_csv(report):
 def answer_record(answer):
     """Values in the unit of their figure; shares are 0 to 1."""
     return {
-        **_fields(answer, "headline", "winner", "recommended"),
+        **answer.short.record(),
+        **_fields(answer, "headline", "evidence", "winner", "recommended"),
         "decided_by": _figure(answer.decided_by),
         "chosen": answer.chosen,
         "ranking": [_row(row) for row in answer.ranking],

@@ -2,6 +2,7 @@
 and by how much."""
 
 from weir_runs.basics import text_table, units
+from weir_runs.basics.short_answer import paragraph
 from weir_runs.basics.terminal_text import BOLD, FAINT, GREEN, RED, RESET
 from weir_runs.basics.units import capital, counted, listed
 from weir_runs.reading.key_figures import COMPLETED, KEY_FIGURES, SPEED
@@ -101,7 +102,7 @@ def _like(result):
 def answer(report, colour=False, hints=True):
     """The terminal's output without the table: notes, the answer, how to get the table."""
     lines = answer_lines.lines(report.answer, colour)
-    lines += answer_lines.paragraph("notes", report.remarks)
+    lines += paragraph("notes", report.remarks)
     if hints and report.comparisons:
         lines += ["", "--table shows all key figures; --page FILE.html draws the runs."]
     return "\n".join(lines)
@@ -135,7 +136,7 @@ def table(report, colour=False, hints=True):
     for comparison in report.comparisons:
         lines += ["", *_findings(comparison, colour)]
     if report.answer.pressure.cannot_differ:
-        lines += ["", report.answer.headline]
+        lines += ["", f"{report.answer.short.sentence} {report.answer.short.because}"]
     return "\n".join(lines)
 
 

@@ -35,10 +35,6 @@ class IdleSettings:
     remedy: str | None = None  # what lets the first of them act
 
     @property
-    def headline(self):
-        return " ".join(f"{sentence}." for sentence in ("These settings cannot differ in this plan", *self.sentences))
-
-    @property
     def next(self):
         return f"Compare them in a plan in which they can act: with {self.remedy}."
 

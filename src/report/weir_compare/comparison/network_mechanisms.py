@@ -4,13 +4,15 @@ pause, mark or notification, or hardly any, which a full link does not rule out.
 
 import collections
 
+from weir_runs.basics import units
+
 UNKNOWN, SIMULATED = "unknown", "none (simulated)"
 WORDS = {
     "lossy": "lossy",
-    "held_back_by_pfc": "held back by PFC",
+    "held_back_by_pfc": "PFC paused senders",
     "pauses_sent": "pauses sent",
-    "controlled_by_ecn": "controlled by ECN",
-    "slowed_by_cnp": "slowed by CNPs",
+    "controlled_by_ecn": "ECN slowed senders",
+    "slowed_by_cnp": "CNPs slowed senders",
     "nothing_counted": "nothing to speak of",
     "uncongested": "nothing to speak of",  # in stored runs of earlier builds
 }
@@ -34,11 +36,11 @@ def count(group):
 
 
 def text(group):
-    """nothing to speak of 5 of 5; lossy 4, unknown 1"""
+    """nothing to speak of in 5 of 5 runs; lossy in 4, unknown in 1 of 5 runs"""
     counts = count(group)
     if len(counts) == 1:
-        return f"{next(iter(counts))} {len(group.runs)} of {len(group.runs)}"
-    return ", ".join(f"{name} {number}" for name, number in counts.items())
+        return f"{next(iter(counts))} in {len(group.runs)} of {units.counted(len(group.runs), 'run')}"
+    return ", ".join(f"{name} in {number}" for name, number in counts.items()) + f" of {len(group.runs)} runs"
 
 
 def is_shown(groups):

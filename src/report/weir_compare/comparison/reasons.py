@@ -1,7 +1,6 @@
 """Why one setting is worse than another: the options that differ, first; then what was counted more with it, with its
-size; then how full its ports were. What lies beside a difference need not be its cause, so the word is "where".
-"because" is said of what was proved, in simulations: by runs that differ in one option alone, or by counterfactuals
-(proofs.py)."""
+size; then how full its ports were. What lies beside a difference need not be its cause: "(proved)" is said of what is
+one, in simulations: by runs that differ in one option alone, or by counterfactuals (proofs.py)."""
 
 from __future__ import annotations
 
@@ -45,17 +44,28 @@ class Difference:
     follows: tuple = ()  # (option, value of the better one): what this one brings about
 
     @property
+    def name(self):
+        """PFC, ECN; others as they are written on a command line."""
+        return self.option.upper() if self.option in ("pfc", "ecn") else self.option
+
+    @property
     def text(self):
-        return f"{self.option} {spaced(self.worse, self.better)} instead of {spaced(self.better, self.worse)}"
+        """slots 2 instead of 8; PFC off"""
+        return self._of(self.worse, self.better)
 
     @property
     def reason(self):
-        return f"{self.option} is {spaced(self.worse, self.better)} instead of {spaced(self.better, self.worse)}"
+        """slots is 2 instead of 8; PFC is off"""
+        return self._of(self.worse, self.better, " is")
 
     @property
     def opposite(self):
         """The worse setting with this value of the better one."""
-        return f"{self.option} {spaced(self.better, self.worse)} instead of {spaced(self.worse, self.better)}"
+        return self._of(self.better, self.worse)
+
+    def _of(self, value, other, verb=""):
+        instead = "" if {value, other} == {"on", "off"} else f" instead of {spaced(other, value)}"
+        return f"{self.name}{verb} {spaced(value, other)}{instead}"
 
     @property
     def changes(self):
@@ -105,46 +115,49 @@ def is_experiment(worse, better, found, searched=False):
     return len(same) == 1 and (searched or seeds[0] == seeds[1]) and all(run.world == "simulation" for run in runs)
 
 
-def text(found, worse, better):
-    """What follows the value of the worse setting in a sentence: ', because pfc is off instead of on; there packets are
-    lost (dropped by the switch 14 % of packets; none with a)'; '' if nothing is known. `worse`, `better`: rows of the
-    ranking of answer.Findings."""
+def because(found, worse, better):
+    """A sentence: 'With none, PFC is off (proved); packets are lost (dropped by the switch 14 % of packets; none with
+    a).'; '' if nothing is known. `worse`, `better`: rows of the ranking of answer.Findings."""
     groups = found.groups[worse.index], found.groups[better.index]
     searched = found.capacity is not None
     options, counted = differences(*groups, searched), mechanism(found, worse, better)
     trials = found.prover.of(found, worse, better, options, counted) if found.prover else ()
     if any(trial.mechanism and trial.is_none for trial in trials):
         counted = None
-    beside = "; ".join(part for part in (counted[1] if counted else "", _port(found, worse, better)) if part)
     proved = [trial for trial in trials if trial.is_cause]
-    if proved:
-        if any(trial.mechanism for trial in proved):
-            beside = _port(found, worse, better)
-        return f", because {_proved(proved)}{_there(beside)}"
+    if any(trial.mechanism for trial in proved):
+        counted = None
+    beside = counted[1] if counted else _port(found, worse, better)
     experiment = is_experiment(*groups, options, searched)
     # its name says so
     options = [option for option in options if f"{option.option}={option.worse}" not in groups[0].name.split()]
+    if proved:
+        return _sentence(f"With {worse.setting}, {_proved(proved)} (proved)", beside)
     if experiment and options:
-        return f", because {_because(found, worse, better, options[0], searched)}{_there(beside)}"
-    named = f", with {units.listed([option.text for option in options], DIFFERENCES_MAX)}" if options else ""
+        return _sentence(f"With {worse.setting}, {_because(found, worse, better, options[0], searched)} (proved)",
+                         beside)
+    if not options:
+        return f"With {worse.setting}, {beside}." if beside else ""
+    named = f"{worse.setting} has {units.listed([option.text for option in options], DIFFERENCES_MAX)}"
     if len(options) > 1 and sum(trial.gone is not None and not trial.mechanism for trial in trials) == len(options):
         named += ", none of which alone is the reason"
-    if counted:
-        return f"{named}, where {beside}"
-    return f"{named} ({beside})" if named and beside else named
+    return _sentence(named, beside)
+
+
+def _sentence(cause, beside):
+    return f"{'; '.join(filter(None, (cause, beside)))}."
 
 
 def _because(found, worse, better, option, searched):
-    """pfc is off instead of on; where another setting has it off, too, and is better by another option: neither pfc nor
-    ecn is on"""
+    """PFC is off; where another setting has it off, too, and is better by another option: neither PFC nor ECN is on"""
     others = [other for row in found.rows if row.index not in (worse.index, better.index)
               and (other := _only_other(found, worse, row, searched)) and other.option != option.option]
     ways = list({way.option: way for way in (option, *others)}.values())
     if len(ways) == 1:
         return option.reason
     if len({way.better for way in ways}) == 1:
-        return f"{_nor([way.option for way in ways])} is {spaced(option.better)}"
-    return _nor([f"{way.option} is {spaced(way.better)}" for way in ways])
+        return f"{_nor([way.name for way in ways])} is {spaced(option.better)}"
+    return _nor([f"{way.name} is {spaced(way.better)}" for way in ways])
 
 
 def _nor(words):
@@ -159,10 +172,6 @@ def _only_other(found, worse, row, searched):
     groups = found.groups[worse.index], found.groups[row.index]
     options = differences(*groups, searched)
     return options[0] if is_experiment(*groups, options, searched) else None
-
-
-def _there(beside):
-    return f"; there {beside}" if beside else ""
 
 
 def _proved(trials):

@@ -1,4 +1,4 @@
-"""Who suffers: ranks that get less than others though their own link is idle, and ports of switches that stand out.
+"""Who is affected: ranks that get less than others though their own link is idle, and ports of switches that stand out.
 
 A rank is a victim of a setting in one of two ways, each in more than half of its runs:
 
@@ -69,7 +69,7 @@ class Victim:
 @dataclasses.dataclass(frozen=True)
 class Victims:
     """For one setting; `known` False: it could not be found out, and `reason` has why. `changing`, `causes`, `ports`:
-    sentences without a full stop; `changing`: in each run some ranks suffer, but not the same."""
+    sentences without a full stop; `changing`: in each run some ranks are affected, but not the same."""
 
     setting: str
     known: bool
@@ -86,7 +86,7 @@ class Victims:
         return bool(self.ranks or self.changing or self.ports)
 
     def text(self, most):
-        """One sentence on who suffers; of each role the `most` worst by name. Who causes it is in `causes`."""
+        """One sentence on who is affected; of each role the `most` worst by name. Who causes it is in `causes`."""
         parts = []
         for role, verb in (("consumer", "receive"), ("producer", "send")):
             for against in dict.fromkeys(victim.against for victim in self.ranks if victim.role == role):
@@ -146,7 +146,7 @@ def find_victims(groups, names):
 
 
 def _of_role(role, index, of_settings, names):
-    """(victims, sentence on ranks that suffer in some runs only, or None)"""
+    """(victims, sentence on ranks that are affected in some runs only, or None)"""
     rates = of_settings[index]
     victims = rates.below_peers(role)
     if rates.offered is None:

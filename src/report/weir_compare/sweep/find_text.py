@@ -65,8 +65,8 @@ def limit_lines(capacity):
 
 
 def _limit_text(capacity, setting):
-    """half hold 85.8 Gb/s (85.2 to 86.4 Gb/s), every run held 84.9 Gb/s; the brackets where Python lacks numpy and
-    scipy, as on the nodes of a cluster."""
+    """median limit 85.8 Gb/s (85.2 to 86.4 Gb/s), held in every run 84.9 Gb/s; the brackets where Python lacks numpy
+    and scipy, as on the nodes of a cluster."""
     try:
         from ..comparison import answer_limits, capacity_estimates
     except ImportError:
@@ -86,12 +86,12 @@ def _limit_text(capacity, setting):
     if limit.beyond:
         side = f"{units.text(limit.low, capacity.quantity.unit)} or more" if limit.above else \
             f"{units.text(limit.high, capacity.quantity.unit)} or less"
-        return (f"half hold {text} ({side}: {answer_limits.some_beyond(capacity, limit)}), every run held "
-                f"{every}{against}")
+        return (f"median limit {text} ({side}: {answer_limits.some_beyond(capacity, limit)}), held in every "
+                f"run {every}{against}")
     until = ("" if limit.until is None
              else f", it holds from {answer_limits.from_to(capacity, limit.value, limit.until)} and not above")
-    return (f"half hold {text} ({units.number(limit.low / factor)} to {units.number(limit.high / factor)} "
-            f"{name}), every run held {every}{against}{until}")
+    return (f"median limit {text} ({units.number(limit.low / factor)} to {units.number(limit.high / factor)} "
+            f"{name}), held in every run {every}{against}{until}")
 
 
 def status_lines(find_state, where):

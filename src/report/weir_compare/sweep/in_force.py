@@ -132,7 +132,7 @@ def _doubt(reading, texts, all_readings):
         return (f"the switch did not show what it showed at most runs of {reading.switch}: "
                 f"{difference(before, other.texts[0], 'here', f'at {other.directory.name}')}")
     twin = same_as(reading.switch, before, texts)
-    return twin and f"the switch showed the same as with {twin}, and which of the two was in force is not known"
+    return twin and f"the switch showed the same as with {twin}, and which of the two was in effect is not known"
 
 
 def same_as(switch, text, texts):

@@ -2,6 +2,7 @@
 turn the direction of a line."""
 
 import contextlib
+import os
 import re
 import sys
 
@@ -14,6 +15,11 @@ _UNSAFE = re.compile(f"[{UNSAFE}]")
 RED, GREEN, FAINT, BOLD, RESET = MARKS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
 _SEQUENCES = dict(zip(MARKS, ("\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[1m", "\x1b[0m")))
 _ON_A_TERMINAL = re.compile(f"[{UNSAFE}]|\r(?!\n)")
+
+
+def is_coloured():
+    """Whether standard output is a terminal that may have colours."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def shown(text):

@@ -57,8 +57,8 @@ def track(row, chart):
 
 
 def _in_words(row, chart):
-    """What a screen reader reads instead of the picture: pfc, slowest delivery: 91.8 ms (90.1 to 93.2); 5 runs from
-    90.4 to 93.2"""
+    """What a screen reader reads instead of the picture: pfc, longest delivery time: 91.8 ms (90.1 to 93.2); 5 runs
+    from 90.4 to 93.2"""
     value = "not known" if row.value is None else f"{number(row.value)} {chart.unit}".rstrip()
     words = f"{row.name}, {chart.title}: {row.missing or value}"
     if row.value is not None and row.low is not None and row.high is not None:

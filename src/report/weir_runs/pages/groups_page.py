@@ -10,7 +10,7 @@ from ..basics.units import capital, counted, number, part, text
 from ..figures import figure_files, groups_charts, page_parts
 from ..reading.grouped_runs import worst_first
 from . import GROUP_PAGES
-from .report_page import STATES, flat, sentence, short_verdict, verdict_text, what_was_run, write_report
+from .report_page import STATES, answer, flat, sentence, short_verdict, verdict_text, what_was_run, write_report
 from .run_tiles import tile
 
 _CHARTS = (groups_charts.goodput, groups_charts.buffers, groups_charts.heat_map)
@@ -66,12 +66,9 @@ def _contents(grouped, ordered, page, drawn):
     words, tone = short_verdict(grouped)
     links = {group.number: f"{group.directory.name}/report.html" for group in ordered if group in drawn
              or group_page(group, page).exists()}
-    worst = ordered[0] if ordered else None
-    advice = worst.verdict.get("advice") if worst else None
     return {
-        "what": _what(grouped), "tone": tone, "short_verdict": words, "verdict_text": verdict_text(grouped),
-        "remarks": grouped.remarks,
-        "advice": advice and f"({worst.name}) {sentence(advice)}", "tiles_shown": _tiles(grouped),
+        "what": _what(grouped), "tone": tone, "short_verdict": words, "said": _answer(grouped, ordered),
+        "remarks": grouped.remarks, "tiles_shown": _tiles(grouped),
         "rows": [{**_row(group), "link": links.get(group.number), "has_section": place < SECTIONS_MAX}
                  for place, group in enumerate(ordered)],
         # One that is left is no reason to unfold.
@@ -80,6 +77,27 @@ def _contents(grouped, ordered, page, drawn):
         "sections": [_section(group, links.get(group.number)) for group in ordered[:SECTIONS_MAX]],
         "left_out": max(0, len(ordered) - SECTIONS_MAX),
         "plan": list(grouped.plan.items()), "environment": flat(grouped.record["environment"])}
+
+
+def _answer(grouped, ordered):
+    """As report_page.answer, of the job: how many groups were good, and why the worst one was not."""
+    good = sum(group.verdict.get("sustained") is True and group.verdict.get("on_time") is not False
+               for group in ordered)
+    worst = ordered[0] if ordered else None
+    of_worst = _answer_of(worst) if worst and good < len(ordered) else {}
+    because, do = (of_worst.get(part) and f"{capital(worst.name)}: {of_worst[part]}" for part in ("because", "do"))
+    whole = "on time" if grouped.verdict.get("on_time") is not None else "sustained"
+    return {"sentence": f"{good} of {counted(len(ordered), 'group')} {'was' if good == 1 else 'were'} {whole}.",
+            "because": because, "do": do, "certainty": of_worst.get("certainty"), "evidence": verdict_text(grouped)}
+
+
+def _answer_of(group):
+    """As report_page.answer, of one group; its own record has more than the job's."""
+    said = answer(group.run if group.run and group.run.verdict.get("answer") else group, None)
+    failure = (group.entry.get("failure") or {}).get("what")
+    if failure and failure not in f"{said['sentence']} {said['evidence']}":
+        said["sentence"] = f"{said['sentence']} {sentence(capital(failure))}".strip()
+    return said
 
 
 def _what(grouped):
@@ -158,11 +176,8 @@ def _section(group, link):
         ("least slack", text(group.verdict.get("least_slack_s"), "s")),
         ("lost events", number(group.totals.get("lost_events"))),
         ("clock error", text(error_us and error_us * 1e-6, "s"))) if value not in (None, "", "-")]
-    verdict = verdict_text(group)
     return {"id": f"group-{group.number}", "name": group.name, "words": words, "tone": tone, "facts": facts,
-            "text": f"{verdict} {sentence(capital(failure))}".strip() if failure and failure not in verdict
-            else verdict,
-            "advice": sentence(group.verdict.get("advice")), "link": link, "directory": group.directory.name,
+            "said": _answer_of(group), "link": link, "directory": group.directory.name,
             "remarks": [remark for remark in (*group.problems, *(group.run.remarks if group.run else ())) if not failure
                         or failure not in remark]}
 

@@ -108,11 +108,12 @@ class Capacity:
         return next((setting for setting in self.settings if setting.name == name), None)
 
 
-def write_capacity(directory, capacity):
-    """Replaces capacity.json in a campaign's directory. Returns its path. Raises OSError."""
+def write_capacity(directory, capacity, answer=None):
+    """Replaces capacity.json in a campaign's directory. `answer`: {verdict, because, do, certainty}, for other readers.
+    Returns its path. Raises OSError."""
     path = Path(directory) / FILE_NAME
     from ..basics.whole_file import json_text, replace  # what a command line's help need not load
-    replace(path, json_text(as_record(capacity)))
+    replace(path, json_text(as_record(capacity) | {"answer": answer}))
     return path
 
 

@@ -89,10 +89,9 @@ SCORED_FIGURES = (
               meaning="late sets: those of which something was left when the next was generated; a set is what a "
                       "producer generates per interval"),
     # And not the slack, which has no size to take a share of where it crosses 0.
-    KeyFigure("longest_stay", "slowest delivery", "s", "lower", rank=MARGIN, short="slowest delivery",
+    KeyFigure("longest_stay", "longest delivery time", "s", "lower", rank=MARGIN, short="longest delivery time",
               does="delivers every event within {}",
-              meaning="slowest delivery: the longest time until an event had left its producer and was whole at its "
-                      "consumer"),
+              meaning="longest delivery time: until an event had left its producer and was whole at its consumer"),
     KeyFigure("worst_occupancy", "worst occupancy", "%", "lower", rank=MARGIN,
               does="fills the producers' buffers to {}",
               meaning="worst occupancy: the most data that waited in a producer, of its buffer; above 100 % it "

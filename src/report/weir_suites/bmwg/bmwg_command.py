@@ -6,6 +6,7 @@ from pathlib import Path
 
 from weir_runs.basics import whole_file
 from weir_runs.basics.errors import ReportError
+from weir_runs.basics.terminal_text import is_coloured
 from weir_runs.version import VERSION
 
 FORMS = "PLAN.toml, check DIRECTORY, compare DIRECTORY DIRECTORY, --list or --template"
@@ -84,6 +85,7 @@ def _report(plan, world, quick, made, finished, wanted):
     whole_file.replace(made.directory / submission_record.FILE, whole_file.json_text(found))
     whole_file.replace(made.directory / submission_record.PAGE,
                        submission_page.page_text(found, f"Written by weir-sweep {VERSION}."))
-    print("\n" + "\n".join(draft_suite.result_lines(finished)))
+    lines = submission_record.short(plan, finished).lines(is_coloured())
+    print("\n" + "\n".join([*lines, "", *draft_suite.result_lines(finished)]))
     print(f"\nwritten  {made.directory / submission_record.FILE}\nwritten  {made.directory / submission_record.PAGE}")
     return 0 if all(one.outcome for one in finished if one.section.number in wanted) else 1

@@ -16,12 +16,19 @@ SHORT_POINTS = {"switch": "switch", "nic": "NIC", "host": "host", "arithmetic": 
 def page_text(record, footer):
     """`record`: of record.make, or read from its file."""
     return page_parts.render(Path(__file__).parent / "templates/bmwg.html.j2", record=record, footer=footer,
-                             title=record["name"], points=POINTS,
+                             short=_short(record), title=record["name"], points=POINTS,
                              results=[_shown(result) for result in record["results"]],
                              repeatability=[[row["section"], row["figure"], row["setting"], str(row["runs"]),
                                              units.text(row["mean"], row["unit"]),
                                              "-" if row["cv"] is None else units.percentage(row["cv"])] for row
                                             in record["repeatability"]], duration=units.duration(record["seconds"]))
+
+
+def _short(record):
+    """The answer as the page's macro takes it; None in records of earlier versions."""
+    answer = record.get("answer")
+    word, _, sentence = (answer or {"verdict": ""})["verdict"].partition(": ")
+    return answer and answer | {"word": word, "sentence": sentence}
 
 
 def _shown(result):

@@ -4,6 +4,8 @@ it."""
 import dataclasses
 
 from weir_runs.basics import quantities
+from weir_runs.basics.short_answer import ShortAnswer
+from weir_runs.basics.units import counted
 from weir_runs.version import VERSION
 from . import catalogue
 from .result_tables import Outcome, POINTS
@@ -28,6 +30,7 @@ def make(plan, world, quick, fabric, finished):
         "schema": SCHEMA, "name": plan.name, "document": catalogue.DOCUMENT, "beyond_document": catalogue.OPERATORS,
         "weir_version": VERSION, "world": world, "quick": quick,
         "seconds": sum(one.accounting.seconds for one in finished),
+        "answer": short(plan, finished).record(),
         "device": {"given": {key: text for key, text in plan.device.items() if text},
                    "missing": [key.partition(".")[2] for key in plan.missing() if key.startswith("device.")],
                    "simulated": None if fabric is None else plan.switch},
@@ -60,6 +63,24 @@ def make(plan, world, quick, fabric, finished):
                           for name, (runs, mean, variation) in figure.variations().items()],
         "comparability": _comparability(plan, fabric, world),
     }
+
+
+def short(plan, finished):
+    """The ShortAnswer: whether all has a result, and what is odd. The draft sets no pass or fail."""
+    done = [one for one in finished if one.outcome]
+    without = [one for one in finished if not one.outcome]
+    anomalies = [f"{one.section.number}: {text}" for one in done for text in one.outcome.anomalies]
+    missing = len(list(plan.missing()))
+    odd = {0: "no anomaly", 1: "one anomaly"}.get(len(anomalies), f"{len(anomalies)} anomalies")
+    sentence = f"{len(done)} of {counted(len(finished), 'test')} have a result; {odd}."
+    first = without[0] if without else None
+    because = (f"{first.section.number} {first.section.title}: {(first.why or first.state).splitlines()[0]}" if first
+               else anomalies[0] if anomalies else "").rstrip(".")
+    do = ("Repair that, and give the same command again: it goes on." if without else
+          f"Name the {counted(missing, 'key')} that the plan lacks: weir-sweep bmwg check DIRECTORY lists them."
+          if missing else "")
+    return ShortAnswer("INCOMPLETE" if without else "COMPLETE", sentence, f"{because}." if because else "", do,
+                       good=not without)
 
 
 def _result(section, one, kind):

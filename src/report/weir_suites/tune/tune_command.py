@@ -2,6 +2,8 @@
 
 from weir_runs.basics import whole_file
 from weir_runs.basics.errors import ReportError
+from weir_runs.basics.short_answer import paragraph
+from weir_runs.basics.terminal_text import is_coloured
 from weir_runs.version import VERSION
 
 SWITCH_BYTES_MAX = 1 << 20
@@ -86,12 +88,12 @@ def _write(made, found):
             tune, found, lambda candidate: made.campaigns.of_setting(found, candidate),
             confirm_file.only_simulated(made.campaigns.weir)))
     then = tune_text.next_words(found, path, path and confirm_file.PLACEHOLDER in path.read_text(encoding="utf-8"))
-    lines = [*tune_text.answer_lines(tune, found), *tune_text.switch_lines(found.words), *tune_text.part("next", then),
-             *(tune_text.part("unchanged", f"{path.name}: it was edited since it was written, and the proposal is the "
-                                           "same") if changed else [])]
+    lines = [*tune_text.answer_lines(tune, found, then, is_coloured()), *tune_text.switch_lines(found.words),
+             *(paragraph("unchanged", [f"{path.name}: it was edited since it was written, and the proposal is the "
+                                       "same"]) if changed else [])]
     written = [made.directory / tune_record.FILE, made.directory / tune_record.PAGE, *([path] if path and not changed
                                                                                       else [])]
-    whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found)))
+    whole_file.replace(written[0], whole_file.json_text(tune_record.make(tune, found, then)))
     whole_file.replace(written[1], tune_page.page_text(tune, found, f"Written by weir-sweep {VERSION}.", then))
     print("\n" + "\n".join(lines))
     print("\n" + "\n".join(f"written  {path}" for path in written))

@@ -18,7 +18,6 @@ TICK_LETTERS = 30  # of all of them: more would run into each other
 
 def page_text(tune, found, footer, next_words=""):
     figure = objective.FIGURES[tune.figure]
-    answer, _, more = tune_text.headline(tune, found).partition("; ")
     names = ["proposed" if place == found.chosen else f"finalist {place + 1}" for place in range(len(found.finalists))]
     index = None if found.again is None else found.again[0]
     elsewhere = {index, found.chosen if found.moved is not None else None}  # their changes are those of other seeds
@@ -34,13 +33,26 @@ def page_text(tune, found, footer, next_words=""):
                   (f"proposed, confirmed {how}", found.best, found.moved[1], found.change)]
     return page_parts.render(
         Path(__file__).parent / "templates/tune.html.j2", title=tune.name, footer=footer,
-        answer=answer, more=more, next=next_words, facts=found.facts, words=found.words,
+        short=tune_text.short(tune, found, next_words), evidence=tune_text.evidence(tune, found), facts=found.facts,
+        numbers=_numbers(tune, found, figure), words=found.words,
         parts=tune_text.parts(found), figure=figure,
         axes=[(axis.name, _plot(found, place, figure, tune.figure)) for place, axis in enumerate(found.axes)],
         confirmed=[{"name": name, "setting": tune_axes.words(found.axes, candidate),
                     "values": [units.text(value, figure.unit) for value in values],
                     "change": "" if change is None else tune_text.change(change)}
                    for name, candidate, values, change in sides])
+
+
+def _numbers(tune, found, figure):
+    """The figure of the proposed and of the present setting as bars; None: there is no proposal."""
+    if found.chosen is None:
+        return None
+    values = [median(of_setting) for of_setting in reversed(found.behind)]
+    most = max(values)
+    return {"shown": [{"text": units.text(value, figure.unit), "name": name, "colour": colour,
+                       "width": f"{95 * value / most:.1f}" if most else "0"}
+                      for name, value, colour in zip(("proposed", "present"), values, (BLUE, ORANGE))],
+            "mark": None, "about": f"{units.capital(figure.title)}, median of the confirming runs."}
 
 
 def _plot(found, place, figure, name):

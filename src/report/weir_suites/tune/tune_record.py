@@ -10,7 +10,7 @@ SCHEMA = "weir-tune/1"
 FILE, PAGE = "tune.json", "tune.html"
 
 
-def make(tune, found):
+def make(tune, found, do=""):
     figure = objective.FIGURES[tune.figure]
     good, tried = found.settings_within()
 
@@ -23,8 +23,9 @@ def make(tune, found):
                    "better": figure.better}, "constraints": dataclasses.asdict(tune.constraints), "budget": tune.budget,
         "confirm": tune.confirm, "pairs": found.pairs, "runs": found.runs,
         "axes": [_axis(found, axis) for axis in found.axes], "answer": tune_text.headline(tune, found),
-        "lines": tune_text.answer_lines(tune, found), "present": setting(found.present),
-        "present_values": found.values[0], "present_keeps": found.present_keeps, 
+        **tune_text.short(tune, found, do).record(), "lines": tune_text.answer_lines(tune, found, do),
+        "present": setting(found.present),
+        "present_values": found.values[0], "present_keeps": found.present_keeps,
         "confirmed_again": found.again and {"finalist": found.again[0] + 1, "present_values": found.again[1],
                                             "values": found.again[2]},
         "confirmed_neighbour": None if found.moved is None else dict(zip(("present_values", "values"), found.moved)),

@@ -1,4 +1,4 @@
-"""What weir-sweep tune prints: the answer in one sentence, then what it rests on."""
+"""What weir-sweep tune prints: the answer, then what it rests on."""
 
 import textwrap
 
@@ -6,18 +6,18 @@ from weir_compare.comparison import statistics
 from weir_compare.comparison.figure_results import NO_DIFFERENCE
 from weir_runs.basics import units
 from weir_runs.basics.list_values import median
-from weir_runs.basics.units import counted
+from weir_runs.basics.short_answer import CANNOT_TELL, CERTAIN, LIKELY, paragraph, ShortAnswer, SUBJECT_WIDTH, WIDTH
+from weir_runs.basics.units import capital, counted
 from weir_suites.switches.audit import SERIOUS
 from . import acting, axes as tune_axes, decide, objective
 from .found import FLAT
 from .tune_file import IN_TIME_MAX
 
-WIDTH, INDENT = 110, 12
 DIED_SHOWN = 5
 GOOD_SHOWN = 5
 # A gain above this that would have been found says nothing: it is what anybody would see.
 WORTH_SAYING = 0.5
-JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "not told"}
+JUDGED = {decide.MATTERS: "matters", decide.DOES_NOT_MATTER: "does not matter here", decide.NOT_TOLD: "cannot tell"}
 
 
 def plan_lines(tune, forecast):
@@ -27,18 +27,18 @@ def plan_lines(tune, forecast):
     for axis in tune.axes:
         scale = "logarithmic" if axis.log else "linear"
         shown = ", ".join(axis.texts) if axis.values else f"{axis.text(axis.low)} to {axis.text(axis.high)}, {scale}"
-        lines += part("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}"
+        lines += _line("axis", f"{axis.name}: {shown}" + (f". Cannot act: {forecast.idle[axis.name]}"
                                                           if axis.name in forecast.idle else ""))
     for words in tune.constraints.words():
-        lines += part("kept", words)
+        lines += _line("kept", words)
     for words in acting.silent(forecast.answer.pressure):
-        lines += part("present", words)
+        lines += _line("present", words)
     if 2 * forecast.refused > forecast.drawn:
-        lines += part("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
+        lines += _line("refused", f"{forecast.refused} of {forecast.drawn} settings drawn from these axes cannot be "
                                   f"run: {forecast.why_refused}. "
                        "The others are searched; ranges without what is refused are covered better")
     if tune.budget_s:
-        lines += part("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many "
+        lines += _line("budget", f"{units.duration(tune.budget_s)} on {counted(forecast.processes, 'core')}: as many "
                                  f"runs as the first {forecast.first} let expect, {IN_TIME_MAX} at most"
                        + ("" if forecast.runs else "; how long one takes is not known before"))
     return lines + (_cost(tune, forecast) if forecast.runs else [])
@@ -49,17 +49,17 @@ def _cost(tune, forecast):
     each, time = "searches of some ten runs each" if tune.figure == objective.CAPACITY else "runs", ""
     if forecast.run_s is not None:
         time = f"; about {units.duration(total * forecast.run_s)} of processor time"
-    return part("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
+    return _line("cost", f"{', '.join(f'{number} {part}' for part, number in forecast.runs.items())}: "
                          f"{'about' if tune.budget_s else 'at most'} {total} {each}{time}")
 
 
-def answer_lines(tune, found):
-    """The first is the answer."""
-    lines = textwrap.wrap(headline(tune, found), WIDTH, break_on_hyphens=False) + [""]
+def answer_lines(tune, found, do="", colour=False):
+    """The short answer first. `do`: of next_words."""
+    lines = [*short(tune, found, do).lines(colour), ""]
+    said = " ".join(evidence(tune, found))
+    lines += [*textwrap.wrap(said, WIDTH, break_on_hyphens=False), ""] if said else []
     for heading, texts in parts(found):
-        for text in texts:
-            lines += part(heading, text)
-            heading = ""
+        lines += paragraph(heading, texts)
     return lines
 
 
@@ -102,24 +102,40 @@ def switch_lines(words):
     """The proposal in the words of the operator's switch; whole lines, for they are typed. `words`: Words, or None."""
     if words is None or not (words.sides or words.unwritten):
         return []
-    lines = part("switch", f"in the words of {words.family}, from {words.source}")
+    lines = _line("switch", f"in the words of {words.family}, from {words.source}")
     for what, typed in words.sides:
-        lines += [f"{'':<{INDENT}}{what}:", *(f"{'':<{INDENT}}  {line}" for line in typed)]
-    return [*lines, *(line for note in words.notes for line in part("", note))]
+        lines += [f"{'':<{SUBJECT_WIDTH}}{what}:", *(f"{'':<{SUBJECT_WIDTH}}  {line}" for line in typed)]
+    return [*lines, *(line for note in words.notes for line in paragraph("", [note]))]
+
+
+def short(tune, found, do=""):
+    """The ShortAnswer. `do`: of next_words."""
+    word, sentence, because, certainty = _overloaded(found) or _verdict(tune, found)
+    basis = f"{counted(found.pairs, 'pair')} of runs" if certainty == CERTAIN else ""
+    return ShortAnswer(word, sentence, because, f"{capital(do)}." if do else "", certainty, basis,
+                       good=found.chosen is not None and not found.overloaded)
+
+
+def evidence(tune, found):
+    """Sentences: what is odd, and what stands against the proposal."""
+    beyond = _verdict(tune, found)[1:3] if found.overloaded else ()
+    return [*beyond, *_marks_nothing(found), *_objections(found), *_better_neighbour(found), *_breaking_loads(found)]
 
 
 def headline(tune, found):
-    """A few sentences, with full stops."""
-    return " ".join([*_overloaded(found), _headline(tune, found), *_marks_nothing(found), *_objections(found),
-                     *_better_neighbour(found), *_breaking_loads(found)])
+    """All of it in sentences."""
+    answer = short(tune, found)
+    sure = answer.certainty and f"({answer.how_sure})"
+    return " ".join(filter(None, [answer.verdict, sure, answer.because, *evidence(tune, found)]))
 
 
 def _overloaded(found):
     """That the plan is more than either setting carries: what is better there need not be better elsewhere."""
     if not found.overloaded:
-        return []
-    return ["The present setting does not sustain this plan, in any run: lower the load." if found.chosen is None else
-            "Neither the present setting nor the proposed one sustains this plan, in any run: lower the load."]
+        return None
+    who = "The present setting does not sustain" if found.chosen is None else \
+        "Neither the present setting nor the proposed one sustains"
+    return "NOT SUSTAINED", f"{who} this plan, in any run.", "", CERTAIN
 
 
 def _marks_nothing(found):
@@ -157,25 +173,27 @@ def _breaking_loads(found):
             for one in found.loads if one.breaks]
 
 
-def _headline(tune, found):
+def _verdict(tune, found):
+    """(word, sentence, why, how certain)"""
     figure = objective.FIGURES[tune.figure]
     if found.chosen is None:
-        return _nothing_better(tune, found, figure)
+        return "Keep the setting", *_nothing_better(tune, found, figure)
     before, after = map(median, found.behind)
-    values = (f"{figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}, "
-              f"{change(found.change)}")
+    values = f"{figure.title} {units.text(after, figure.unit)} instead of {units.text(before, figure.unit, before)}"
     if not found.present_keeps:
         most = statistics.interval_of_share(0, found.pairs)[1]
         seeds = (f", each with another seed: of other seeds, up to {units.percent(most)} may yet"
                  if found.pairs >= decide.FEWEST_PAIRS else "")
-        return (f"{proposal(found)}: none of {counted(found.pairs, 'run')} breaks what was asked for "
-                f"({'; '.join(tune.constraints.words())}){seeds}. Of the present setting, "
-                f"{_runs_that(found.present_kept)}; {values}.")
-    said = f"{proposal(found)}: {values}"
+        return ("Use the proposal", f"{proposal(found)}: none of {counted(found.pairs, 'run')} breaks what was asked "
+                f"for ({'; '.join(tune.constraints.words())}){seeds}.",
+                f"Of the present setting, {_runs_that(found.present_kept)}; {values}, {change(found.change)}.", LIKELY)
+    sustained = ""
     if found.sustained and found.sustained[0] != found.sustained[1]:
-        said += f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of {found.sustained[0]}"
+        sustained = (f"; sustained in {found.sustained[1]} of {counted(found.pairs, 'run')} instead of "
+                     f"{found.sustained[0]}")
     alike = ": runs of equal settings do not differ" if found.pairs < decide.FEWEST_PAIRS else ""
-    return f"{said}; certain, in {counted(found.pairs, 'pair')} of runs that the search has not seen{alike}."
+    return ("Use the proposal", f"{proposal(found)}: {values}{sustained}.",
+            f"{capital(change(found.change))}, in runs that the search has not seen{alike}.", CERTAIN)
 
 
 def proposal(found):
@@ -185,23 +203,26 @@ def proposal(found):
 
 
 def _nothing_better(tune, found, figure):
+    """(sentence, why, how certain)"""
     if not found.finalists:
-        return _none_to_confirm(tune, found)
+        return _none_to_confirm(tune, found), "", CANNOT_TELL
     kept = [change for change, keeps in zip(found.changes, found.keeps) if keeps] or found.changes
-    seen = [change.detectable for change in kept]
-    would = ""
+    seen, why, certainty = [change.detectable for change in kept], [], CANNOT_TELL
     if seen and None not in seen:
         least = max(*seen, FLAT)
-        would = (f" (of the {len(kept)} that were confirmed, {units.percent(least)} or more would have been found)"
-                 if least <= WORTH_SAYING else f" (of the {len(kept)} that were confirmed; runs differ too much to say "
-                                               "more)")
-    said = f"No setting was found that has a better {figure.title} than the present one{would}"
-    judged = {axis.name: found.judged(axis.name) for axis in found.axes}
-    if all(one == decide.DOES_NOT_MATTER for one in judged.values()):
-        return f"{said}: nothing of these axes matters."
-    if not any(one == decide.MATTERS for one in judged.values()):
-        return f"{said}, and none of these axes was shown to matter."
-    return f"{said}; the axes say how much worse its neighbours are."
+        certainty = LIKELY if least <= WORTH_SAYING else CANNOT_TELL
+        why.append(f"of the {len(kept)} that were confirmed, {units.percent(least)} or more would have been found"
+                   if least <= WORTH_SAYING else f"of the {len(kept)} that were confirmed, runs differ too much to say "
+                                                 "more")
+    judged = {found.judged(axis.name) for axis in found.axes}
+    if judged == {decide.DOES_NOT_MATTER}:
+        why.append("nothing of these axes matters")
+    elif decide.MATTERS not in judged:
+        why.append("none of these axes was shown to matter")
+    else:
+        why.append("the axes below say how much worse its neighbours are")
+    return (f"No setting was found that improves the {figure.title} of the present one.",
+            f"{capital('; '.join(why))}.", certainty)
 
 
 def _none_to_confirm(tune, found):
@@ -288,7 +309,7 @@ def _told(one):
         size = abs(one.gain)
         return ("no difference" if one.call == NO_DIFFERENCE or size < 0.0005
                 else f"a little {one.call} ({units.percent(size)})")
-    return change(one) + ("" if one.is_better or one.is_worse else ", not told apart")
+    return change(one) + ("" if one.is_better or one.is_worse else ", which is not certain")
 
 
 def _not_kept(kept, is_certain):
@@ -324,7 +345,7 @@ def _loads(found):
     lines = []
     for one in found.loads:
         told = ("" if one.change.is_better or one.change.is_worse else ", no difference that matters"
-                if one.change.is_same else ", not told apart")
+                if one.change.is_same else ", which is not certain")
         runs = one.proposed.runs
         sustained = "" if one.sustained in ((runs, runs),
                                             None) else (f"; sustained in {one.sustained[1]} of {counted(runs, 'run')}, "
@@ -361,7 +382,5 @@ def _died(found):
               for run, why in list(found.died.items())[:DIED_SHOWN]), *more]
 
 
-def part(heading, text):
-    return textwrap.wrap(text, WIDTH, break_on_hyphens=False, initial_indent=f"{heading:<{INDENT}}",
-                         subsequent_indent=" " * (INDENT + 2))
-
+def _line(heading, text):
+    return paragraph(heading, [text])

@@ -1,48 +1,68 @@
-"""The headline of an answer: what won, by how much, and how certain that is; or that nothing did, and which difference
-would have been found. Then runs that are not there, and settings whose runs are of two kinds."""
+"""What an answer begins with: the verdict in one sentence, the reason and how certain that is; and as evidence which
+difference was or would have been found, runs that are not there, and settings whose runs are of two kinds."""
 
 from __future__ import annotations
 
 import collections
 
 from weir_runs.basics import units
+from weir_runs.basics.short_answer import CANNOT_TELL, CERTAIN, LIKELY, ShortAnswer, either
 from weir_runs.basics.units import capital, counted, listed
 from weir_runs.reading.key_figures import COMPLETED
 from . import answer_limits, bad_runs, ranking, reasons, run_kinds, statistics
-from .answer_next import nothing_sustained
+from .answer_next import nothing_sustained, recommended
 from .figure_results import all_equal
 from .run_groups import NOT_MEASURED
 
-# Sentences on ports in a headline; the answer has all of them.
+# Sentences on ports in the evidence; the answer has all of them.
 PORTS_MAX = 2
 # Figures that are worse with the winner.
 PRICES_MAX = 3
 # A reason is cut after so many letters; the notes have all of it.
 REASON_MAX = 120
 MODES_MAX = 2
+# So many settings that share the lead are named in a verdict.
+LEADERS_MAX = 3
 
 
-def headline(found, suffering=()):
-    """A few sentences out of answer.Findings, and of ports that stand out (`suffering`: of victims.Victims)."""
+def verdict(found, suffering=()):
+    """(ShortAnswer but for what to do, [sentences of evidence]) out of answer.Findings, and of ports that stand out
+    (`suffering`: of victims.Victims)."""
     if found.pressure.cannot_differ:
+        why, *others = (f"{sentence}." for sentence in found.pressure.sentences)
         other = [] if found.ranked.winner is None else [
             "What differs between these runs all the same has another cause."]
-        return " ".join([found.pressure.headline, *other])
-    parts = answer_limits.sentences(found) if found.capacity else _at_one_rate(found)
-    parts += _stopped(found) if found.capacity else _failures(found)
-    parts += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
-    parts += [answer_limits.events(found.capacity)] if found.capacity else []
-    return " ".join(part for part in parts if part)
+        return ShortAnswer("CANNOT DIFFER", "These settings cannot differ in this plan.", why, certainty=CERTAIN), [
+            *others, *other]
+    short, evidence = answer_limits.verdict(found) if found.capacity else _at_one_rate(found)
+    evidence += _stopped(found) if found.capacity else _failures(found)
+    evidence += [f"With {one.setting}, {sentence}." for one in suffering for sentence in one.ports][:PORTS_MAX]
+    evidence += [answer_limits.events(found.capacity)] if found.capacity else []
+    said = f"{short.sentence} {short.because}"
+    return short, [sentence for sentence in evidence if sentence and sentence not in said]
 
 
 def _at_one_rate(found):
-    parts = [_not_set(row.setting, found.groups[row.index]) for row in found.rows if found.groups[row.index].not_set]
-    parts += [_nothing_on_time(found), *bad_runs.sentences(found)]
+    evidence = [_not_set(row.setting, found.groups[row.index]) for row in found.rows
+                if found.groups[row.index].not_set]
+    of_bad = bad_runs.sentences(found)
+    evidence += [_nothing_on_time(found), *of_bad]
     if not found.is_judged and found.ranked.winner is None:
-        return [*parts, _too_few(found)]
+        return _too_few(found), evidence
     if found.ranked.decided_by is None:
-        return [*parts, "No winner: no figure that could decide differs between these runs."]
-    return [*parts, *([_winner(found), _price(found)] if found.ranked.winner is not None else _no_winner(found))]
+        return ShortAnswer("NO WINNER", "No figure that could decide differs between these runs.",
+                           certainty=CANNOT_TELL), evidence
+    if found.ranked.winner is not None:
+        short, more = _winner(found)
+    else:
+        short, more = _no_winner(found, of_bad)
+    return short, [*evidence, *more]
+
+
+def _basis(found):
+    """5 runs each; 3 to 5 runs each"""
+    runs = sorted({len(found.groups[row.index].runs) for row in found.rows if row.judged})
+    return f"{' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} runs each" if runs else ""
 
 
 def _nothing_on_time(found):
@@ -54,16 +74,24 @@ def _nothing_on_time(found):
     return None
 
 
+def _word(found, rows):
+    """Use pfc; Use pfc or ecn"""
+    return "NOT SUSTAINED" if nothing_sustained(found) else f"Use {either([row.setting for row in rows])}"
+
+
 def _winner(found):
     best, second = found.rows[:2]
     figure = best.told_by or found.ranked.decided_by
-    beside = reasons.text(found, second, best)
     if figure.kind == "share":
-        return (f"{_sustains(found, figure, [best])}, "
-                f"{_with(found, figure, [row for row in found.rows[1:] if row.judged])} (certain){beside}.")
-    own, other = (next(value.text for value in row.details if value.figure is figure) for row in (best, second))
-    return (f"{best.setting} {figure.what_it_does(own)}, {second.setting} {other} (difference "
-            f"{figure.difference(best.difference)}{_within_pairs(found, best, second, figure)}, certain){beside}.")
+        sentence, evidence = _shares_of(found, figure, [best], [row for row in found.rows[1:] if row.judged]), []
+    else:
+        own, other = (next(value.text for value in row.details if value.figure is figure) for row in (best, second))
+        sentence = f"It {figure.what_it_does(own)}; {second.setting}: {other}."
+        evidence = [f"Difference: {figure.difference(best.difference)}{_within_pairs(found, best, second, figure)}."]
+    if nothing_sustained(found):
+        sentence = f"No setting sustained the load in any run. {best.setting}{sentence.removeprefix('It')}"
+    return ShortAnswer(_word(found, [best]), sentence, reasons.because(found, second, best), certainty=CERTAIN,
+                       basis=_basis(found), good=not nothing_sustained(found)), [*evidence, _price(found)]
 
 
 def _price(found):
@@ -94,104 +122,93 @@ def _load(found):
     return f"{units.text(rate, 'b/s')} per producer" if rate else "the load"
 
 
-def _sustains(found, figure, rows):
-    """ecn and pfc sustain 5 Gb/s per producer in 5 of 5 runs each"""
-    if figure is COMPLETED:
-        return listed([f"{row.setting} completed {_runs_of(found, figure, row)} runs" for row in rows])
-    counts = {_runs_of(found, figure, row) for row in rows}
-    if len(counts) > 1:
-        return f"{_load(found)} is sustained {_with(found, figure, rows)}"
-    verb, each = ("sustains", "") if len(rows) == 1 else ("sustain", " each")
-    return f"{listed([row.setting for row in rows])} {verb} {_load(found)} in {counts.pop()} runs{each}"
-
-
-def _with(found, figure, rows):
-    """none in 0 of 5, late in 2 of 5"""
-    where = "" if figure is COMPLETED else " in"
-    return listed([f"{row.setting}{where} {_runs_of(found, figure, row)}" for row in rows])
+def _shares_of(found, figure, leaders, others):
+    """It sustains 5 Gb/s per producer in 5 of 5 runs; none: 0 of 5. Where several lead: each sustains, or a: 5 of 5."""
+    counts = list(dict.fromkeys(_runs_of(found, figure, row) for row in leaders))
+    what = "completed {} runs" if figure is COMPLETED else f"sustains {_load(found)} in {{}} runs"
+    rest = listed([f"{row.setting}: {_runs_of(found, figure, row)}" for row in others])
+    if len(counts) == 1:
+        return f"{'It' if len(leaders) == 1 else 'Each'} {what.format(counts[0])}; {rest}."
+    own = listed([f"{row.setting}: {_runs_of(found, figure, row)}" for row in leaders])
+    return f"Runs that {'completed' if figure is COMPLETED else f'sustained {_load(found)}'}: {own}; {rest}."
 
 
 def _too_few(found):
     names = [row.setting for row in found.rows if not row.judged
              and (found.groups[row.index].made or not found.groups[row.index].not_set)]
-    few = "So there is nothing to compare with."
+    few = "There is nothing to compare with."
     if names:
-        few = (f"Not judged: {statistics.FEWEST_RUNS} or more complete runs per setting are needed, {listed(names)} "
+        few = (f"{statistics.FEWEST_RUNS} or more complete runs per setting are needed; {listed(names)} "
                f"{'has' if len(names) == 1 else 'have'} fewer.")
     figure = found.ranked.decided_by
     values = listed([f"{row.setting} {row.first.text}" for row in found.rows])
-    return few if figure is None else f"{few} {capital(figure.title)}: {values}."
+    return ShortAnswer("NOT JUDGED", few, "" if figure is None else f"{capital(figure.title)}: {values}.",
+                       certainty=CANNOT_TELL)
 
 
-def _no_winner(found):
+def _no_winner(found, of_bad):
     leaders, others = found.leaders, [row for row in found.rows if row.rank > 1 and row.judged]
-    figure, parts = found.ranked.decided_by, []
-    if others and figure.kind == "share":
-        parts.append(f"{_sustains(found, figure, leaders)}, {_with(found, figure, others)} "
-                     f"(certain){reasons.text(found, others[0], leaders[0])}.")
-    elif others:
-        parts.append(_lead(found, leaders, others, figure))
-    names = (f"these {len(leaders)} settings" if others and len(leaders) > 2
-             else listed([row.setting for row in leaders]))
-    parts.append(f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {_least_found(found, leaders)}")
-    return parts
+    figure = found.ranked.decided_by
+    seen, why = _least_found(found, leaders)
+    names = f"these {len(leaders)} settings" if len(leaders) > LEADERS_MAX else listed([row.setting for row in leaders])
+    between = f"No winner {'between' if len(leaders) == 2 else 'among'} {names}: {seen}{f'; {why}' if why else ''}."
+    if (advised := recommended(found)) is not None:
+        return ShortAnswer(f"Use {found.names[advised[0]]}", advised[1], certainty=LIKELY, basis=_basis(found),
+                           good=True), [between]
+    if others and len(leaders) <= LEADERS_MAX and not _is_in_doubt(found, leaders):
+        sentence = (_shares_of(found, figure, leaders, others) if figure.kind == "share" else
+                    f"{leaders[0].setting} {figure.what_it_does(leaders[0].first.text)}; "
+                    f"{'; '.join(f'{row.setting}: {row.first.text}' for row in (*leaders[1:], others[0]))}.")
+        return ShortAnswer(_word(found, leaders), sentence, reasons.because(found, others[0], leaders[0]),
+                           certainty=CERTAIN, basis=_basis(found), good=not nothing_sustained(found)), [between]
+    if of_bad and _objected(found, leaders):
+        return ShortAnswer("NO WINNER", of_bad[0], f"{capital(seen)}, but {why}.", certainty=CANNOT_TELL,
+                           basis=_basis(found)), []
+    return ShortAnswer("NO WINNER", f"{capital(names) if len(leaders) > LEADERS_MAX else names}: {seen}.",
+                       why and f"{capital(why)}.", certainty=CANNOT_TELL, basis=_basis(found)), []
 
 
-def _lead(found, leaders, others, figure):
-    """pfc and ecn share the lead: pfc sustains 5.5 Gb/s per producer, ecn 5.4 Gb/s (not told apart); behind is none 4.3
-    Gb/s (1.1 Gb/s less, certain)"""
-    best, end = leaders[0], leaders[-1]
-    words = f"{best.setting} {figure.what_it_does(best.first.text)}, {end.setting} {end.first.text} (not told apart)"
-    last = f"; last is {_behind(found, best, others[-1], figure)}" if len(others) > 1 else ""
-    return (f"{listed([row.setting for row in leaders])} share the lead: {words}; behind is "
-            f"{_behind(found, best, others[0], figure)}{last}.")
-
-
-def _behind(found, best, row, figure):
-    """none 4.3 Gb/s (1.1 Gb/s less, certain), where packets are lost (dropped by the switch 1.4 % of packets; none with
-    pfc)"""
-    told, gap = found.ranked.told[best.index][row.index], ""
-    if told is not None and told.figure is figure and None not in (best.first.value, row.first.value):
-        change = "less" if figure.better == "higher" else "more"
-        gap = (f" ({figure.difference(told.result.difference)} {change}{_within_pairs(found, best, row, figure)}, "
-               f"certain){reasons.text(found, row, best)}")
-    return f"{row.setting} {row.first.text}{gap}"
+def _is_in_doubt(found, leaders):
+    """Whether something stands against one of those that share the lead."""
+    return (found.doubt_of_leaders is not None or _objected(found, leaders) is not None
+            or any(found.groups[row.index].failed or found.ranked.bad and found.ranked.bad[row.index].spoiled
+                   for row in leaders) and not nothing_sustained(found))
 
 
 def _least_found(found, leaders):
-    """Which difference between the leaders was seen, and which would have been found; or why it is not certain."""
+    """(which difference between the leaders was seen, which would have been found, or why it is not certain)"""
     pair, doubt = _objected(found, leaders) or _pair_of_leaders(found, leaders), found.doubt_of_leaders
     if pair is None or pair.result.difference is None:
-        return f"{doubt.reason}." if doubt else _shares(found, leaders) or "they have nothing that differs."
+        return ("nothing is certain", doubt.reason) if doubt else _shares(found, leaders) or ("nothing differs", "")
     figure, result = pair.figure, pair.result
     differs = f"differs by {figure.difference(result.difference)}" if result.difference else "is the same"
     text = f"{figure.in_sentence} {differs}{_within_pairs(found, leaders[0], leaders[-1], figure)}"
     if doubt:
-        return f"{text}, but {doubt.reason}."
+        return text, doubt.reason
     reason = pair.objection or result.reason
     if reason in (ranking.FAILED_MORE, *bad_runs.REASONS):
-        return f"{text}, for the better with {found.names[pair.better]}, but {reason}."
+        return f"{text}, for the better with {found.names[pair.better]}", reason
     if result.difference and pair.is_called:
-        return f"{text}, which is certain but less than the {units.percent(found.settings.relevant)} that count."
+        return text, f"that is certain but less than the {units.percent(found.settings.relevant)} that count"
     if result.detectable is not None and result.detectable > 1e-9 * (result.scale or 1.0):
-        return f"{text}; {figure.difference(result.detectable)} or more would have been found."
-    return f"{text}."
+        return text, f"a difference of {figure.difference(result.detectable)} or more would have been found"
+    return text, ""
 
 
 def _shares(found, leaders):
-    """sustained in 5 of 5 runs with deep and in 3 of 5 with shallow, ...; None: yes or no is not what decides."""
+    """As _least_found: sustained in 5 of 5 runs of deep and in 3 of 5 of shallow; None: yes or no is not what
+    decides."""
     figure = found.ranked.decided_by
     pair = found.pair(leaders[0], leaders[-1]) if len(leaders) > 1 else None
     if pair is None or figure.kind != "share" or pair.result.p_value is None:
         return None
     counts = [_runs_of(found, figure, row) for row in (leaders[0], leaders[-1])]
     if not pair.result.difference:
-        return f"{figure.title} in {counts[0]} and {counts[1]} runs, the same share."
+        return f"{figure.title} in {counts[0]} and {counts[1]} runs, the same share", ""
     found_from = (f"; {figure.difference(pair.result.detectable)} or more would have been found"
                   if pair.result.detectable is not None else "")
-    return (f"{figure.title} in {counts[0]} runs of {leaders[0].setting} and in {counts[1]} of {leaders[-1].setting}, "
-            f"which is not told apart (by chance alone in up to {units.percent(pair.result.p_value)} of "
-            f"cases){found_from}.")
+    return (f"{figure.title} in {counts[0]} runs of {leaders[0].setting} and in {counts[1]} of {leaders[-1].setting}",
+            f"by chance alone in up to {units.percent(pair.result.p_value)} of cases{found_from}")
 
 
 def _objected(found, leaders):
