@@ -16,6 +16,7 @@ from weir_compare.comparison.answer import make_answer, value_of
 from weir_compare.comparison.figure_results import Settings
 from weir_compare.comparison.run_groups import Group
 from weir_runs.basics import units
+from weir_runs.basics.short_answer import ShortAnswer
 from weir_runs.reading.capacity import Capacity, Search, Setting, Trial
 from weir_runs.reading.key_figures import SCORED_FIGURES
 from weir_runs.reading.run import read_run
@@ -356,3 +357,25 @@ def test_beyond_what_both_carry_the_rate_is_to_be_lowered(capsys, make):
                                        lambda number: {"goodput": 1.2 * NOISE[number]}, sustained=False))
     assert answer["headline"].startswith("NOT SUSTAINED: No setting sustained the load in any run. b carries ")
     assert answer["next"].startswith("Lower the rate: b is the better one")
+
+
+def test_the_first_lines_are_those_of_the_page_and_of_json(capsys, make, tmp_path):
+    runs = in_turns(make, lambda number: {"goodput": NOISE[number]}, lambda number: {"goodput": 0.5 * NOISE[number]})
+    status, out, _ = run(capsys, "--by", "switch", *runs, "--decide-by", "goodput", "--json", tmp_path / "it.json",
+                         "--page", tmp_path / "page.html")
+    answer = json.loads((tmp_path / "it.json").read_text())["answer"]
+    words, page = " ".join(out.split()), (tmp_path / "page.html").read_text()
+    assert status == 0 and answer["certainty"] == "certain" and answer["do"] == answer["next"]
+    word, _, sentence = answer["verdict"].partition(": ")
+    assert words.startswith(f"{word} {sentence} (certain, 5 runs each) Do {answer['do']}") and word == "Use a"
+    assert f"<strong>{word}</strong>{sentence}" in page and f"<b>Do:</b> {answer['do'].split('=')[0]}" in page
+    # The numbers beside it, and where the rate is that was to be carried.
+    assert page.count('<div class="bar">') == 2 and page.count("<u style=") == 2 and "that are needed." in page
+
+
+def test_a_long_subject_has_the_sentence_behind_it_and_colour_changes_no_column():
+    said = ShortAnswer("Use a-setting-with-a-long-name", "It carries 1 Gb/s.", certainty="certain", good=True)
+    assert said.lines()[0].startswith("Use a-setting-with-a-long-name It carries 1 Gb/s. (certain)")
+    plain, coloured = ShortAnswer("Use b", "It is on time.").lines(), ShortAnswer("Use b", "It is on time.").lines(True)
+    assert plain == [f"{'Use b':<21}It is on time."]
+    assert re.sub("[\ufdd0-\ufdd4]", "", coloured[0]) == plain[0] != coloured[0]

@@ -289,6 +289,8 @@ def test_one_line_without_a_sweep_file(sweep):  # noqa: F811
     # 20 events/s of 220 ms each keep 4.4 consumers busy; there have to be three, which are named.
     assert "range       3 consumers to 640 consumers" in said
     capacity = read_capacity(sweep.directory / "weir-find-consumers")
+    answer = json.loads((sweep.directory / "weir-find-consumers/capacity.json").read_text())["answer"]
+    assert answer["certainty"] == "certain" and f" {answer['do']} " in " ".join(said.split())
     found = limit(capacity, capacity.settings[0])
     assert found.bound is None and found.rounds == 3
     assert (f"needs {found.every_run:.0f} consumers to sustain the load in every run. (certain, 3 rounds, runs of 60 s)"

@@ -72,7 +72,8 @@ def short(plan, finished):
     anomalies = [f"{one.section.number}: {text}" for one in done for text in one.outcome.anomalies]
     missing = len(list(plan.missing()))
     odd = {0: "no anomaly", 1: "one anomaly"}.get(len(anomalies), f"{len(anomalies)} anomalies")
-    sentence = f"{len(done)} of {counted(len(finished), 'test')} have a result; {odd}."
+    sentence = (f"{len(done)} of {counted(len(finished), 'test')} {'has' if len(finished) == 1 else 'have'} a result; "
+                f"{odd}.")
     first = without[0] if without else None
     because = (f"{first.section.number} {first.section.title}: {(first.why or first.state).splitlines()[0]}" if first
                else anomalies[0] if anomalies else "").rstrip(".")
