@@ -250,7 +250,7 @@ constexpr Option transfer_rows[] = {
      as::number<&Plan::streams, 1, streams_limit>, kept_when_shrunk},
     {"shaping", "none|bucket:RATE|in-step:TIME", "how a producer's chunks are paced", preset("none"),
      as::read<&Plan::shaping, parse_shaping, shaping_text>},
-    {"slots", "N", "events that a consumer has room for, with the one being processed", preset("4"),
+    {"slots", "N", "events a consumer has room for, with the one being processed", preset("4"),
      as::number<&Plan::slots, 1, slots_limit>, kept_when_shrunk},
     {"slot-size", "SIZE", "largest event; drawn sizes are cut to it", derived("mean + 4 deviations"),
      as::size<&Plan::slot_size>},

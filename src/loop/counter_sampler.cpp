@@ -140,7 +140,7 @@ class CounterSampler::Work {
 
     void keep_settings() {
         const host::HostSettings settings = job::host_snapshot(task_.root);
-        const std::string text = host::encode_settings(settings, host::choose_paths(settings));
+        const std::string text = host::encode_settings(settings, host::choose_paths(settings, task_.by_ucx));
         const std::lock_guard lock(mutex_);
         result_.settings = text;
     }

@@ -32,6 +32,7 @@ class CounterSampler {
         std::string run_directory;
         std::string host;
         core::Duration duration;  ///< of phase `measure`
+        bool by_ucx = false;      ///< data go by UCX, whatever MPI is set to
         std::string root = {};    ///< what the paths of the kernel's files begin with; empty on a real host
         std::unique_ptr<host::KernelCalls> calls = host::kernel_calls();
     };

@@ -140,8 +140,11 @@ bool RankRun::prepare() {
         return prepare_to_return(*life);
     }
     if (settings_.records_hosts && records_its_host(job_.rank(), settings_.locations)) {
-        sampler_ = std::make_unique<CounterSampler>(CounterSampler::Task{
-            .run_directory = settings_.directory, .host = host_, .duration = settings_.plan.duration});
+        sampler_ = std::make_unique<CounterSampler>(
+            CounterSampler::Task{.run_directory = settings_.directory,
+                                 .host = host_,
+                                 .duration = settings_.plan.duration,
+                                 .by_ucx = settings_.engine.engine == core::Engine::ucx});
     }
     transport_.warm_up(idle_, [this](const std::string& line) {
         if (is_leader_) {

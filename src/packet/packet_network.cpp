@@ -208,8 +208,13 @@ void PacketNetwork::push(Picoseconds at, Item::Kind kind, std::uint32_t index, P
         }
         now_ = next->at;
         if (const Item* const after = events_.next(); after != nullptr) {
-            __builtin_prefetch(&links_[after->index]);
-            __builtin_prefetch(&after->flow->traffic);
+            // Not all events are of a link, or of a packet.
+            if (after->index < links_.size()) {
+                __builtin_prefetch(&links_[after->index]);
+            }
+            if (after->flow != nullptr) {
+                __builtin_prefetch(&after->flow->traffic);
+            }
         }
         handle(next);
     }

@@ -29,7 +29,9 @@ def with_twins():
     check(first["evidence"] == "observed+twin" and "In a simulation of this run, " in first["text"], first)
     check(first["remedy"].startswith("processing that takes "), first)
     check([one["what"] for one in verdict["observed"]] == ["processing"], verdict["observed"])
-    check(first["text"][1:] in " ".join(run.stdout.split()), run.stdout)
+    shown, answer = " ".join(run.stdout.split()), verdict["answer"]
+    check(f"Why {answer['because']} (likely) Do {answer['do']} " in shown, run.stdout)
+    check(first["text"][first["text"].index("In a simulation of this run, "):] in shown, run.stdout)
     done = subprocess.run([WEIR, "explain", str(run.directory), "--json"], capture_output=True, text=True, check=False)
     check(done.returncode == 0, f"{done}")
     check(json.loads(done.stdout)["causes"][0]["what"] == "processing", done.stdout)

@@ -101,7 +101,7 @@ def test_a_switch_that_does_nothing_is_named(sweep):
     assert set(states(sweep.directory).values()) == {"waiting"}  # those of the last round
     for switch in ("a", "b"):
         assert f"{switch} was not measured: " in made.collected
-    assert "and which of the two was in force is not known" in made.collected
+    assert "and which of the two was in effect is not known" in made.collected
     assert "$ ./set-switch" in made.collected and "done -> ended with 0, but the switch showed the" in made.collected
     assert "stopped: a run of every setting failed" in made.submitted
     # Once it does what it is told, all is made again.

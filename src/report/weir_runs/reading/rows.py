@@ -126,7 +126,8 @@ def parsed(body, names, paths, texts=()):
             raise ReportError(f"{which}: not a table of numbers; the file is damaged") from None
         if np.isinf(values).any() or b"nan" in body.lower():  # which NumPy reads, and weir does not write
             _blame_all(paths, names)
-    lines = body.decode("utf-8", "replace").splitlines() if texts else ()
+    # As the numbers are: a form feed ends no line.
+    lines = [line for line in body.decode("utf-8", "replace").split("\n") if line.strip("\r")] if texts else ()
     return {**{names[place]: column for place, column in zip(places, values.T)},
             **{name: np.array([line.split(",", place + 1)[place] for line in lines], str)
                for place, name in enumerate(names) if name in texts}}

@@ -10,7 +10,8 @@ SAMPLES_PER_SECOND = 20
 def rates(run, role):
     """Payload in b/s, ranks x seconds. A second that the run covers only in part counts for its part."""
     bytes_per_second = per_second(run, role, "sent_bytes" if role == "producer" else "received_bytes")
-    return None if bytes_per_second is None else 8.0 * bytes_per_second
+    with np.errstate(over="ignore"):
+        return None if bytes_per_second is None else 8.0 * bytes_per_second
 
 
 def per_second(run, role, name):
