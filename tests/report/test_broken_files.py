@@ -88,6 +88,19 @@ def damaged(directory, chance):
     return path, before
 
 
+@pytest.mark.parametrize("old,new,refusal", ((b",covered_s,", b",\xff,", "no column 'covered_s'"),
+                                             (b"3355443200,", b"33554432\x0c,", None)))
+def test_a_damaged_name_is_refused_and_a_form_feed_ends_no_line(stored, old, new, refusal):
+    directory = stored("overflow")
+    for path in (directory / "ranks").glob("*-producer.csv"):
+        path.write_bytes(path.read_bytes().replace(old, new))
+    if refusal is None:
+        read_everything(directory)
+        return
+    with pytest.raises(ReportError, match=refusal):
+        read_everything(directory)
+
+
 @pytest.mark.parametrize("name", ["measured", "overflow", "interrupted"])
 @pytest.mark.parametrize("seed", [1])
 def test_broken_files_are_named(stored, name, seed):

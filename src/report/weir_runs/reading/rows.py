@@ -61,6 +61,8 @@ def read_rows(paths, complete):
             cut += [path] if is_cut else []
             if header is not None:
                 mine = columns_of(path, header, ("second", "phase"), "a rank file of weir")
+                if "covered_s" not in mine:
+                    raise ReportError(f"{path}, line 1: no column 'covered_s': this is not a rank file of weir")
                 names = names or mine
                 if mine != names:
                     raise several_versions(path, paths[0])
