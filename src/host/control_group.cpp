@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,11 +29,17 @@ std::optional<std::int64_t> number_behind(const std::string& text, const std::st
                                    : number_at(std::string_view(text).substr(at + word.size() + 1));
 }
 
+/// False also of what must not be looked at.
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
 /// The directories of a group and of those above it. A container may have its own group where others have
 /// the topmost, and a process moved out of its namespace has a path with "..": then that is all to be seen.
 std::vector<std::string> upwards(const std::string& mount, std::string group) {
     std::vector<std::string> directories;
-    const bool seen = group.find("..") == std::string::npos && std::filesystem::exists(mount + group);
+    const bool seen = group.find("..") == std::string::npos && is_there(mount + group);
     for (group = seen ? group : ""; group.size() > 1; group.resize(group.rfind('/'))) {
         directories.push_back(mount + group);
     }
@@ -101,9 +108,7 @@ GroupLimits group_limits(const std::string& root) {
         const std::string controllers = line.substr(first + 1, second - first - 1);
         const bool version_2 = controllers.empty();
         const std::string unified = base + "/unified";
-        const std::string mount = !version_2                         ? base + "/" + controllers
-                                  : std::filesystem::exists(unified) ? unified
-                                                                     : base;
+        const std::string mount = !version_2 ? base + "/" + controllers : is_there(unified) ? unified : base;
         for (const std::string& directory : upwards(mount, line.substr(second + 1))) {
             version_2 ? look_at_version_2(directory, limits) : look_at_version_1(directory, limits);
         }

@@ -20,7 +20,7 @@ namespace {
 std::size_t first_sentence_end(std::string_view text) {
     for (std::size_t at = text.find(". "); at != std::string_view::npos; at = text.find(". ", at + 1)) {
         const char next = at + 2 < text.size() ? text[at + 2] : '\0';
-        if (next >= 'A' && next <= 'Z') {
+        if ((next >= 'A' && next <= 'Z') || (next >= '0' && next <= '9')) {
             return at + 1;
         }
     }
@@ -110,7 +110,7 @@ std::string_view without_word(std::string_view findings) {
 /// what interfaces have and what is needed do.
 const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> observed) {
     const auto says_more = [&](const NamedCause& one) {
-        return one.what == CauseKind::buffer || is_direct(one.what) || one.text.starts_with("interface") ||
+        return is_direct(one.what) || one.text.starts_with("interface") ||
                one.text.starts_with("the interface");
     };
     const auto found = std::find_if(observed.begin(), observed.end(), [&](const NamedCause& one) {
@@ -179,9 +179,8 @@ std::string to_do(std::span<const NamedCause> causes, const std::string& advice,
 }
 
 std::string_view certainty_of(const NamedCause& cause) {
-    return cause.what == CauseKind::not_told        ? "cannot tell"
-           : cause.evidence == CauseEvidence::proof ? "certain"
-                                                    : "likely";
+    const bool proved = cause.evidence == CauseEvidence::proof && cause.suffices;
+    return cause.what == CauseKind::not_told ? "cannot tell" : proved ? "certain" : "likely";
 }
 
 }  // namespace
@@ -205,10 +204,11 @@ void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> 
 ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict, bool simulated) {
     ShortAnswer answer;
     const std::vector<std::string> parts = faults(plan, verdict);
-    if (!verdict.judged) {
-        answer.word = "NOT JUDGED";
+    const bool good = verdict.sustained && verdict.on_time.value_or(true);
+    if (!verdict.judged || (!good && parts.empty())) {
+        answer.word = verdict.judged ? "NOT SUSTAINED" : "NOT JUDGED";
         answer.sentence = files::capitalised(std::string(first_sentence(without_word(verdict.findings))));
-    } else if (verdict.sustained && verdict.on_time.value_or(true)) {
+    } else if (good) {
         answer.word = "SUSTAINED";
         answer.sentence = good_sentence(plan, verdict);
     } else {

@@ -50,6 +50,8 @@ TEST_CASE("An answer is what came out, the main cause with its first sentence, a
           "on time.");
     verdict.causes[0].evidence = CauseEvidence::proof;
     CHECK(answer_of(plan, verdict, true).certainty == "certain");
+    verdict.causes[0].suffices = false;  // the most of what was late, or only just
+    CHECK(answer_of(plan, verdict, true).certainty == "likely");
     verdict.causes[0].what = CauseKind::not_told;
     CHECK(answer_of(plan, verdict, true).because == "They were full for 1.5 s.");
     CHECK(answer_of(plan, verdict, true).certainty == "cannot tell");
@@ -100,6 +102,9 @@ TEST_CASE("Each verdict has its word") {
     verdict.buffer_full_after_s = 200;
     CHECK(answer_of(plan, verdict, true).sentence ==
           "Backlogs grow, and the first buffer is full after 3.33 min.");
+    verdict.buffer_full_after_s = {};
+    CHECK(answer_of(plan, verdict, true).word == "NOT SUSTAINED");
+    CHECK(answer_of(plan, verdict, true).sentence == "Producer 1 exceeded its buffer.");
     verdict = {};
     verdict.judged = verdict.sustained = true;
     verdict.on_time = true;
