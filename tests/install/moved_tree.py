@@ -116,7 +116,7 @@ class MovedTree(unittest.TestCase):
         self.run_there(self.bin / "weir", "simulate", "--duration", "2s", "--quiet", "--out", "simulated")
         self.run_there(self.bin / "weir-report", "--figures", "none", "--quiet", "simulated")
         page = (self.work / "simulated/report.html").read_text()
-        self.assertIn("Sustained", page)
+        self.assertIn("SUSTAINED", page)
         self.assertNotIn(str(SOURCE), page)
 
     def test_a_sweep(self):

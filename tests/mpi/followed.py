@@ -52,10 +52,10 @@ def on_the_page():
     run = Background(4, *OPTIONS, "--duration", "60s")
     run.wait_for_seconds(1)
     said = report("run")
-    check("run: Still running\n  This run is still running: what it has written so far is shown." in said
+    check("run: STILL RUNNING\n  This run is still running: what it has written so far is shown." in said
           and "failed" not in said,
           said)
-    check("Still running" in Path("run/report.html").read_text(), "the page does not say that the run goes on")
+    check("STILL RUNNING" in Path("run/report.html").read_text(), "the page does not say that the run goes on")
     kill_all(run)
     for file in Path("run").rglob("*"):  # a minute ago
         os.utime(file, (time.time() - 60, time.time() - 60))

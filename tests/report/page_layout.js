@@ -20,7 +20,7 @@ window.examine = frame => {
     && element.textContent.trim() && parseFloat(getComputedStyle(element).fontSize) < 11).map(name);
   page.querySelectorAll("details").forEach(one => { one.open = false; });
   const bottoms = {};
-  for (const part of ["verdict", "ranking"]) {
+  for (const part of ["verdict", "ranking", "panel"]) {
     const element = page.querySelector("." + part);
     if (element) bottoms[part] = element.getBoundingClientRect().bottom;
   }

@@ -51,7 +51,7 @@ def test_the_job_comes_first_and_the_worst_group_before_the_others(directory, pa
     page = page_of(directory)
     record = json.loads((directory / "run.json").read_text())
     places = [page.index(words)
-              for words in ("<strong>Not judged</strong>", " of 5 groups were on time", "This job failed: group 3: "
+              for words in ("<strong>NOT JUDGED</strong>", " of 5 groups were on time", "This job failed: group 3: "
                             "nothing came from this group", "goodput of all groups together", 'id="goodput"',
                             'id="buffers"', 'id="group-3"', 'id="group-1"')]
     assert places == sorted(places)
@@ -68,12 +68,12 @@ def test_the_job_comes_first_and_the_worst_group_before_the_others(directory, pa
 def test_a_section_has_verdict_advice_numbers_and_a_link(directory, page_of):
     page = page_of(directory)
     bad = section_of(page, 1)
-    assert "Group 1: NOT sustained" in bad and "exceeded their buffers" in bad
+    assert "Group 1: NOT SUSTAINED" in bad and "exceeded their buffers" in bad
     assert "<b>Do:</b>" in bad and "<b>Why:</b>" in bad
     assert "seed <b>2</b>" in bad and "layout <b>2 -&gt; 3</b>" in bad and 'href="group-01/report.html"' in bad
-    assert "Group 0: Sustained" in section_of(page, 0)
+    assert "Group 0: SUSTAINED" in section_of(page, 0)
     lost = section_of(page, 3)
-    assert "Group 3: Failed" in lost
+    assert "Group 3: FAILED" in lost
     assert "Nothing came from this group." in lost and "group-03: no such directory" in lost
     assert "report.html" not in lost
 
@@ -84,7 +84,7 @@ def test_pages_of_the_worst_groups_are_written(directory, page_of):
     assert len(written) == 2 and "group-01" in written
     assert "2 groups of 5 have a page of their own" in page
     group = (directory / "group-01" / "report.html").read_text()
-    assert "<h1>farm: group 1</h1>" in group and "NOT sustained" in group
+    assert "<h1>farm: group 1</h1>" in group and "NOT SUSTAINED" in group
     page_of(directory, "--group-pages", "all")
     assert len(list(directory.glob("group-*/report.html"))) == 4
 
@@ -95,7 +95,7 @@ def test_pages_lie_beside_the_page_of_the_job(directory, tmp_path, no_pictures, 
     assert (out.parent / "group-01" / "report.html").exists() and (out.parent / "figures" / "goodput.png").exists()
     assert not list(directory.rglob("report.html"))
     printed = capsys.readouterr().out
-    assert "group 1: NOT sustained" in printed
+    assert "group 1: NOT SUSTAINED" in printed
     assert "groups   1 page of 5: group-01 (--group-pages all writes all)" in printed
 
 
@@ -149,7 +149,7 @@ def test_a_job_as_weir_writes_it(simulate, page_of):
     directory = simulate(*grouped.OPTIONS, "--groups", "3")
     page = page_of(directory)
     assert "3 groups of 2 producers and 3 consumers each" in page
-    assert "3 of 3</b>" in page and "<strong>Sustained</strong>" in page
+    assert "3 of 3</b>" in page and "<strong>SUSTAINED</strong>" in page
     assert page.count('<section class="group"') == 3 and "group-02/report.html" in page and "target 2.4 Gb/s" in str(
         groups_charts.goodput(groups_charts.groups_series(read_groups(directory))))
 
@@ -175,7 +175,7 @@ def test_what_is_broken_of_one_group_is_named_and_the_others_are_drawn(directory
     change(directory / "group-01")
     page = page_of(directory)
     broken = section_of(page, 1)
-    assert words in broken and "Group 1: NOT sustained" in broken
+    assert words in broken and "Group 1: NOT SUSTAINED" in broken
     assert words not in section_of(page, 0)
     assert 'id="goodput"' in page
     drawn = groups_charts.groups_series(read_groups(directory)).grouped.groups
@@ -186,7 +186,7 @@ def test_a_job_of_which_nothing_is_left_has_a_page(directory, page_of):
     for place in directory.glob("group-*"):
         shutil.rmtree(place)
     page = page_of(directory)
-    assert "Group 1: NOT sustained" in page and 'id="goodput"' not in page and "None of the groups has a page" in page
+    assert "Group 1: NOT SUSTAINED" in page and 'id="goodput"' not in page and "None of the groups has a page" in page
 
 
 def test_many_groups_fold(directory, page_of):

@@ -134,7 +134,7 @@ def test_a_directory_whose_name_is_no_utf_8(capsys, stored, tmp_path):
     with open(f"{directory}/run.json", "w", encoding="utf-8") as file:
         json.dump(record, file)
     assert report_command.main([directory]) == 0
-    assert "bad\\xff\\xfedir: Sustained" in capsys.readouterr().out
+    assert "bad\\xff\\xfedir: SUSTAINED" in capsys.readouterr().out
     with open(f"{directory}/report.html", encoding="utf-8") as page:
         assert "bad\\xff\\xfedir" in page.read()
     assert report_command.main([directory, "--prometheus", str(tmp_path / "x.prom")]) == 0

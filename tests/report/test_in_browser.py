@@ -56,7 +56,7 @@ def test_stored_runs_are_drawn(stored, in_browser, tmp_path):
     document = in_browser(page)
     drawn = check_drawn(document, 8)
     assert drawn == [f"run-{number}-{name}" for number in (1, 2)
-                     for name in ("buffers", "over-time", "where-the-time-went", "heat-map")]
+                     for name in ("buffers", "where-the-time-went", "over-time", "heat-map")]
     for number, directory in enumerate(directories, start=1):
         # Curves and cells, not only empty axes: each panel has lines in it.
         for name, least in (("over-time", 8), ("where-the-time-went", 11)):
@@ -76,7 +76,7 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
     assert report_command.main([str(directory), "--quiet"]) == 0
     drawn = check_drawn(in_browser(directory / "report.html"), 7)
-    assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-traffic", "run-1-latencies"]
+    assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-heat-map", "run-1-traffic"]
 
 
 def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, tmp_path):
@@ -249,7 +249,11 @@ def test_a_run_fits_every_screen(stored, layout):
         for rank in record["ranks"]:
             rank["host"] = "eb-readout-unit-0042.cluster.example.org"
     assert report_command.main([str(directory), "--quiet"]) == 0
-    check_layout(layout(directory / "report.html"))
+    found = layout(directory / "report.html")
+    check_layout(found)
+    # The answer, and the first plot of the chart that proves it.
+    for width in (1280, 2560):
+        assert 0 < found[width]["bottoms"]["verdict"] < found[width]["bottoms"]["panel"] < 800
 
 
 def test_a_script_that_fails_leaves_the_figures_and_gives_the_reason(stored, in_browser):

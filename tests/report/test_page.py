@@ -11,7 +11,7 @@ from conftest import edited, editing
 from weir_compare import compare_command
 from weir_suites import sweep_command
 from weir_runs import report_command
-from weir_runs.figures import time_charts
+from weir_runs.figures import page_parts, time_charts
 from weir_runs.reading.run import read_run
 from weir_suites import traffic_command
 
@@ -46,7 +46,7 @@ def test_numbers_of_the_page_are_those_of_the_record(stored, name, capsys):
         for kind in ("png", "pdf", "svg"):
             assert (directory / "figures" / f"{figure}.{kind}").stat().st_size > 2000
         assert f'id="run-1-{figure}"' in page
-    verdict = {"measured": "Sustained", "overflow": "NOT sustained", "interrupted": "Not judged"}[name]
+    verdict = {"measured": "SUSTAINED", "overflow": "NOT SUSTAINED", "interrupted": "NOT JUDGED"}[name]
     assert f"<strong>{verdict}</strong>" in page
     assert verdict in capsys.readouterr().out
 
@@ -57,6 +57,31 @@ def test_a_page_needs_nothing_from_outside(stored, page_of):
     assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page)
     assert not re.search(r"https?:|fetch\(|import[ (]|XMLHttpRequest", page[page.index("<script"):])
     assert not (directory / "figures").exists()
+
+
+SENDER = "/home/alice/experiments"
+
+
+@pytest.mark.parametrize("text, shown", [
+    (f"{SENDER}/runs/first/traffic.csv is missing", "first/traffic.csv is missing"), ("/tmp/x", "x"),
+    (f"matrix:{SENDER}/pairs.csv", "matrix:experiments/pairs.csv"),
+    ("/home/alice/a.toml, /tmp/b.toml", "a.toml, b.toml"),
+    ("/proc/sys/net/core/rmem_max", "/proc/sys/net/core/rmem_max"), ("10 Gb/s and/or https://weir/x/y", None),
+    ("runs/first/run.json, ../x/y, ~/a/b", None)])
+def test_pages_show_no_path_from_the_root(text, shown):
+    assert page_parts.without_directories(text) == (shown or text)
+
+
+def test_a_page_is_small_and_does_not_tell_where_the_sender_works(stored, page_of):
+    def change(record):
+        record["environment"]["variables"] = {"OMPI_MCA_initial_wdir": f"{SENDER}/runs"}
+        record["plan"]["scenario"] = f"{SENDER}/farm.toml"
+    directory = edited(stored("measured"), change)
+    next((directory / "ranks").glob("*-consumer.csv")).unlink()
+    page = page_of(directory)
+    assert "files are missing" in page and "farm.toml" in page
+    assert "/home/" not in page and str(directory.parent) not in page
+    assert len(page.encode()) < 250_000
 
 
 def test_the_same_run_gives_the_same_page(stored):
@@ -87,7 +112,7 @@ def test_network_and_advice_stand_beside_the_verdict(stored, page_of):
         record["network"] = {"mechanism": "lossy", "evidence": "lossy: 279 tcp.retransmitted_segments (on eb01)"}
         record["verdict"]["advice"] = "Use more consumers"
     page = page_of(edited(stored("measured"), change))
-    assert "Network: lossy: 279 tcp.retransmitted_segments (on eb01)." in page
+    assert "Lossy: 279 tcp.retransmitted_segments (on eb01)." in page
     assert "<b>Do:</b> Use more consumers." in page
     assert "Advice" not in page_of(stored("overflow"))
 
@@ -102,8 +127,9 @@ def test_the_title_is_the_label_or_the_scenario(stored, page_of):
 def test_what_decides_comes_first(simulate, page_of):
     page = page_of(simulate("--scenario", "lhcb2021-2", "--duration", "3s"))
     places = [page.index(text)
-              for text in ('class="verdict', "late sets, of", "a new set alone is", 'id="run-1-slowest-sets"',
-                           'id="run-1-buffers"', "goodput of all consumers", 'id="run-1-over-time"')]
+              for text in ('class="verdict', 'id="run-1-slowest-sets"', ">Where time went<", ">Who was affected<",
+                           'id="run-1-over-time"', ">The network<", 'id="run-1-traffic"', ">All figures<",
+                           "goodput of all consumers")]
     assert places == sorted(places)
 
 
@@ -173,7 +199,7 @@ def test_late_sets_are_shown_with_second_producer_and_how_late(stored, page_of):
     shown, title = tile(page, "late sets, of 15")
     assert shown == "4 (27 %)" and title == "late sets, of 15: from second 2 on, worst producer 1 on vm"
     assert tile(page, "lateness of the latest set")[0] == "350 ms"
-    assert "<strong>Sustained, but not on time</strong>" in page
+    assert "<strong>LATE</strong>" in page
     assert "late sets (first second)" in page and "3 (60 %) (second 2)" in page
     panel = next(panel for panel in time_charts.buffers(read_run(directory)).panels
                  if panel.title.startswith("Late sets"))
@@ -187,7 +213,7 @@ def test_a_run_on_time_shows_its_slack_and_an_older_one_nothing(stored, page_of)
     page = page_of(edited(stored("measured"), on_time))
     assert tile(page, "late sets, of 15")[0] == "0"
     assert tile(page, "least slack of any set")[0] == "620 ms"
-    assert "<strong>Sustained</strong>" in page
+    assert "<strong>SUSTAINED</strong>" in page
     older = page_of(stored("overflow"))
     assert "late sets" not in older and "least slack" not in older and "Late sets" not in older
 
@@ -214,8 +240,8 @@ def test_a_file_that_is_missing_is_said(simulate, page_of):
     (directory / "traffic.csv").unlink()
     edited(directory, lambda record: record.update(hosts=[{"name": "eb01", "file": "hosts/eb01.csv", "totals": {}}]))
     page = page_of(directory)
-    assert f"{directory}/traffic.csv is missing: the traffic matrix is not shown." in page
-    assert f"{directory}/hosts/eb01.csv is missing: counters of these hosts are not drawn." in page
+    assert "/traffic.csv is missing: the traffic matrix is not shown." in page
+    assert ">hosts/eb01.csv is missing: counters of these hosts are not drawn." in page
 
 
 def test_a_full_disk_is_named_with_the_file(stored, capsys, full_disk):

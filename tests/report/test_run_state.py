@@ -100,9 +100,9 @@ def test_a_comparison_counts_no_running_run_as_failed(unended):
 
 
 def test_pages_of_runs_without_an_end(unended, capsys):
-    for quiet_s, words, remark in ((0, "Still running",
+    for quiet_s, words, remark in ((0, "STILL RUNNING",
                                     "This run is still running: what it has written so far is shown."),
-                                   (100, "Lost", "This run was lost: no process")):
+                                   (100, "LOST", "This run was lost: no process")):
         run = unended(HERE, NO_PROCESS, quiet_s)
         assert report_command.main([str(run)]) == 0
         said, page = capsys.readouterr().out, (run / "report.html").read_text()

@@ -46,7 +46,8 @@ def test_a_path_has_the_values(x, y):
     y = y.copy()
     y[[0, 5, 7]] = np.nan  # value 6 is alone
     other = Line("b", x[:1], np.array([2.0 * np.nanmax(y) or 1.0]), "mean")  # all the same would be a line of text
-    found = values_of(svg_figures.figure(chart_of(Panel("p", "s", [Line("a", x, y, "mean"), other]))))["a"]
+    panel = Panel("p", "s", [Line("a", x, y, "mean"), other])
+    found = values_of(svg_figures.figure(chart_of(panel, x_title="time")))["a"]
     known = np.isfinite(y)
     assert found[0] == pytest.approx(x[known], abs=1e-6 * max(1e-3, np.abs(x).max()))
     assert found[1] == pytest.approx(y[known], abs=1e-4 * max(y[known].max(), 1e-12))
@@ -165,3 +166,29 @@ def test_figure_files_without_matplotlib_are_refused(stored, monkeypatch, capsys
     assert "--figures: figure files need matplotlib" in capsys.readouterr().err
     assert not (directory / "report.html").exists()
     assert report_command.main([str(directory), "--quiet"]) == 0
+
+
+def test_a_run_of_less_than_a_second_is_drawn_in_ms():
+    x = np.arange(0, 0.5, 0.1)
+    drawn = svg_figures.figure(chart_of(Panel("p", "s", [Line("a", x, x, "mean")]), measured=(0.1, 0.3), holds=0.1))
+    assert 'data-x-title="ms"' in drawn and ">second<" not in drawn and ">400</span>" in drawn
+    assert values_of(drawn)["a"][0][:3] == pytest.approx([0, 100, 200])
+    view = HeatView("v", "", np.arange(5.0).reshape(1, 5), ["row"], x, 4.0)
+    assert 'data-x-title="ms"' in svg_figures.figure(HeatMap("name", "title", "second", [view], ""))
+
+
+def test_a_single_measured_row_is_said_and_shares_are_a_bar():
+    x = np.array([-1.0, 0.0])
+    drawn = svg_figures.figure(chart_of(
+        Panel("Rates", "Gb/s", [Line("lowest", x, [1, 7.6], "lowest"), Line("mean", x, [1, 8], "mean"),
+                                rule("limit", 9, "limit")]),
+        Panel("Shares", "%", areas=[Area("busy", x, [0, 0], [50, 20], "blue"), Area("idle", x, [50, 20], [100, 100],
+                                                                                  "sky")], largest=100.0),
+        measured=(0, 0), holds=1.0))
+    assert "<b>Rates</b>: lowest 7.6, mean 8 Gb/s." in drawn and "plot-area" not in drawn
+    assert "width:20%;background:var(--blue)" in drawn and "width:80%;background:var(--sky)" in drawn
+
+
+def test_names_below_a_plot_are_evenly_spaced():
+    places = [place for place, _ in svg_plots.named_ticks([f"producer {index}" for index in range(32)])]
+    assert len(set(np.diff(places))) == 1 and len(places) <= svg_plots.NAMES_MAX

@@ -9,7 +9,7 @@ import numpy as np
 
 from weir_runs.basics import units
 from weir_runs.figures.charts import (BLUE, FLAT_BELOW, GREEN, GREY, INK, Line, Mark, ORANGE, PURPLE, Panel, PlotRow,
-                                      Row, RowChart, SKY, VERMILION, rule)
+                                      Row, RowChart, SKY, VERMILION, in_fitting_time, rule)
 from weir_runs.reading import series, short_run_rows
 
 # One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
@@ -146,7 +146,7 @@ def _row(title, unit, sides, role, values_of, how):
     if not any(plot.lines for plot in plots):
         return None
     lengths = {short_run_rows.length(short_run_rows.drawn(run)) for group, _, _ in sides for run in group.runs}
-    return PlotRow(title, unit, plots, holds=lengths.pop() if len(lengths) == 1 else 0.0)
+    return in_fitting_time(PlotRow(title, unit, plots, holds=lengths.pop() if len(lengths) == 1 else 0.0))
 
 
 def _short_name(run):

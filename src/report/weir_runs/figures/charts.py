@@ -12,6 +12,8 @@ import numpy as np
 Style = typing.Literal["member", "mean", "lowest", "highest", "limit", "target", "link", "curve", "bar"]
 
 
+# Less time than this is drawn in milliseconds.
+MS_BELOW_S = 1.5
 # What takes less of an axis beside something larger is flat.
 FLAT_BELOW = 0.2
 # Lines that differ by less show nothing.
@@ -149,6 +151,29 @@ class PanelChart:
     holds: float = 0.0
     x_names: list | None = None
     log: bool = False
+
+
+def in_fitting_time(chart):
+    """A chart over seconds, or the same in ms where it covers little time."""
+    of_panels = "plots" if isinstance(chart, PlotRow) else "panels"
+    panels = [] if isinstance(chart, HeatMap) else getattr(chart, of_panels)
+    times = [view.columns for view in chart.views] if isinstance(chart, HeatMap) else [
+        one.x for panel in panels for one in (*panel.series, *panel.areas)]
+    if chart.x_title != "second" or not times or np.ptp(np.concatenate(times)) > MS_BELOW_S:
+        return chart
+    if isinstance(chart, HeatMap):
+        views = [dataclasses.replace(view, columns=1000 * view.columns) for view in chart.views]
+        return dataclasses.replace(chart, x_title="ms", views=views)
+    scaled = [_in_ms(panel, lines=[dataclasses.replace(line, x=1000 * line.x) for line in panel.lines],
+                     areas=[dataclasses.replace(area, x=1000 * area.x) for area in panel.areas]) for panel in panels]
+    return (dataclasses.replace if isinstance(chart, PlotRow) else _in_ms)(
+        chart, x_title="ms", holds=1000 * chart.holds, **{of_panels: scaled})
+
+
+def _in_ms(measured, **more):
+    """A panel or chart, of which `measured` becomes ms."""
+    ends = measured.measured and tuple(1000 * end for end in measured.measured)
+    return dataclasses.replace(measured, measured=ends, **more)
 
 
 @dataclasses.dataclass

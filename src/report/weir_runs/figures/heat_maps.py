@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..basics.units import scale, text
-from ..reading.series import column, compared_rates, over_window, per_second
+from ..reading.series import column, compared_rates, measured_seconds, over_window, per_second
 from ..reading.short_run_rows import InSteps, each
 from .charts import HeatMap, HeatView
 from .time_charts import group_edges, group_names
@@ -16,8 +16,10 @@ _WORST = {"low": np.fmin, "high": np.fmax}  # of what is known
 
 
 def ranks_by_second(run):
-    """Ranks x seconds."""
-    views = []
+    """Ranks x seconds; None for a run with one."""
+    views, measured = [], measured_seconds(run)
+    if measured and measured[0] == measured[1]:
+        return None
     grouped = False
     for role, title, values, unit, worst in (
             ("producer", "Producers: occupancy", column(run, "producer", "occupancy_peak"), "1", "high"),

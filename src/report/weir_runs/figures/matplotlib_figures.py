@@ -26,6 +26,7 @@ _HEAT = LinearSegmentedColormap.from_list("weir", charts.HEAT_COLOURS)
 def draw(chart, title=None):
     """A matplotlib figure of any chart; the caller closes it."""
     with plt.rc_context(_STYLE):
+        chart = charts.in_fitting_time(chart)
         figure = _heat(chart) if isinstance(chart, charts.HeatMap) else _panels(chart)
         if title:
             figure.suptitle(title, fontsize=9, x=0.01, ha="left", color="#444444")

@@ -1,13 +1,19 @@
 """What pages share: a chart as templates take it, and the template environment."""
 
+import re
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup
 
 from ..basics import units
 from . import svg_figures, svg_plots
 
 TEMPLATES = Path(__file__).parent / "templates"
+# A path from the root of the sender's machine, up to the last two names of a long one. Those of the kernel say what was
+# read there.
+_DIRECTORIES = re.compile(r"(?<![\w./~-])/(?!proc/|sys/|dev/)(?:(?:NAME/){2,}(?=NAME/NAME)|(?:NAME/)+(?=NAME))".replace(
+    "NAME", r"[^\s/:;,'\"()<>]+"))
 
 
 def shown(identity, chart):
@@ -21,10 +27,16 @@ def render(template, **more):
     return templates(template.parent).get_template(template.name).render(**more)
 
 
+def without_directories(value):
+    """What a page shows of `value`: pages are sent to others, so of a text with a path from the root the last name."""
+    return _DIRECTORIES.sub("", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def templates(directory=TEMPLATES):
-    """Everything that comes from run directories is escaped."""
+    """Everything that comes from run directories is escaped, and without the directories of whoever made it."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader([directory, TEMPLATES]), autoescape=True,
-                                     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+                                     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+                                     finalize=without_directories)
     environment.filters |= {"unit": units.text, "counted": units.counted, "number": units.number,
                             "capitalize_first": units.capital, "track": svg_figures.track, "axis": svg_figures.axis,
                             "plot": svg_plots.plot}

@@ -24,6 +24,7 @@ LABEL_LETTERS = 5
 
 def figure(chart):
     """Any chart of a run, without its caption."""
+    chart = charts.in_fitting_time(chart)
     return svg_heat_maps.heat_map(chart) if isinstance(chart, charts.HeatMap) else svg_plots.stack(chart)
 
 

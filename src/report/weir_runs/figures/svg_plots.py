@@ -96,8 +96,7 @@ def nice_ticks(low, high, most=5, least_step=0.0):
 def named_ticks(names):
     """As Axis.ticks() of an axis with `names` at 0, 1, ..., as many as fit."""
     most = max(2, min(NAMES_MAX, NAMES_LETTERS // max(map(len, names))))
-    shown = np.unique(np.linspace(0, len(names) - 1, min(len(names), most)).round().astype(int))
-    return [(index, names[index]) for index in shown]
+    return [(index, names[index]) for index in range(0, len(names), math.ceil(len(names) / most))]
 
 
 def power_text(power):
@@ -336,6 +335,8 @@ def titled(title, unit):
 
 def stack(chart):
     """A PanelChart. A panel whose values are all the same is a line of text."""
+    if chart.holds and chart.measured and chart.measured[0] == chart.measured[1]:
+        return Markup("".join(_of_one_row(panel, chart.measured[0]) for panel in chart.panels))
     flat = [] if chart.log or chart.x_names else [panel for panel in chart.panels if panel.constant is not None]
     said = "".join(constant(panel.title, panel.constant, panel.unit,
                             [line.name for line in panel.lines if line.is_rule]) for panel in flat)
@@ -368,6 +369,24 @@ def constant(title, value, unit, rules=()):
     beside = f" ({'; '.join(rules)})" if rules else ""
     return (f'<p class="constant"><b>{escape(title)}</b>: {escape(f"{number(value)} {unit}".rstrip())} '
             f'throughout{escape(beside)}.</p>')
+
+
+def _of_one_row(panel, at):
+    """Instead of a plot with a single measured row: Throughput of producers: lowest 7.6, mean 7.9, highest 8 Gb/s; of
+    stacked areas a bar."""
+    parts = [(line.name, line.y[line.x == at], line.ink) for line in panel.series if line.style != "member"]
+    parts += [(area.name, (area.high - area.low * (len(panel.areas) > 1))[area.x == at], area.colour)
+              for area in panel.areas]
+    parts = [(name, float(values[0]), ink) for name, values, ink in parts if np.isfinite(values).any()]
+    if not parts:
+        return ""
+    if panel.largest:
+        pieces = "".join(f'<i style="width:{short(100 * value / panel.largest)}%;background:var(--{ink})"></i>'
+                         for _, value, ink in parts)
+        shown = [(ink, "area", f"{name} {number(value, 2)}") for name, value, ink in parts if value]
+        return f'<div class="panel">{head(titled(panel.title, panel.unit), shown)}<div class="bar">{pieces}</div></div>'
+    words = ", ".join(f"{name} {number(value)}" if len(parts) > 1 else number(value) for name, value, _ in parts)
+    return f'<p class="constant"><b>{escape(panel.title)}</b>: {escape(f"{words} {panel.unit}".rstrip())}.</p>'
 
 
 def _x_axis(panels, holds, log):

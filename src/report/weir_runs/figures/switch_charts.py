@@ -3,7 +3,7 @@ how evenly they loaded parallel links, and what a real one counted, from its rea
 
 import numpy as np
 
-from ..basics.units import number, scale
+from ..basics.units import number, scale, text
 from ..reading import switch_counters
 from ..reading.metrics import second_0
 from ..reading.series import measured_seconds
@@ -33,7 +33,7 @@ def _by_row(run, name, title, panels, caption):
     if measured is not None:
         measured = (measured[0], measured[1] + 1 - row)  # the last row that begins in the last second
     return PanelChart(name, title, panels, measured,
-                      f"One value for {'each second' if row == 1 else f'every {row:g} s'}{caption}", holds=row)
+                      f"One value for {'each second' if row == 1 else 'every ' + text(row, 's')}{caption}", holds=row)
 
 
 class _Ports:

@@ -239,7 +239,7 @@ def where_the_time_went(run):
         panels.append(Panel(title, "% of time", areas=areas, largest=100.0))
     if not panels:
         return None
-    return PanelChart("where-the-time-went", "Where the time went", panels, measured_seconds(run),
+    return PanelChart("where-the-time-went", "Shares of time", panels, measured_seconds(run),
                       "Mean over all ranks of a role. Producers that wait for a slot are held up by consumers, those "
                       "that wait for a grant by the scheduler; long transfers point to the network.", holds=1.0)
 

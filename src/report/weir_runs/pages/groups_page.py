@@ -145,9 +145,9 @@ def _tiles(grouped):
 def group_verdict(group):
     """(words, tone) of a group; what failed is bad, though it is not judged."""
     if group.status == "failed":
-        return "Failed", "bad"
+        return "FAILED", "bad"
     if not group.verdict and group.status not in STATES:
-        return "Not judged", "none"
+        return "NOT JUDGED", "none"
     return short_verdict(group)
 
 

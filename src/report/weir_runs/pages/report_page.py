@@ -15,12 +15,14 @@ from ..reading.run_state import LOST, RUNNING
 from .rank_tables import rank_tables
 from .run_tiles import deciding_tiles, other_tiles
 
-# Drawn first, beside the verdict.
-_DECISIVE = (time_charts.slowest_sets, time_charts.buffers)
-_CHARTS = (phase_charts.over_time, time_charts.throughput, burst_charts.bursts, time_charts.where_the_time_went,
-           heat_maps.ranks_by_second, heat_maps.traffic, latency_charts.latencies, latency_charts.gaps,
-           time_charts.by_events, switch_charts.switches, switch_charts.parallel_links, counter_charts.counters,
-           switch_charts.readings)
+# The parts of a page, with their charts. The one that proves the verdict stands before them.
+_PARTS = {
+    "time": (time_charts.where_the_time_went, phase_charts.over_time, time_charts.by_events, latency_charts.gaps,
+             latency_charts.latencies),
+    "affected": (time_charts.slowest_sets, time_charts.buffers, time_charts.throughput, burst_charts.bursts,
+                 heat_maps.ranks_by_second),
+    "network": (heat_maps.traffic, switch_charts.switches, switch_charts.parallel_links, counter_charts.counters,
+                switch_charts.readings)}
 # Drawn by the short rows of a run of a few seconds.
 _IN_STEPS = (time_charts.buffers, time_charts.throughput, heat_maps.ranks_by_second)
 _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_second", "worst_occupancy",
@@ -33,13 +35,14 @@ def write_report(runs, page, figures_directory, formats, footer):
     sections, written = [], []
     for position, run in enumerate(runs):
         directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
-        shown = {}
-        made = [(make, chart) for make in _DECISIVE + _CHARTS
-                for chart in _listed(make(short_run_rows.drawn(run) if make in _IN_STEPS else run))]
-        written += figure_files.write(directory, [chart for _, chart in made], formats, run.title)
-        for make, chart in made:
-            shown.setdefault(make in _DECISIVE, []).append(page_parts.shown(f"run-{position + 1}-{chart.name}", chart))
-        sections.append(section(run, position, shown.get(True, []), shown.get(False, [])))
+        made = {part: [chart for make in makers
+                       for chart in _listed(make(short_run_rows.drawn(run) if make in _IN_STEPS else run))]
+                for part, makers in _PARTS.items()}
+        written += figure_files.write(directory, [chart for charts in made.values() for chart in charts], formats,
+                                      run.title)
+        charts = {part: [page_parts.shown(f"run-{position + 1}-{chart.name}", chart) for chart in charts]
+                  for part, charts in made.items()}
+        sections.append(section(run, position, _proof(run, charts["affected"]), charts))
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
         Path(__file__).parent / "templates/report.html.j2", runs=sections, footer=footer,
@@ -59,28 +62,40 @@ def _safe(name):
     return kept.strip("-.")[:60] or "run"
 
 
-STATES = {RUNNING: ("Still running", "none"), LOST: ("Lost", "bad")}
+def _proof(run, charts):
+    """What shows best that the verdict is right, taken out of `charts`: buffers that overflow, or else sets against
+    their deadline."""
+    by_name = {chart["name"]: chart for chart in charts}
+    order = ("buffers", "slowest-sets") if run.verdict.get("sustained") is False else ("slowest-sets", "buffers")
+    found = next((by_name[name] for name in order if name in by_name), None)
+    if found:
+        charts.remove(found)
+    return found
+
+
+STATES = {RUNNING: ("STILL RUNNING", "none"), LOST: ("LOST", "bad")}
+# How the sentence of the verdict begins, in run.json.
+_HEADINGS = ("Not judged: ", "NOT sustained: ", "Sustained: ", "Sustained, but not on time: ")
 
 
 def short_verdict(run):
-    """(words, tone) of a run, of a job or of one of its groups."""
+    """(word, tone) of a run, of a job or of one of its groups: the word of the terminal."""
     verdict = run.verdict
     if run.status in STATES:
         return STATES[run.status]
     if not verdict.get("judged") or verdict.get("sustained") is None:
-        return "Not judged", "none"
+        return "NOT JUDGED", "none"
     if not verdict["sustained"]:
-        return "NOT sustained", "bad"
+        return "NOT SUSTAINED", "bad"
     # With a buffer of several sets, all of them can be late and none overflow.
-    return ("Sustained, but not on time", "none") if verdict.get("on_time") is False else ("Sustained", "good")
+    return ("LATE", "warn") if verdict.get("on_time") is False else ("SUSTAINED", "good")
 
 
 def verdict_text(run):
     """The sentences of the verdict, without the words that stand above them."""
-    words, full_text = short_verdict(run)[0], run.verdict.get("text") or ""
-    if full_text.startswith(f"{words}: "):
-        full_text = capital(full_text[len(words) + 2:])
-    return full_text
+    full_text = run.verdict.get("text") or ""
+    heading = next((heading for heading in _HEADINGS if full_text.startswith(heading)), "")
+    return capital(full_text[len(heading):])
 
 
 def answer(run, explained):
@@ -96,7 +111,7 @@ def answer(run, explained):
     sentence_of_verdict = (said.get("verdict") or "").partition(": ")[2]
     return {"sentence": sentence_of_verdict or evidence, "because": said.get("because"),
             "do": said.get("do") or sentence(verdict.get("advice")), "certainty": said.get("certainty"),
-            "evidence": evidence if sentence_of_verdict else None}
+            "evidence": evidence.removeprefix(sentence_of_verdict).strip() if sentence_of_verdict else None}
 
 
 def overview_cell(figure, figures):
@@ -106,7 +121,7 @@ def overview_cell(figure, figures):
     return part(value, figures.get(figure.of)) if figure.of else figure.text(value)
 
 
-def section(run, position, decisive_charts, charts):
+def section(run, position, proof, charts):
     """What the template needs of one run."""
     verdict, tone = short_verdict(run)
     record = run.record
@@ -119,11 +134,9 @@ def section(run, position, decisive_charts, charts):
         "short_verdict": verdict, "answer": answer(run, explained),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "cannot_act": plan_pressure.cannot_act(run),
-        "deciding": deciding_tiles(run), "tiles": other_tiles(run), "decisive_charts": decisive_charts,
-        "charts": charts,
+        "tiles": deciding_tiles(run) + other_tiles(run), "proof": proof, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
-        "has_latency_chart": any(chart["name"] == "latencies" for chart in charts),
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
         "twin": explained, "switch": _switch(run), "classes": class_counters.table(run),
         "parallel_links": switch_charts.links_table(run), "losses": lost_consumers.table(run),
@@ -161,9 +174,9 @@ def what_was_run(run, layout, more=""):
         parts.append("as fast as possible")
     elif resolved.get("rate_bits_per_second"):
         parts.append(f"{text(resolved['rate_bits_per_second'], 'b/s')} from each producer")
-    seconds = run.record.get("seconds")
+    seconds = resolved.get("duration_s") if run.status == "complete" else run.record.get("seconds")
     if seconds is not None:
-        parts.append(f"{seconds} s")
+        parts.append(text(seconds, "s"))
     parts.append("simulated" if run.world == "simulation" else "measured")
     if run.started_at:
         parts.append(f"started {run.started_at:%Y-%m-%d %H:%M:%S} UTC")
