@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "cli/commands.hpp"
@@ -164,7 +165,8 @@ void read_extra_options(const ExtraTexts& texts, CommandLine& line) {
 /// What CLI11 fills in, and from that the command line.
 class Parser {
   public:
-    Parser() {
+    /// CLI11 compares each option with all before it, so those of runs are defined for the given command.
+    explicit Parser(std::span<const char* const> arguments) {
         app_.require_subcommand(0, 1);
         app_.add_flag("--version", version_)->disable_flag_override();
         for (CLI::App* part : {&app_, run_, simulate_, explain_, check_, scenarios_, switches_, help_}) {
@@ -172,7 +174,9 @@ class Parser {
             add_help(*part, topic_);
         }
         for (CLI::App* part : {run_, simulate_, check_}) {
-            add_run_options(*part, options_);
+            if (std::ranges::find(arguments, std::string_view{part->get_name()}) != arguments.end()) {
+                add_run_options(*part, options_);
+            }
             add_output_flags(*part);
         }
         add_output_flags(*explain_);
@@ -281,7 +285,7 @@ std::string command_name(int argc, const char* const* argv) {
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    return Parser().parse(argc, argv);
+    return Parser({argv, static_cast<std::size_t>(argc)}).parse(argc, argv);
 }
 
 }  // namespace weir::cli

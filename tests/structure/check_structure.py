@@ -27,7 +27,7 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 7238, "config": 8508, "core": 10674, "ending": 1085, "files": 918, "host": 6161, "job": 5641,
+    "cli": 7242, "config": 8508, "core": 10674, "ending": 1085, "files": 918, "host": 6161, "job": 5641,
     "judge": 6170, "loop": 2212, "packet": 5643, "participant": 1227, "record": 8390, "report": 1248,
     "show": 2527, "simulation": 9680, "transport": 7302, "twin": 1510, "weir_compare/comparison": 6543,
     "weir_compare/sweep": 5874, "weir_runs/basics": 1303, "weir_runs/figures": 2954, "weir_runs/pages": 925,
