@@ -75,8 +75,8 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
     assert report_command.main([str(directory), "--quiet"]) == 0
-    drawn = check_drawn(in_browser(directory / "report.html"), 7)
-    assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-heat-map", "run-1-traffic"]
+    drawn = check_drawn(in_browser(directory / "report.html"), 8)
+    assert drawn[0] == "run-1-slowest-sets" and drawn[-3:] == ["run-1-heat-map", "run-1-network", "run-1-traffic"]
 
 
 def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, tmp_path):

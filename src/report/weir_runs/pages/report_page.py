@@ -6,7 +6,7 @@ from pathlib import Path
 from ..basics import whole_file
 from ..basics.units import capital, counted, part, share, text
 from ..figures import (burst_charts, counter_charts, figure_files, heat_maps, latency_charts,
-                       lost_consumers, page_parts, phase_charts, switch_charts, time_charts)
+                       lost_consumers, network_drawing, page_parts, phase_charts, switch_charts, time_charts)
 from ..figures.latency_charts import LATENCIES, latency_number, latency_unit
 from ..reading import (class_counters, network_failures, plan_pressure, short_run_rows, switch_counters,
                        transfer_tables, twin)
@@ -42,6 +42,7 @@ def write_report(runs, page, figures_directory, formats, footer):
                                       run.title)
         charts = {part: [page_parts.shown(f"run-{position + 1}-{chart.name}", chart) for chart in charts]
                   for part, charts in made.items()}
+        charts["network"] = _drawn(run, position) + charts["network"]
         sections.append(section(run, position, _proof(run, charts["affected"]), charts))
     page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
@@ -50,6 +51,16 @@ def write_report(runs, page, figures_directory, formats, footer):
         overview=[figure for figure in KEY_FIGURES if figure.name in _OVERVIEW])
     whole_file.replace(page, content)
     return written
+
+
+def _drawn(run, position):
+    """The drawing of the network as a chart, in a list."""
+    network = network_drawing.of_run(run)
+    if network is None:
+        return []
+    drawn, about = network_drawing.drawing(network)
+    return [{"id": f"run-{position + 1}-network", "name": "network", "title": "Use of links", "drawn": drawn,
+             "caption": about}]
 
 
 def _listed(made):

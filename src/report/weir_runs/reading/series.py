@@ -101,11 +101,11 @@ def line_rate(run, role):
     hosts = {host.get("name"): host.get("settings") or {} for host in run.record.get("hosts") or []}
     if not names or len(set(names)) < len(names):
         return None
-    speeds = [_speed(hosts.get(name, {})) for name in names]
+    speeds = [path_speed(hosts.get(name, {})) for name in names]
     return min(speeds) if all(speeds) else None
 
 
-def _speed(settings):
+def path_speed(settings):
     """Speed of the one path that MPI was expected to take from a host."""
     paths = settings.get("expected_paths") or []
     if len(paths) != 1:

@@ -9,6 +9,7 @@ import subprocess
 from weir_compare.sweep import dry_runs
 from weir_runs.basics import programs, quantities, whole_file
 from weir_runs.basics.errors import ReportError
+from weir_runs.figures import network_drawing
 from weir_runs.reading.run_record import read_record
 
 # The least interval of a simulated campaign; sets of a measured one are a hundred times as long, as hosts are less
@@ -27,6 +28,7 @@ class Fabric:
     parallel: int  # links of a leaf of which it takes any for the same host
     keys: dict
     drawn: tuple  # lines
+    links: tuple  # of each port of a switch (switch, port, peer, b/s)
     nics: int = 1  # of a host
 
 
@@ -164,7 +166,9 @@ def fabric_of(plan, weir, directory):
     tree = topology["kind"] in ("leaf-spine", "three-tier")
     return Fabric(is_star=topology["kind"] == "star", leaves=int(topology["leaves"]) if tree else 1,
                   parallel=int(topology["spines"]) * int(topology["uplinks"]) if tree else 1,
-                  keys=keys, drawn=tuple(_drawing(drawn)), nics=int(topology["nics"]))
+                  keys=keys, drawn=tuple(_drawing(drawn)), nics=int(topology["nics"]),
+                  links=tuple(dict.fromkeys(tuple(port[name] for name in network_drawing.LINK)
+                                            for port in record["switch"]["ports"])))
 
 
 def _printed(plan, words):

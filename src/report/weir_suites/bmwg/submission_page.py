@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from weir_runs.basics import units
-from weir_runs.figures import page_parts
+from weir_runs.figures import network_drawing, page_parts
 from weir_runs.figures.charts import Line, Panel, PanelChart, curve_colour
 from .result_tables import POINTS, SETTING
 
@@ -15,7 +15,9 @@ SHORT_POINTS = {"switch": "switch", "nic": "NIC", "host": "host", "arithmetic": 
 
 def page_text(record, footer):
     """`record`: of record.make, or read from its file."""
+    links = record["topology"].get("links")
     return page_parts.render(Path(__file__).parent / "templates/bmwg.html.j2", record=record, footer=footer,
+                             drawing=network_drawing.of_links(links) if links else None,
                              short=_short(record), title=record["name"], points=POINTS,
                              results=[_shown(result) for result in record["results"]],
                              repeatability=[[row["section"], row["figure"], row["setting"], str(row["runs"]),

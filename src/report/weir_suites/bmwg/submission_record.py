@@ -36,7 +36,8 @@ def make(plan, world, quick, fabric, finished):
                    "simulated": None if fabric is None else plan.switch},
         "topology": {"hosts": plan.hosts, "link_bits_per_second": plan.link, "packet_payload_bytes": plan.framing.mtu,
                      "packet_overhead_bytes": plan.framing.overhead, "described": plan.topology,
-                     "drawing": [] if fabric is None else list(fabric.drawn)},
+                     "drawing": [] if fabric is None else list(fabric.drawn),
+                     "links": [] if fabric is None else list(map(list, fabric.links))},
         "configuration": {"switch": {} if fabric is None else fabric.keys, "pfc": plan.pfc, "ecn": plan.ecn,
                           "classes": plan.classes,
                           "handed_on": {name: content for name, content in plan.handed_on.items() if content
