@@ -21,7 +21,7 @@ FairShares::FairShares(std::vector<BitRate> capacities, std::uint32_t flows_limi
     : links_(capacities.size()), ends_(flows_limit) {
     for (std::size_t link = 0; link < capacities.size(); ++link) {
         WEIR_ASSERT(capacities[link].bits_per_second >= 0);
-        links_[link].capacity = capacities[link].bits_per_second;
+        links_[link].capacity = links_[link].spare = capacities[link].bits_per_second;
     }
 }
 
@@ -43,9 +43,23 @@ FlowId FairShares::begin(Instant now, LinkId up, LinkId down, Bytes bytes) {
         flow.positions[side] = static_cast<std::uint32_t>(link.flows.size());
         link.flows.push_back(index);
         link.offered += links_[flow.links[1 - side]].capacity;
+        --link.spare;
         touch(flow.links[side]);
     }
+    count_limit(flow, true);
     return {index};
+}
+
+/// Of its links, that it is one of those that they limit, or do not.
+void FairShares::count_limit(const FluidFlow& flow, bool on) {
+    const std::uint32_t change = on ? 1U : -1U;
+    if (flow.limit != no_link) {
+        links_[flow.limit].limited += change;
+        return;
+    }
+    for (const std::uint32_t link : flow.links) {
+        links_[link].unlimited += change;
+    }
 }
 
 void FairShares::end(Instant /*now*/, FlowId id) {
@@ -55,10 +69,11 @@ void FairShares::end(Instant /*now*/, FlowId id) {
         end_path(id.value);
         return;
     }
+    count_limit(flow, false);
     for (std::size_t side = 0; side < 2; ++side) {
-        // Touched while the flow still counts: whoever shared the link with it may have more now.
         touch(flow.links[side]);
         Link& link = links_[flow.links[side]];
+        link.spare += rate(flow) + 1;
         link.offered -= links_[flow.links[1 - side]].capacity;
         const std::uint32_t moved = link.flows.back();
         link.flows[flow.positions[side]] = moved;
@@ -88,6 +103,7 @@ void FairShares::set_capacity(Instant /*now*/, LinkId id, BitRate capacity) {
         links_[other].offered += change;
         touch(other);
     }
+    link.spare += capacity.bits_per_second - link.capacity;
     link.capacity = capacity.bits_per_second;
 }
 
@@ -99,82 +115,161 @@ void FairShares::share_out(Instant now) {
         share_out_paths(now);
         return;
     }
-    if (!share_out_hub(now)) {
-        collect(now);
+    ++mark_;
+    collected_ = 0;
+    involved_links_.clear();
+    involved_flows_.clear();
+    for (const std::uint32_t index : dirty_) {
+        Link& link = links_[index];
+        link.dirty = false;
+        if (link.limited + link.unlimited > 0 || (link.spare < 0 && can_fill(link))) {
+            involve(index);
+        }
+    }
+    dirty_.clear();
+    do {
+        collect();
         fill(now);
+    } while (involve_more());
+    for (const std::uint32_t index : involved_links_) {
+        Link& link = links_[index];
+        if (link.hub == no_hub && link.limited == link.flows.size() && link.limited >= least_at_hub &&
+            ++link.times_alone >= least_times_alone) {
+            make_hub(now, index);
+        }
     }
 }
 
-/// Finds the links and flows whose rates the changes can reach.
-void FairShares::collect(Instant now) {
-    const std::uint64_t mark = ++mark_;
-    involved_links_.swap(dirty_);
-    dirty_.clear();
-    for (const std::uint32_t link : involved_links_) {
-        links_[link].dirty = false;
-        links_[link].mark = mark;
+/// Makes the link part of the solution.
+void FairShares::involve(std::uint32_t index) {
+    if (links_[index].mark != mark_) {
+        links_[index].mark = mark_;
+        involved_links_.push_back(index);
     }
-    std::size_t flows = 0;
-    // The list grows while it is walked over: an iterator would not last.
-    for (std::size_t next = 0; next < involved_links_.size(); ++next) {  // NOLINT(modernize-loop-convert)
-        const std::uint32_t link = involved_links_[next];
-        if (links_[link].hub != no_hub) {
-            dissolve_hub(now, link);
-        }
-        for (const std::uint32_t index : links_[link].flows) {
-            FluidFlow& flow = flows_[index];
+}
+
+/// Makes those flows part of the solution that its links limit, or no link, and their other links if these
+/// limit flows or have next to nothing left.
+void FairShares::collect() {
+    const std::uint64_t mark = mark_;
+    for (; collected_ < involved_links_.size(); ++collected_) {
+        const std::uint32_t index = involved_links_[collected_];
+        const Link& link = links_[index];
+        // New flows come last, and are often all.
+        std::uint32_t wanted = link.limited + link.unlimited;
+        for (std::size_t place = link.flows.size(); wanted > 0; --place) {
+            const std::uint32_t number = link.flows[place - 1];
+            FluidFlow& flow = flows_[number];
+            if (flow.limit != index && flow.limit != no_link) {
+                continue;
+            }
+            --wanted;
             if (flow.mark == mark) {
                 continue;
             }
             flow.mark = mark;
-            flow.fixed = false;
-            if (flow.hub != no_hub) {
-                dissolve_hub(now, flow.hub);
-            }
-            ++flows;
-            const std::uint32_t other = other_link(flow, link);
-            if (links_[other].mark != mark && can_fill(links_[other])) {
-                links_[other].mark = mark;
-                involved_links_.push_back(other);
+            flow.changed = false;
+            involved_flows_.push_back(number);
+            const std::uint32_t other = other_link(flow, index);
+            if (links_[other].limited > 0 || (links_[other].spare < 0 && can_fill(links_[other]))) {
+                involve(other);
             }
         }
     }
-    involved_flows_ = flows;
+}
+
+/// Makes those links part of the solution that it was wrong to leave out. False: there are none.
+bool FairShares::involve_more() {
+    const std::size_t links = involved_links_.size();
+    for (const std::uint32_t index : involved_flows_) {
+        const FluidFlow& flow = flows_[index];
+        if (!flow.changed) {
+            continue;
+        }
+        for (const std::uint32_t number : flow.links) {
+            const Link& link = links_[number];
+            if (link.mark != mark_ && can_fill(link) && (link.spare < 0 || flow.limit == no_link)) {
+                involve(number);
+            }
+        }
+    }
+    for (std::size_t next = 0; next < links; ++next) {
+        const Link& link = links_[involved_links_[next]];
+        if (link.involved < link.flows.size() && can_fill(link) && (link.limited > 0 || link.spare < 0)) {
+            involve_passed(involved_links_[next]);
+        }
+    }
+    return involved_links_.size() > links;
+}
+
+/// Of a link that has flows that kept their rates: they must have so much less than the flows that it limits
+/// that they came before it, however rates are rounded; if it limits none, all must take part.
+void FairShares::involve_passed(std::uint32_t index) {
+    const Link& link = links_[index];
+    const std::int64_t most =
+        link.limited == 0 ? -1 : link.level - static_cast<std::int64_t>(link.flows.size());
+    for (const std::uint32_t number : link.flows) {
+        const FluidFlow& flow = flows_[number];
+        if (flow.mark != mark_ && rate(flow) > most) {
+            involve(flow.limit);
+        }
+    }
 }
 
 FairShares::Share FairShares::share_of(std::uint32_t link) const {
-    return {links_[link].left / links_[link].unfixed, link};
+    // Less than nothing is left where flows had more than it carries now: they are looked at again.
+    return {std::max<std::int64_t>(links_[link].left, 0) / links_[link].unfixed, link};
 }
 
 /// Progressive filling: the link whose flows get the least is full first; they are fixed at its equal share,
 /// and what they leave on their other links is shared by the rest.
 void FairShares::fill(Instant now) {
+    count_involved();
     shares_.clear();
     bool link_of_all = false;
     for (const std::uint32_t index : involved_links_) {
-        Link& link = links_[index];
-        link.left = link.capacity;
-        link.unfixed = static_cast<std::uint32_t>(link.flows.size());
         // A link that cannot fill limits no flow; it would win ties of rounded shares.
-        if (can_fill(link)) {
+        if (links_[index].unfixed > 0 && can_fill(links_[index])) {
             shares_.push_back(share_of(index));
-            link_of_all = link_of_all || link.unfixed == involved_flows_;
+            link_of_all = link_of_all || links_[index].unfixed == involved_flows_.size();
         }
     }
     if (link_of_all && fill_from_one_link(now)) {
         return;
     }
-    std::size_t unfixed = involved_flows_ - fill_in_order(now);
-    for (std::size_t next = 0; unfixed > 0 && next < involved_links_.size(); ++next) {
-        for (const std::uint32_t index : links_[involved_links_[next]].flows) {
-            FluidFlow& flow = flows_[index];
-            if (!flow.fixed) {
-                flow.fixed = true;
-                --unfixed;
-                set_rate(now, index,
-                         std::min(links_[flow.links[0]].capacity, links_[flow.links[1]].capacity));
+    std::size_t unfixed = involved_flows_.size() - fill_in_order(now);
+    for (std::size_t next = 0; unfixed > 0 && next < involved_flows_.size(); ++next) {
+        FluidFlow& flow = flows_[involved_flows_[next]];
+        if (!flow.fixed) {
+            flow.fixed = true;
+            --unfixed;
+            fix_flow(now, involved_flows_[next],
+                     std::min(links_[flow.links[0]].capacity, links_[flow.links[1]].capacity), no_link);
+        }
+    }
+}
+
+/// What other flows leave of each link to those that are part of the solution, and how many these are.
+void FairShares::count_involved() {
+    for (const std::uint32_t index : involved_links_) {
+        Link& link = links_[index];
+        link.left = link.spare + static_cast<std::int64_t>(link.flows.size());
+        link.unfixed = 0;
+    }
+    for (const std::uint32_t index : involved_flows_) {
+        FluidFlow& flow = flows_[index];
+        flow.fixed = false;
+        const std::int64_t present = rate(flow);
+        for (const std::uint32_t number : flow.links) {
+            Link& link = links_[number];
+            if (link.mark == mark_) {
+                link.left += present;
+                ++link.unfixed;
             }
         }
+    }
+    for (const std::uint32_t index : involved_links_) {
+        links_[index].involved = links_[index].unfixed;
     }
 }
 
@@ -182,18 +277,14 @@ void FairShares::fill(Instant now) {
 /// there is none.
 bool FairShares::fill_from_one_link(Instant now) {
     const Share least = *std::min_element(shares_.begin(), shares_.end());
-    if (links_[least.link].unfixed != involved_flows_) {
+    if (links_[least.link].unfixed != involved_flows_.size()) {
         return false;
     }
     // Where most ends change, sorting them once is less work than moving each in the heap.
-    sorts_once_ = 2 * involved_flows_ > ends_.size();
+    sorts_once_ = 2 * involved_flows_.size() > ends_.size();
     fix_flows(now, least);
     if (std::exchange(sorts_once_, false)) {
         ends_.restore();
-    }
-    Link& link = links_[least.link];
-    if (involved_flows_ >= least_at_hub && ++link.times_alone >= least_times_alone) {
-        make_hub(now, least.link);
     }
     return true;
 }
@@ -204,7 +295,7 @@ std::size_t FairShares::fill_in_order(Instant now) {
     const auto later = [](const Share& a, const Share& b) { return b < a; };
     std::make_heap(shares_.begin(), shares_.end(), later);
     std::size_t fixed = 0;
-    while (fixed < involved_flows_ && !shares_.empty()) {
+    while (fixed < involved_flows_.size() && !shares_.empty()) {
         const Share least = shares_.front();
         std::pop_heap(shares_.begin(), shares_.end(), later);
         shares_.pop_back();
@@ -223,26 +314,52 @@ std::size_t FairShares::fill_in_order(Instant now) {
 
 /// Gives all flows of a link that have no rate yet its share, and returns how many.
 std::size_t FairShares::fix_flows(Instant now, const Share& share) {
-    std::size_t fixed = 0;
-    const std::uint64_t mark = mark_;
-    for (const std::uint32_t index : links_[share.link].flows) {
-        FluidFlow& flow = flows_[index];
-        if (flow.fixed) {
-            continue;
+    Link& link = links_[share.link];
+    const std::size_t count = link.unfixed;
+    link.level = share.rate;
+    if (link.hub != no_hub) {
+        if (count == link.flows.size() && share.rate > 0) {
+            fix_hub(now, share);
+            return count;
         }
-        flow.fixed = true;
-        ++fixed;
-        Link& other = links_[other_link(flow, share.link)];
-        // A link that is not part of the solution cannot fill, so it carries what the other end can bring.
-        if (other.mark == mark) {
+        dissolve_hub(now, share.link);
+    }
+    for (const std::uint32_t index : link.flows) {
+        FluidFlow& flow = flows_[index];
+        if (flow.mark == mark_ && !flow.fixed) {
+            flow.fixed = true;
+            Link& other = links_[other_link(flow, share.link)];
             other.left -= share.rate;
             --other.unfixed;
-        } else {
-            WEIR_ASSERT(share.rate <= other.capacity);
+            fix_flow(now, index, share.rate, share.link);
         }
-        set_rate(now, index, share.rate);
     }
-    return fixed;
+    link.unfixed = 0;
+    return count;
+}
+
+void FairShares::fix_flow(Instant now, std::uint32_t index, std::int64_t rate, std::uint32_t limit) {
+    FluidFlow& flow = flows_[index];
+    if (flow.hub != no_hub) {
+        dissolve_hub(now, flow.hub);
+    }
+    note_rate(flow, rate - flow.rate, limit);
+    set_rate(now, index, rate);
+}
+
+/// Its rate is about to change by so much.
+void FairShares::note_rate(FluidFlow& flow, std::int64_t change, std::uint32_t limit) {
+    if (flow.limit != limit) {
+        count_limit(flow, false);
+        flow.limit = limit;
+        count_limit(flow, true);
+        flow.changed = true;
+    }
+    if (change != 0) {
+        flow.changed = true;
+        links_[flow.links[0]].spare -= change;
+        links_[flow.links[1]].spare -= change;
+    }
 }
 
 void FairShares::set_rate(Instant now, std::uint32_t index, std::int64_t rate) {
@@ -274,121 +391,6 @@ void FairShares::set_end(Instant now, std::uint32_t index, std::int64_t rate, Bi
         ends_.update_unsorted(index, key);
     } else {
         ends_.update(index, key);
-    }
-}
-
-// Flows with paths: max-min fair rates by progressive filling of all links of a fabric. The rates of all
-// flows grow together; a link that is full stops those that use it, however small their part in it.
-using core::Bytes;
-using core::Instant;
-
-FlowId FairShares::begin(Instant now, std::vector<PathLink> path, Bytes bytes) {
-    WEIR_ASSERT(bytes > Bytes{0});
-    const std::uint32_t index = flows_.add({.total = bit_nanoseconds(bytes), .since = now, .active = true});
-    WEIR_ASSERT(!ends_.contains(index));
-    if (paths_.size() <= index) {
-        paths_.resize(index + 1);
-    }
-    flows_[index].positions[0] = static_cast<std::uint32_t>(on_paths_.size());
-    on_paths_.push_back(index);
-    set_path(now, {index}, std::move(path));
-    return {index};
-}
-
-void FairShares::set_path(Instant /*now*/, FlowId id, std::vector<PathLink> path) {
-    paths_[id.value] = std::move(path);
-    touch(0);  // any link: all are solved together
-}
-
-void FairShares::end_path(std::uint32_t index) {
-    touch(0);
-    FluidFlow& flow = flows_[index];
-    const std::uint32_t moved = on_paths_.back();
-    on_paths_[flow.positions[0]] = moved;
-    flows_[moved].positions[0] = flow.positions[0];
-    on_paths_.pop_back();
-    paths_[index].clear();
-    flow.active = false;
-    flow.rate = 0;
-    ends_.erase(index);
-    flows_.remove(index);
-}
-
-void FairShares::share_out_paths(Instant now) {
-    for (const std::uint32_t link : dirty_) {
-        links_[link].dirty = false;
-    }
-    dirty_.clear();
-    load_paths();
-    // A link's level never falls while others are fixed: an old entry is too low at worst and is put back.
-    const auto higher = [](const Share& a, const Share& b) { return b < a; };
-    std::make_heap(shares_.begin(), shares_.end(), higher);
-    while (!shares_.empty()) {
-        const Share lowest = shares_.front();
-        std::pop_heap(shares_.begin(), shares_.end(), higher);
-        shares_.pop_back();
-        if (loads_[lowest.link].parts == 0) {
-            continue;
-        }
-        if (const Share current = level_of(lowest.link); current.rate != lowest.rate) {
-            shares_.push_back(current);
-            std::push_heap(shares_.begin(), shares_.end(), higher);
-        } else {
-            fix_paths(now, lowest);
-        }
-    }
-    for (const std::uint32_t index : on_paths_) {
-        if (paths_[index].empty()) {
-            set_rate(now, index, 0);
-        }
-    }
-}
-
-void FairShares::load_paths() {
-    loads_.resize(links_.size());
-    for (const std::uint32_t link : loaded_) {
-        loads_[link].flows.clear();
-    }
-    loaded_.clear();
-    for (const std::uint32_t index : on_paths_) {
-        flows_[index].fixed = false;
-        for (const PathLink& use : paths_[index]) {
-            PathLoad& load = loads_[use.link.value];
-            if (load.flows.empty()) {
-                load.left = BitNanoseconds{links_[use.link.value].capacity} * PathLink::whole;
-                load.parts = 0;
-                loaded_.push_back(use.link.value);
-            }
-            load.flows.push_back(index);
-            load.parts += use.parts;
-        }
-    }
-    shares_.clear();
-    for (const std::uint32_t link : loaded_) {
-        shares_.push_back(level_of(link));
-    }
-}
-
-/// The rate at which all flows without one fill the link.
-FairShares::Share FairShares::level_of(std::uint32_t link) const {
-    const PathLoad& load = loads_[link];
-    return {static_cast<std::int64_t>(core::quotient(load.left, load.parts)), link};
-}
-
-/// Gives it to them.
-void FairShares::fix_paths(Instant now, const Share& level) {
-    for (const std::uint32_t index : loads_[level.link].flows) {
-        FluidFlow& flow = flows_[index];
-        if (flow.fixed) {
-            continue;
-        }
-        flow.fixed = true;
-        for (const PathLink& use : paths_[index]) {
-            PathLoad& load = loads_[use.link.value];
-            load.left -= BitNanoseconds{level.rate} * use.parts;
-            load.parts -= use.parts;
-        }
-        set_rate(now, index, level.rate);
     }
 }
 

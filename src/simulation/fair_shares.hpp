@@ -4,20 +4,22 @@
 // progressive filling). Rates change only when a transfer begins or ends or a link changes, so there are no
 // packets to simulate.
 //
-// Solved incrementally: a change is followed from its two links to the transfers on them, and from a transfer
-// to its other link only if that link could be full, that is if the other ends of all its transfers together
-// could bring more than it carries. Links that cannot fill couple no flows. Rates, progress and times are
-// integers (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no
-// byte is lost to rounding.
+// Solved incrementally, with the same integers as from nothing: of the flows on a changed link only those
+// that it limits are solved anew, the others keep their rates, and from a flow the change goes on to its
+// other link only if that limits flows, or has next to nothing left. The result is checked: a link that has
+// less left than a bit per second for each of its flows, or limits flows to little more than others have that
+// kept their rates, becomes part of the solution, and so do they. Rates, progress and times are integers
+// (bits per second, bit nanoseconds, nanoseconds), so that a run is the same on every machine and no byte is
+// lost to rounding.
 //
-// A link whose flows all move at its equal share, and that no other link holds back, is a hub (one producer
-// of many consumers, or the other way round). Its flows have one rate, so what each has moved is what the hub
-// has moved per flow since the flow began, and only the first of their ends is worked out. A change looks at
-// each flow, but computes nothing for it (fair_shares_hubs.cpp).
+// A link that limits all its flows is a hub (a consumer of the fragments of many producers, or the other way
+// round). Its flows are a bundle of one rate, so what each has moved is what the hub has moved per flow since
+// the flow began, and only the first of their ends is worked out. A change looks at each flow, but computes
+// nothing for it (fair_shares_hubs.cpp).
 //
 // Through a fabric a flow has a path: any number of links, each with the part of it that goes there (all of
 // it by ECMP, equal parts where packets are spread). Shares of paths are solved as a whole at each
-// change; flows of both kinds do not mix.
+// change (fair_shares_paths.cpp); flows of both kinds do not mix.
 //
 // Rejected: packets (10^6 times the events), and a fresh solution of the whole network at each change (the
 // farm has 4500 links and 4000 changes per second).
@@ -98,9 +100,11 @@ class FairShares {
   private:
     static constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::uint32_t no_flow = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t no_link = std::numeric_limits<std::uint32_t>::max();
     struct FluidFlow {
         std::array<std::uint32_t, 2> links{};
         std::array<std::uint32_t, 2> positions{};  ///< in the lists of the links
+        std::uint32_t limit = no_link;             ///< the link that limits it; without one: the smaller
         std::uint32_t hub = no_hub;                ///< the link whose hub it belongs to
         std::int64_t rate = 0;                     ///< bits per second; not at a hub
         BitNanoseconds total = 0;
@@ -109,16 +113,23 @@ class FairShares {
         std::uint64_t mark = 0;  ///< the solution that it was last part of
         bool active = false;
         bool fixed = false;
+        bool changed = false;  ///< in this solution, its rate or what limits it
     };
     struct Link {
         std::int64_t capacity = 0;
         BitNanoseconds offered = 0;  ///< sum over its flows of the capacity of their other link
+        /// Capacity that its flows leave, less a bit per second for each: from 0 on it limits none.
+        std::int64_t spare = 0;
+        std::uint32_t limited = 0;    ///< flows that it limits
+        std::uint32_t unlimited = 0;  ///< flows that no link limits, those that have just begun among them
         std::vector<std::uint32_t> flows;
-        std::uint64_t mark = 0;
+        std::uint64_t mark = 0;  ///< the solution that it was last part of
         bool dirty = false;
         std::uint32_t hub = no_hub;     ///< in hubs_
-        std::uint32_t times_alone = 0;  ///< solutions in which no other link limited its flows
-        // While a solution is computed:
+        std::uint32_t times_alone = 0;  ///< solutions in which it limited all its flows
+        // While a solution is computed, of the flows that are part of it:
+        std::uint32_t involved = 0;
+        std::int64_t level = 0;  ///< what those have that it limits
         std::int64_t left = 0;
         std::uint32_t unfixed = 0;
     };
@@ -131,7 +142,6 @@ class FairShares {
         std::int64_t rate = 0;
         BitNanoseconds moved = 0;  ///< by each flow, until `since`
         core::Instant since;
-        std::int64_t most_rate = 0;     ///< up to this rate no other link limits its flows, perhaps beyond
         std::uint64_t watched = 0;      ///< its flows were reported to the watcher in this watch
         std::uint32_t first = no_flow;  ///< the flow that is in ends_
         // What `moved` is when flows end: the next few in order, and where they stop. No other flow ends
@@ -161,11 +171,18 @@ class FairShares {
                                  : moved(hub_of(flow), now));
     }
     void touch(std::uint32_t link);
-    void collect(core::Instant now);
+    void involve(std::uint32_t index);
+    void collect();
+    bool involve_more();
+    void involve_passed(std::uint32_t index);
+    void count_involved();
     void fill(core::Instant now);
     bool fill_from_one_link(core::Instant now);
     std::size_t fill_in_order(core::Instant now);
     std::size_t fix_flows(core::Instant now, const Share& share);
+    void fix_flow(core::Instant now, std::uint32_t index, std::int64_t rate, std::uint32_t limit);
+    void note_rate(FluidFlow& flow, std::int64_t change, std::uint32_t limit);
+    void count_limit(const FluidFlow& flow, bool on);
     void set_rate(core::Instant now, std::uint32_t index, std::int64_t rate);
     [[nodiscard]] Share share_of(std::uint32_t link) const;
     void set_end(core::Instant now, std::uint32_t index, std::int64_t rate, BitNanoseconds rest);
@@ -182,13 +199,9 @@ class FairShares {
         return hub.moved + static_cast<BitNanoseconds>(hub.rate) * (now - hub.since).ns;
     }
     [[nodiscard]] const Hub& hub_of(const FluidFlow& flow) const { return hubs_[links_[flow.hub].hub]; }
-    [[nodiscard]] std::uint32_t dirty_hub() const;
-    [[nodiscard]] bool only_link_of(std::uint32_t link, std::uint32_t hub) const;
-    [[nodiscard]] std::int64_t most_rate(std::uint32_t hub, std::uint32_t link) const;
-    [[nodiscard]] std::int64_t most_rate(std::uint32_t hub) const;
-    bool share_out_hub(core::Instant now);
+    void fix_hub(core::Instant now, const Share& share);
     void watch_hub(const Hub& hub, const Link& link);
-    void join_hub(Hub& hub, std::uint32_t index);
+    void join_hub(core::Instant now, Hub& hub, std::uint32_t index);
     void note_end(Hub& hub, std::uint32_t index);
     static void forget_end(Hub& hub, std::uint32_t index);
     void find_ends(Hub& hub);
@@ -204,7 +217,8 @@ class FairShares {
     std::vector<std::uint32_t> dirty_;
     std::uint64_t mark_ = 0;
     std::vector<std::uint32_t> involved_links_;
-    std::size_t involved_flows_ = 0;
+    std::size_t collected_ = 0;  ///< so many of these have named their flows
+    std::vector<std::uint32_t> involved_flows_;
     std::vector<Share> shares_;
     /// What the flows on a link take of it, while paths are solved.
     struct PathLoad {

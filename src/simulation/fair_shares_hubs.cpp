@@ -1,8 +1,5 @@
-// Hubs: links whose flows all move at the link's equal share, limited by no other link.
-//
-// A hub stays one as long as every change is on it and on links all of whose flows are its own, it can fill,
-// and none of those links gives its flows less. All other changes are solved as ever, and a hub that they
-// reach is dissolved first: its flows get rate, progress and end of their own.
+// Hubs: links that limit all their flows. A hub is dissolved when a solution lets another link limit one of
+// them: they get rate, progress and end of their own.
 #include <algorithm>
 #include <limits>
 
@@ -12,115 +9,61 @@ namespace weir::simulation {
 
 using core::Instant;
 
-/// The only hub among the links that have changed; no_hub: there is none, or more than one.
-std::uint32_t FairShares::dirty_hub() const {
-    std::uint32_t found = no_hub;
-    for (const std::uint32_t link : dirty_) {
-        if (links_[link].hub != no_hub) {
-            if (found != no_hub) {
-                return no_hub;
-            }
-            found = link;
-        }
-    }
-    return found;
-}
-
-bool FairShares::only_link_of(std::uint32_t link, std::uint32_t hub) const {
-    const std::vector<std::uint32_t>& flows = links_[link].flows;
-    return std::all_of(flows.begin(), flows.end(),
-                       [&](std::uint32_t index) { return other_link(flows_[index], link) == hub; });
-}
-
-/// Up to this rate of its flows the link does not limit them, and the hub does. Of equal shares the link with
-/// the lowest number comes first, and what it leaves to others is rounded: then it limits its flows.
-std::int64_t FairShares::most_rate(std::uint32_t hub, std::uint32_t link) const {
-    const Link& limiting = links_[link];
-    if (limiting.flows.empty() || !can_fill(limiting)) {
-        return std::numeric_limits<std::int64_t>::max();
-    }
-    const std::int64_t share = limiting.capacity / static_cast<std::int64_t>(limiting.flows.size());
-    return hub < link ? share : share - 1;
-}
-
-/// The least of these rates over all links of its flows.
-std::int64_t FairShares::most_rate(std::uint32_t hub) const {
-    std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    for (const std::uint32_t flow : links_[hub].flows) {
-        most = std::min(most, most_rate(hub, other_link(flows_[flow], hub)));
-    }
-    return most;
-}
-
-/// False: the changes are not those of one hub.
-bool FairShares::share_out_hub(Instant now) {
-    const std::uint32_t index = dirty_hub();
-    if (index == no_hub) {
-        return false;
-    }
-    const Link& link = links_[index];
+/// All flows of a hub's link get its share, and those that are new join it.
+void FairShares::fix_hub(Instant now, const Share& share) {
+    Link& link = links_[share.link];
     Hub& hub = hubs_[link.hub];
-    if (link.flows.empty() || !can_fill(link)) {
-        return false;
-    }
-    for (const std::uint32_t changed : dirty_) {
-        if (changed != index) {
-            if (!only_link_of(changed, index)) {
-                return false;
-            }
-            hub.most_rate = std::min(hub.most_rate, most_rate(index, changed));
-        }
-    }
-    const std::int64_t rate = link.capacity / static_cast<std::int64_t>(link.flows.size());
-    if (rate > hub.most_rate) {
-        hub.most_rate = most_rate(index);
-    }
-    if (rate == 0 || rate > hub.most_rate) {
-        return false;
-    }
-    if (rate != hub.rate) {
+    const std::int64_t change = share.rate - hub.rate;
+    if (change != 0) {
         watch_hub(hub, link);
         hub.watched = watch_;
     }
     hub.moved = moved(hub, now);
     hub.since = now;
-    hub.rate = rate;
-    for (const std::uint32_t changed : dirty_) {
-        links_[changed].dirty = false;
-        if (changed != index) {
-            join_hub(hub, changed);
+    hub.rate = share.rate;
+    for (const std::uint32_t index : link.flows) {
+        FluidFlow& flow = flows_[index];
+        Link& other = links_[other_link(flow, share.link)];
+        flow.fixed = true;
+        other.left -= share.rate;
+        --other.unfixed;
+        if (flow.hub == share.link) {
+            flow.changed = flow.changed || change != 0;
+            other.spare -= change;
+            link.spare -= change;
+        } else {
+            if (flow.hub != no_hub) {
+                dissolve_hub(now, flow.hub);
+            }
+            note_rate(flow, share.rate - flow.rate, share.link);
+            join_hub(now, hub, index);
         }
     }
-    dirty_.clear();
+    link.unfixed = 0;
     set_first_end(now, hub);
-    return true;
 }
 
 /// Its flows' rates are about to change.
 void FairShares::watch_hub(const Hub& hub, const Link& link) {
     if (watcher_ && hub.watched != watch_) {
         for (const std::uint32_t flow : link.flows) {
-            if (flows_[flow].hub != no_hub) {
+            if (flows_[flow].hub == hub.link) {
                 watcher_({flow});
             }
         }
     }
 }
 
-/// The flows of a link that are new.
-void FairShares::join_hub(Hub& hub, std::uint32_t index) {
-    for (const std::uint32_t number : links_[index].flows) {
-        FluidFlow& flow = flows_[number];
-        if (flow.hub != no_hub) {
-            continue;
-        }
-        if (watcher_) {
-            watcher_({number});
-        }
-        flow.hub = hub.link;
-        flow.moved -= hub.moved;
-        note_end(hub, number);
+void FairShares::join_hub(Instant now, Hub& hub, std::uint32_t index) {
+    FluidFlow& flow = flows_[index];
+    if (watcher_) {
+        watcher_({index});
     }
+    flow.moved = moved(flow, now) - hub.moved;
+    flow.rate = 0;
+    flow.hub = hub.link;
+    ends_.erase(index);
+    note_end(hub, index);
 }
 
 void FairShares::note_end(Hub& hub, std::uint32_t index) {
@@ -189,8 +132,7 @@ void FairShares::set_first_end(Instant now, Hub& hub) {
 /// All flows of the link have just got the same rate.
 void FairShares::make_hub(Instant now, std::uint32_t index) {
     Link& link = links_[index];
-    const Hub hub{
-        .link = index, .rate = rate(flows_[link.flows.front()]), .since = now, .most_rate = most_rate(index)};
+    const Hub hub{.link = index, .rate = rate(flows_[link.flows.front()]), .since = now};
     if (hub.rate == 0) {
         return;
     }
@@ -208,7 +150,7 @@ void FairShares::dissolve_hub(Instant now, std::uint32_t index) {
     const Hub hub = hubs_[link.hub];
     for (const std::uint32_t number : link.flows) {
         FluidFlow& flow = flows_[number];
-        if (flow.hub == no_hub) {
+        if (flow.hub != index) {
             continue;
         }
         flow.moved = moved(flow, now);
