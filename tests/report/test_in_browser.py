@@ -75,8 +75,8 @@ def test_a_fresh_simulated_run_has_every_chart(simulate, in_browser):
     directory = simulate("--producers", "3", "--consumers", "4", "--rate", "400Mb/s", "--event-size", "4MiB", "--busy",
                          "poisson:60ms,quantum=10ms", "--warmup", "1s", "--duration", "4s")
     assert report_command.main([str(directory), "--quiet"]) == 0
-    drawn = check_drawn(in_browser(directory / "report.html"), 8)
-    assert drawn[0] == "run-1-slowest-sets" and drawn[-3:] == ["run-1-heat-map", "run-1-network", "run-1-traffic"]
+    drawn = check_drawn(in_browser(directory / "report.html"), 7)
+    assert drawn[0] == "run-1-slowest-sets" and drawn[-2:] == ["run-1-heat-map", "run-1-traffic"]
 
 
 def test_a_job_with_several_groups_is_drawn_and_fits_every_screen(simulate, in_browser, layout, tmp_path):
@@ -194,6 +194,8 @@ USER = """<script>(async () => {
   const plot = area("buffers"), whole = labels(plot);
   send(plot, "pointerdown", 0.5); send(plot, "pointermove", 0.75); send(plot, "pointerup", 0.75);
   found.zoomed = [whole, labels(plot), await shown(plot, 0.5), plot.querySelector("svg").getAttribute("viewBox")];
+  found.others = [labels(area("over-time")), area("over-time").querySelector(".cross b").textContent,
+                  document.querySelectorAll("#run-1-latencies .cross, #run-1-slowest-sets .cross").length];
   plot.dispatchEvent(new MouseEvent("dblclick"));
   found.whole = labels(plot);
   const key = [...document.querySelectorAll("#run-1-buffers .key")].find(one => one.textContent === "mean");
@@ -236,6 +238,8 @@ def test_the_pointer_shows_values_and_zooms(simulate, in_browser, tmp_path):
     assert all(re.fullmatch(r"[a-z ]+: [0-9.e-]+ \([0-9.e-]+ ms\)", line) for line in found["latencies"])
     whole, zoomed, values, _ = found["zoomed"]
     assert found["whole"] == whole
+    assert found["others"][0] == zoomed and found["others"][2] == 0
+    assert re.match(r"lowest: [0-9.]+, mean: [0-9.]+", found["others"][1]), found["others"]
     assert zoomed != whole and float(zoomed[-1]) - float(zoomed[0]) < float(whole[-1]) - float(whole[0])
     assert float(zoomed[0]) <= float(values[0].split()[1]) <= float(zoomed[-1]) + 1
     assert not any(line.startswith("mean") for line in found["without"])

@@ -78,6 +78,13 @@ def test_a_measured_run_is_drawn_by_host_without_what_stayed_on_it(stored):
     assert of_host.down == 0 and 0 < of_host.up <= 1 and not of_host.is_speed
 
 
+def test_links_that_are_hardly_used_are_not_drawn(simulate):
+    options = ("--producers", "2", "--consumers", "2", "--event-size", "1MB", "--rate", "80Mb/s", "--duration", "2s")
+    assert network_drawing.of_run(read_run(simulate(*options))) is None
+    network = network_drawing.of_run(read_run(simulate(*options, "--producer-link", "200Mb/s")))
+    assert network_drawing.drawing(network)[1].startswith("Busiest link: producer-0 to network: 40 % of 200 Mb/s.")
+
+
 def test_a_network_of_which_nothing_is_measured_marks_nothing():
     links = [["switch-0", number, f"worker-{number}", 100e9] for number in range(4)]
     drawn = network_drawing.of_links(links)

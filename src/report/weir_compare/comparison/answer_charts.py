@@ -5,7 +5,7 @@ import math
 
 from weir_runs.basics import units
 from weir_runs.basics.list_values import median
-from weir_runs.figures.charts import Mark, Row, RowChart
+from weir_runs.figures.charts import FLAT_SHARE, Mark, Row, RowChart, curve_colour
 from weir_runs.reading import switch_counters
 from weir_runs.reading.key_figures import KeyFigure, key_figures
 from . import answer_lines, answer_why, run_charts
@@ -39,7 +39,7 @@ def ranking_chart(answer, groups, capacity=None):
         following = answer.ranking[place + 1] if place + 1 < len(answer.ranking) else None
         group = groups[ranked.index]
         value = ranked.details[column] if ranked.details else None
-        row = Row(ranked.setting, run_charts.colour(ranked.index), text=_text(ranked, figure),
+        row = Row(ranked.setting, curve_colour(ranked.index), text=_text(ranked, figure),
                   rank=str(ranked.rank) if ranked.judged else "-", note=_note(answer, ranked, figure, following),
                   marks=_trials(capacity, group.name, factor) if capacity
                   else _runs(figure, answer.decided_by, group, factor))
@@ -146,7 +146,7 @@ def big_numbers(answer, groups, capacity):
     if capacity:
         about = f"{units.capital(answer.columns[1].title)}."
         figure, of_rows = answer.columns[1], [row.details[1].value if len(row.details) > 1 else None for row in rows]
-    elif carried := _carried([groups[row.index] for row in rows]):
+    elif (carried := _carried([groups[row.index] for row in rows])) and not _alike(carried[0]):
         figure, of_rows, needed = _RATE, *carried
         about = f"Carried per producer, mean; the line is the {units.text(needed, 'b/s')} that are needed."
     elif figure:
@@ -156,9 +156,14 @@ def big_numbers(answer, groups, capacity):
     if not most or None in of_rows:
         return None
     return {"shown": [{"text": figure.text(value), "name": row.setting, "width": f"{95 * value / most:.1f}",
-                       "colour": run_charts.colour(row.index)}
+                       "colour": curve_colour(row.index)}
                       for row, value in zip(rows, of_rows)],
             "mark": needed and f"{95 * needed / most:.1f}", "about": about}
+
+
+def _alike(values):
+    """Bars of equal length prove nothing."""
+    return len(values) > 1 and max(values) - min(values) <= FLAT_SHARE * max(values)
 
 
 def _carried(groups):
@@ -232,7 +237,7 @@ def _switches(name, title, of_switches, rows):
 
 
 def _bar(row, value, text):
-    return Row(row.setting, run_charts.colour(row.index), value, text=text, missing="" if value is not None
+    return Row(row.setting, curve_colour(row.index), value, text=text, missing="" if value is not None
                else "not counted")
 
 

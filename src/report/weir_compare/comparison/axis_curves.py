@@ -8,11 +8,10 @@ import re
 import numpy as np
 
 from weir_runs.basics import quantities, units
-from weir_runs.figures.charts import Line, Panel, PlotRow
-from . import run_charts
+from weir_runs.figures.charts import CURVE_COLOURS, Line, Panel, PlotRow, curve_colour
 
 FEWEST_VALUES = 3
-LINES_MAX = len(run_charts.COLOURS)
+LINES_MAX = len(CURVE_COLOURS)
 # Values that span more than this are drawn on a logarithmic axis.
 LOG_FROM = 12.0
 # Width of a letter of a label as share of a plot's, at the least that plots have.
@@ -135,6 +134,6 @@ def _lines(settings, axis, values, factor):
         notes = [f"{axis.name} {text}" + ("" if np.isnan(bottom) else f"; {units.number(bottom)} to "
                                                                       f"{units.number(top)}")
                  for (_, text, _), bottom, top in zip(points, low, high)]
-        lines.append(Line(others, x, y, notes=notes, colour=run_charts.colour(index), low=low, high=high, points=True,
+        lines.append(Line(others, x, y, notes=notes, colour=curve_colour(index), low=low, high=high, points=True,
                           dashes=_DASHES[index % len(_DASHES)]))
     return lines

@@ -8,12 +8,10 @@ import re
 import numpy as np
 
 from weir_runs.basics import units
-from weir_runs.figures.charts import (BLUE, FLAT_BELOW, GREEN, GREY, INK, Line, Mark, ORANGE, PURPLE, Panel, PlotRow,
-                                      Row, RowChart, SKY, VERMILION, in_fitting_time, rule)
+from weir_runs.figures.charts import (FLAT_BELOW, GREY, INK, Line, Mark, Panel, PlotRow, Row, RowChart,
+                                      in_fitting_time, rule)
 from weir_runs.reading import series, short_run_rows
 
-# One for each setting, in the order of the groups; names stand beside all of them, so they may repeat.
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
 # Plots are narrow: longer runs are drawn with the lowest and the highest of each few seconds.
 POINTS_MAX = 240
 # On a whole page; with many settings, lines have fewer points.
@@ -24,10 +22,6 @@ PALE_MAX = 8
 LEAST_SPAN = 0.1
 # Seconds outside of the measured ones are left out if less than this was covered.
 SHORT_S = 0.5
-
-
-def colour(index):
-    return COLOURS[index % len(COLOURS)]
 
 
 def typical(values):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import PurePath
 
+from weir_runs.figures.charts import curve_colour
 from weir_runs.reading.key_figures import KEY_FIGURES, key_figures
 from . import run_charts
 from .run_groups import Group
@@ -47,7 +48,7 @@ def shown_runs(report):
         by = next((figure for figure in answer.columns if figure.kind == "number"), _FALLBACK)
         chosen = [run_charts.typical([of_run[by.name] for of_run in side]) for side in figures]
         how = f"In colour the run in the middle by {by.head}, grey the other runs."
-    return Shown(groups, figures, [run_charts.colour(index) for index in order], chosen, every, how)
+    return Shown(groups, figures, [curve_colour(index) for index in order], chosen, every, how)
 
 
 def at_limit(capacity, setting, runs):

@@ -23,6 +23,8 @@ CABLES_MAX = 200
 LINK = ("switch", "port", "peer", "link_bits_per_second")
 # From here on a link has hardly any room.
 FULL = 0.9
+# If all are used less, there is nothing to see.
+HARDLY = 0.05
 LETTERS_MAX = 18
 TIER_HEIGHT, LETTER, HOST_WIDTH, SWITCH_WIDTH = 92, 6.7, 14, 76
 
@@ -147,9 +149,9 @@ def _of_hosts(run):
             if run.world == "simulation":
                 speeds[host] = line_rate(run, role)
     most = max(max(both.values()) for both in rates.values())
-    if not most:
-        return None
     is_known = all(speeds.get(host) for host in hosts)
+    if not most or is_known and most < HARDLY * min(speeds[host] for host in hosts):
+        return None
     cables = []
     for host, of_role in rates.items():
         rate = speeds[host] if is_known else most

@@ -28,7 +28,7 @@ BAR_WIDTH, SINGLE_BAR_WIDTH = 0.75, 0.3
 # Height of a plot in pixels, and of one with logarithmic axes.
 HEIGHT, LOG_HEIGHT = 150, 280
 # Letters of names that fit below a plot, and how many names at most.
-NAMES_LETTERS, NAMES_MAX = 110, 10
+NAMES_LETTERS, NAMES_MAX = 90, 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -383,7 +383,7 @@ def _of_one_row(panel, at):
     if panel.largest:
         pieces = "".join(f'<i style="width:{short(100 * value / panel.largest)}%;background:var(--{ink})"></i>'
                          for _, value, ink in parts)
-        shown = [(ink, "area", f"{name} {number(value, 2)}") for name, value, ink in parts if value]
+        shown = [(ink, "area", f"{name} {number(value, 2)}") for name, value, ink in parts if value >= 0.05]
         return f'<div class="panel">{head(titled(panel.title, panel.unit), shown)}<div class="bar">{pieces}</div></div>'
     words = ", ".join(f"{name} {number(value)}" if len(parts) > 1 else number(value) for name, value, _ in parts)
     return f'<p class="constant"><b>{escape(panel.title)}</b>: {escape(f"{words} {panel.unit}".rstrip())}.</p>'

@@ -8,8 +8,14 @@ RANKS_SHOWN = 5
 
 
 def rank_tables(run):
-    """Tables as {'heads', 'rows'} of texts."""
-    return [table for table in (_producers(run), _consumers(run)) if table["rows"]]
+    """Tables as {'heads', 'rows'} of texts, without columns of which nothing is known."""
+    return [_known(table) for table in (_producers(run), _consumers(run)) if table["rows"]]
+
+
+def _known(table):
+    kept = [place for place in range(len(table["heads"])) if any(row[place] not in ("", "-") for row in table["rows"])]
+    return {"heads": [table["heads"][place] for place in kept],
+            "rows": [[row[place] for place in kept] for row in table["rows"]]}
 
 
 def _ends(entries, key):

@@ -1,6 +1,7 @@
 "use strict";
-// What charts gain where scripts run: values under the pointer, zoom into x (drag; a double click undoes it), lines that are switched off
-// by a click on their name, and one view of a heat map at a time. Paths and pictures hold the values (svg_plots.py, svg_heat_maps.py).
+// What charts gain where scripts run: values under the pointer, and at the same time in all charts over time; zoom into x of all of these
+// (drag; a double click undoes it); lines that are switched off by a click on their name; one view of a heat map at a time. Paths and
+// pictures hold the values (svg_plots.py, svg_heat_maps.py).
 function failed(reason) {
   const line = document.createElement("p");
   line.className = "remark";
@@ -58,18 +59,24 @@ function pointsOf(path) {
   return path.points;
 }
 
+// The plots that share an axis with `area`: all of the page that name the same one, as long as it is not logarithmic.
+const together = area => !area.dataset.xTitle || area.dataset.log || area.dataset.names ? [area] :
+  all(document, ".plot-area").filter(other => other.dataset.xTitle === area.dataset.xTitle && !other.dataset.log && !other.dataset.names);
+
 // The point at x; of values that hold up to the next one, the last before it.
 const pointAt = (points, x, holds) => holds ? points.findLast(point => point.x <= x) ?? points[0] :
   points.reduce((best, point) => Math.abs(point.x - x) < Math.abs(best.x - x) ? point : best);
 
-// What a plot has at coordinate x: [{text, colour, point}]. Of the lines in the background the one nearest to `y` (share of the height).
+// What a plot has at coordinate x: [{text, brief: without unit and notes, colour, point}]. Of the lines in the background the one nearest to `y` (share of the height;
+// none without).
 function valuesAt(area, x, y) {
   const axes = axesOf(area), unit = area.dataset.unit ? " " + area.dataset.unit : "", names = area.dataset.names?.split("\n");
   const log = (area.dataset.log ?? "").includes("x"), found = [], margin = 0.02 * (axes.view[1] - axes.view[0]);
   let member = null;
   for (const path of all(area, "path[data-name]")) {
+    if (path.style.display === "none" || (y === undefined && path.classList.contains("member"))) continue;
     const points = pointsOf(path);
-    if (path.style.display === "none" || !points.length) continue;
+    if (!points.length) continue;
     const point = pointAt(points, x, axes.holds), end = points[points.length - 1].x + axes.holds;
     const inside = axes.holds || (point.x >= axes.view[0] && point.x <= axes.view[1]);
     if (!inside || (Math.abs(point.x - x) > margin && (x < points[0].x || x > end))) continue;
@@ -77,8 +84,8 @@ function valuesAt(area, x, y) {
     const value = path.classList.contains("share") ? numberText(axes.y(point.y - point.low), 3) :
       (isBand ? numberText(axes.y(point.low)) + " to " : "") + numberText(axes.y(point.y));
     const name = names ? names[axes.x(point.x)] : path.dataset.name;
-    const entry = {text: `${name ? name + ": " : ""}${value}${unit}`
-                         + (log ? ` (${numberText(axes.x(point.x))} ${area.dataset.xTitle})` : "") + (point.note ? ` (${point.note})` : ""),
+    const brief = `${name ? name + ": " : ""}${value}`;
+    const entry = {brief, text: brief + unit + (log ? ` (${numberText(axes.x(point.x))} ${area.dataset.xTitle})` : "") + (point.note ? ` (${point.note})` : ""),
                    colour: path.getAttribute("fill") ?? path.getAttribute("stroke"), point};
     if (!path.classList.contains("member")) found.push(entry);
     else {
@@ -132,25 +139,29 @@ function showTip(clientX, clientY, title, entries) {
 
 function leave(chart) {
   tip.hidden = true;
-  all(chart, ".cross").forEach(line => line.remove());
+  all(document, ".cross").forEach(line => line.remove());
 }
 
 // share, y: where in the plot, from the left and from below; clientX, clientY: where on the screen.
 async function point(chart, area, share, y, clientX, clientY) {
   const {view, holds, x: valueOf} = axesOf(area), x = view[0] + share * (view[1] - view[0]);
   chart.pointed = area;
+  const entries = valuesAt(area, x, y), exact = entries.length && !area.dataset.log ? entries[0].point.x : x;
+  all(document, ".cross").forEach(line => line.remove());
+  for (const other of together(area)) {
+    const {view: [begin, end], xStep} = axesOf(other), at = (holds ? x : exact) * axesOf(area).xStep / xStep, place = (at - begin) / (end - begin);
+    if (place < 0 || place > 1) continue;
+    const line = element(other, "i", place > 0.5 ? "cross flipped" : "cross");
+    line.style.left = 100 * place + "%";
+    if (other !== area) element(line, "b", "", valuesAt(other, at).map(entry => entry.brief).join(", "));
+  }
   if (area.querySelector("img")) {
     const text = await cellAt(area, x, y);
     if (chart.pointed === area) showTip(clientX, clientY, "", [{text}]);
     return;
   }
-  const entries = valuesAt(area, x, y), exact = entries.length && !area.dataset.log ? entries[0].point.x : x;
-  all(chart, ".cross").forEach(line => line.remove());
-  for (const other of all(chart, ".plot-area")) {
-    if (other === area || chart.classList.contains("zooms")) element(other, "i", "cross").style.left = 100 * ((holds ? x : exact) - view[0]) / (view[1] - view[0]) + "%";
-  }
-  const title = area.dataset.log || !area.dataset.xTitle || !entries.length ? "" : `${area.dataset.xTitle} ${numberText(valueOf(exact), 9)}`;
-  showTip(clientX, clientY, title, entries);
+  const name = area.dataset.xTitle, time = numberText(valueOf(exact), 9);
+  showTip(clientX, clientY, area.dataset.log || !name || !entries.length ? "" : name.startsWith("ms") ? `${time} ${name}` : `${name} ${time}`, entries);
 }
 
 function niceTicks(low, high, most) {
@@ -160,9 +171,9 @@ function niceTicks(low, high, most) {
   return found;
 }
 
-// All plots of a chart show this part of x, in values; null: all of it.
-function zoom(chart, range) {
-  for (const area of all(chart, ".plot-area")) {
+// These plots show this part of x, in values; null: all of it.
+function zoom(areas, range) {
+  for (const area of areas) {
     const axes = axesOf(area), svg = area.querySelector("svg"), image = area.querySelector("img");
     axes.view = range ? range.map(value => value / axes.xStep) : axes.whole;
     const [begin, end] = axes.view, length = axes.whole[1] - axes.whole[0];
@@ -187,7 +198,7 @@ function zoom(chart, range) {
 }
 
 function listen(chart, area) {
-  const canZoom = chart.classList.contains("zooms");
+  const canZoom = chart.classList.contains("zooms") || together(area).length > 1;
   let from = null, mark = null;
   const places = event => {
     const box = area.getBoundingClientRect();
@@ -217,14 +228,14 @@ function listen(chart, area) {
     mark = null;
     if (begin === null || Math.abs(share - begin) < 0.01) return;
     const {view, xStep} = axesOf(area);
-    zoom(chart, [Math.min(begin, share), Math.max(begin, share)].map(part => (view[0] + part * (view[1] - view[0])) * xStep));
+    zoom(together(area), [Math.min(begin, share), Math.max(begin, share)].map(part => (view[0] + part * (view[1] - view[0])) * xStep));
     leave(chart);
   });
   area.addEventListener("pointerleave", () => leave(chart));
   area.addEventListener("blur", () => leave(chart));
-  if (canZoom) area.addEventListener("dblclick", () => zoom(chart, null));
+  if (canZoom) area.addEventListener("dblclick", () => zoom(together(area), null));
   area.addEventListener("keydown", event => {
-    if (event.key === "Escape" && canZoom) zoom(chart, null);
+    if (event.key === "Escape" && canZoom) zoom(together(area), null);
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     event.preventDefault();
     area.at = between((area.at ?? 0.5) + (event.key === "ArrowLeft" ? -0.01 : 0.01), 0, 1);
@@ -280,6 +291,6 @@ let opened = [];
 window.addEventListener("beforeprint", () => { opened = folded(); opened.forEach(one => { one.open = true; }); });
 window.addEventListener("afterprint", () => opened.forEach(one => { one.open = false; }));
 if (document.querySelector(".zooms")) {
-  element(document.querySelector("footer"), "span", "hint", " In figures: drag to zoom, double-click to undo it; a click on a name hides it.");
+  element(document.querySelector("footer"), "span", "hint", " In figures: drag to zoom into all that share the time, double-click to undo it; a click on a name hides it.");
 }
 document.body.dataset.figuresReady = all(document, "figure").length;
