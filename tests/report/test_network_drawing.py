@@ -91,6 +91,11 @@ def test_a_network_of_which_nothing_is_measured_marks_nothing():
     assert "class=hot" not in drawn and "halo" not in drawn and len(shown_nodes(drawn)) == 5
 
 
+def test_ports_without_use_or_speed_are_drawn():
+    ports = [{"switch": "s", "port": number, "peer": f"h{number}", "priority": 0} for number in range(3)]
+    assert set(shown_nodes(network_drawing.drawing(network_drawing.of_ports(ports))[0])) == {"s", "h0", "h1", "h2"}
+
+
 def test_names_of_nodes_are_escaped():
     drawn, _ = network_drawing.drawing(network_drawing.of_ports([port("<i>", 0, "<b>", 0.5)]))
     assert "<i>" not in drawn and "<b>" not in drawn and "&lt;b&gt;" in drawn

@@ -16,6 +16,7 @@ from ..basics.units import counted, listed, percent, text
 from ..reading.series import line_rate, path_speed
 from ..reading.switch_counters import ranks_behind
 
+ROLES = ("producer", "consumer")
 HOSTS_MAX, SWITCHES_MAX = 40, 12
 # With more cables only the busiest one between two nodes is drawn.
 CABLES_MAX = 200
@@ -91,8 +92,8 @@ def of_ports(ports, sent=None):
     directions = collections.defaultdict(dict)  # (switch, peer): {port: [use, dropped packets, b/s]}
     for port in ports:  # of each priority
         known = directions[port["switch"], port["peer"]].setdefault(
-            port["port"], [0.0, 0, port["link_bits_per_second"]])
-        known[0] += port["use"] or 0.0
+            port["port"], [0.0, 0, port.get("link_bits_per_second") or math.nan])
+        known[0] += port.get("use") or 0.0
         known[1] += port.get("dropped_packets") or 0
     tiers = _tiers(list(behind), switches, directions)
     cables = []
@@ -131,33 +132,30 @@ def _natural(name):
 
 def _of_hosts(run):
     """Hosts around a network of which nothing is known: what crossed between them."""
-    members = {role: [rank.get("host") or f"{role}-{rank['index']}" for rank in run.ranks(role)]
-               for role in ("producer", "consumer")}
-    hosts = list(dict.fromkeys(members["producer"] + members["consumer"]))
-    if len(hosts) < 2 or not all(members.values()):
+    members = [[rank.get("host") or f"{role}-{rank['index']}" for rank in run.ranks(role)] for role in ROLES]
+    hosts = {host: index for index, host in enumerate(dict.fromkeys(members[0] + members[1]))}
+    if len(hosts) < 2 or not all(members):
         return None
-    traffic = run.traffic()
-    local = np.array([[one == other for other in members["consumer"]] for one in members["producer"]])
     speeds = {host["name"]: path_speed(host.get("settings") or {}) for host in run.record.get("hosts") or []}
-    rates = {host: {"producer": 0.0, "consumer": 0.0} for host in hosts}
-    for axis, role in enumerate(("producer", "consumer")):
-        for index, (host, rank) in enumerate(zip(members[role], run.ranks(role))):
-            crossed = 1.0
-            if traffic is not None and (whole := np.take(traffic, index, axis).sum()):
-                crossed = 1.0 - (np.take(traffic, index, axis) * np.take(local, index, axis)).sum() / whole
-            rates[host][role] += crossed * (rank.get("mean_bits_per_second") or 0.0)
-            if run.world == "simulation":
-                speeds[host] = line_rate(run, role)
-    most = max(max(both.values()) for both in rates.values())
-    is_known = all(speeds.get(host) for host in hosts)
+    if run.world == "simulation":
+        speeds = {host: line_rate(run, role) for role, names in zip(ROLES, members) for host in names}
+    places = [np.array([hosts[host] for host in names]) for names in members]
+    traffic, is_remote = run.traffic(), places[0][:, None] != places[1]
+    carried = np.zeros((2, len(hosts)))
+    for axis, role in enumerate(ROLES):
+        rates = np.array([rank.get("mean_bits_per_second") or 0.0 for rank in run.ranks(role)])
+        if traffic is not None and traffic.shape == is_remote.shape:
+            whole = traffic.sum(axis=1 - axis)
+            rates = rates * np.divide((traffic * is_remote).sum(axis=1 - axis), whole, out=np.ones(len(rates)),
+                                      where=whole > 0)
+        np.add.at(carried[axis], places[axis], rates)
+    is_known, most = all(speeds.get(host) for host in hosts), carried.max()
     if not most or is_known and most < HARDLY * min(speeds[host] for host in hosts):
         return None
-    cables = []
-    for host, of_role in rates.items():
-        rate = speeds[host] if is_known else most
-        cables.append(Cable(host, "network", of_role["producer"] / rate, of_role["consumer"] / rate, rate, is_known))
-    return Network([hosts, ["network"]], cables, {
-        host: {role for role in members if host in members[role]} for host in hosts})
+    cables = [Cable(host, "network", *(carried[:, index] / (speeds[host] if is_known else most)).tolist(),
+                    speeds[host] if is_known else float(most), is_known) for host, index in hosts.items()]
+    return Network([list(hosts), ["network"]], cables, {
+        host: {role for role, names in zip(ROLES, members) if host in names} for host in hosts})
 
 
 # --- What is drawn.
@@ -178,10 +176,12 @@ def drawing(network):
     for (low, high), cables in between.items():
         shown = [max(cables, key=lambda cable: cable.use)] if many or len(cables) > 4 else cables
         for index, cable in enumerate(sorted(shown, key=lambda cable: cable.use)):
-            ends = _ends(place[low], place[high], 0.5 * (index - (len(shown) - 1) / 2))
+            shift = 0.5 * (index - (len(shown) - 1) / 2)
+            ends = [(x + shift, TIER_HEIGHT * row) for x, row in (place[low], place[high])]
             lines.append((cable is marked, _line(cable, ends, cable is marked, len(cables))))
             if cable is marked:
-                label = _label(cable, ends)
+                label = (f'<text class="halo" x="{(ends[0][0] + ends[1][0]) / 2:.4g}%" text-anchor="middle" '
+                         f'y="{(ends[0][1] + ends[1][1]) / 2 + 4:g}">{cable.carried()}</text>')
     names = "".join(_node(name, network, groups, x, row, len(rows)) for name, (x, row) in place.items())
     letters = max((len(_shown(name, network, groups)) for name in network.roles if name in place), default=0)
     top = math.ceil(LETTER * letters) + 12 if _is_split(network) else 26
@@ -241,13 +241,8 @@ def _spread(names):
     return [(name, 100 * (index + 0.5) / len(names)) for index, name in enumerate(names)]
 
 
-def _ends(low, high, shift):
-    (x, row), (other, upper) = low, high
-    return x + shift, TIER_HEIGHT * row, other + shift, TIER_HEIGHT * upper
-
-
 def _line(cable, ends, is_hottest, count):
-    x, y, other, upper = ends
+    (x, y), (other, upper) = ends
     colour = "vermilion" if cable.has_no_room else "blue"
     together = f" (busiest of {count})" if count > 1 else ""
     return (f'<line x1="{x:.4g}%" y1="{y}" x2="{other:.4g}%" y2="{upper}" stroke="var(--{colour})" '
@@ -255,14 +250,6 @@ def _line(cable, ends, is_hottest, count):
             f'opacity="{1 if is_hottest or cable.has_no_room else 0.25 + 0.75 * min(1.0, cable.use):.2g}"'
             f'{" class=hot" * is_hottest}>'
             f"<title>{escape(cable.words())}{together}</title></line>")
-
-
-def _label(cable, ends):
-    """Beside the middle of the busiest cable."""
-    x, y, other, upper = ends
-    middle = (x + other) / 2
-    return (f'<text class="halo" x="{middle:.4g}%" y="{(y + upper) / 2 + 4}" text-anchor="middle">'
-            f"{cable.carried()}</text>")
 
 
 def _shown(name, network, groups):

@@ -23,8 +23,8 @@ POINTS_MAX = 2000
 # For all lines in the background of a plot together, and for each at least.
 MEMBER_POINTS = 20_000
 MEMBER_POINTS_LEAST = 60
-# Width of a bar as share of its place, and of a single one.
-BAR_WIDTH, SINGLE_BAR_WIDTH = 0.75, 0.3
+# Width of a bar as share of its place: of many, and at least, with what each more adds to that.
+BAR_WIDTH, FEW_BARS_WIDTH = 0.75, 0.1
 # Height of a plot in pixels, and of one with logarithmic axes.
 HEIGHT, LOG_HEIGHT = 150, 280
 # Letters of names that fit below a plot, and how many names at most.
@@ -306,7 +306,7 @@ def _bars(line, x, y):
     across, heights = x.places(line.x), y.places(line.y)
     known = np.isfinite(heights)
     drawn = "".join(f"M{at} 0l0 {height}" for at, height in zip(_whole(across[known]), _whole(heights[known])))
-    width = (BAR_WIDTH if len(line.x) > 1 else SINGLE_BAR_WIDTH) / x.step
+    width = min(BAR_WIDTH, FEW_BARS_WIDTH * (1 + len(line.x))) / x.step
     return (f'<path class="bars" data-name="{escape(line.name)}" d="{drawn}" stroke="var(--{line.ink})" '
             f'stroke-width="{width:g}"/>')
 

@@ -9,7 +9,7 @@ from ..reading.metrics import second_0
 from ..reading.series import measured_seconds
 from ..reading.switch_counters import ranks_behind
 from ..reading.switch_reading import COUNTER, KNOWN, kind, title_and_unit
-from .charts import Area, LIGHT, Line, Panel, PanelChart, extreme
+from .charts import Area, BLUE, LIGHT, Line, Panel, PanelChart, VERMILION, extreme
 
 LINKS_SHOWN = 5
 READINGS_MAX = 6
@@ -109,10 +109,10 @@ def _pauses(ports):
 
 def _marks_and_drops(ports):
     lines = []
-    for shown, name, style in (("marked (ECN)", "marked_packets", "highest"), ("dropped", "dropped_packets", "lowest")):
+    for shown, name, colour in (("marked (ECN)", "marked_packets", BLUE), ("dropped", "dropped_packets", VERMILION)):
         values = ports.of(name).sum(axis=0)
         if values.any():
-            lines.append(Line(f"{shown}, all ports", ports.times, _per_second(values, ports), style))
+            lines.append(Line(f"{shown}, all ports", ports.times, _per_second(values, ports), colour=colour))
     return Panel("Packets marked and dropped", "per second", lines=lines) if lines else None
 
 

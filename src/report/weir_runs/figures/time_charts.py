@@ -46,7 +46,7 @@ def buffers(run):
     for role, title, name in (("producer", "Late sets", "late_sets"),
                               ("producer", "Events lost at producers", "lost_events"),
                               ("consumer", "Events lost on the way", "lost_events")):
-        panels += _sums(run, role, title, ((name, f"all {role}s", "highest"),), also_zero=False)
+        panels += _sums(run, role, title, ((name, f"all {role}s", "highest"),), also_zero=False, colour=VERMILION)
     if not panels:
         return None
     return PanelChart("buffers", "Buffers of producers", panels, measured_seconds(run), _about_sets(run, panels) + PALE,
@@ -177,14 +177,14 @@ def _building_panels(run):
                    (("asked_again", "requested again, all consumers", "highest"),))]
 
 
-def _sums(run, role, title, parts, also_zero=True):
+def _sums(run, role, title, parts, also_zero=True, colour=None):
     """A panel of columns (name, title, style) over all ranks of a role by the second, in a list; nothing without a
-    value, or where none is above 0."""
+    value, or where none is above 0. `colour`: as of a Line."""
     run, lines = by_second(run), []
     for name, shown, style in parts:
         values = column(run, role, name)
         if values is not None and (np.isfinite(values).any() if also_zero else np.nansum(values)):
-            lines.append(Line(shown, run.rows(role).seconds, np.nansum(values, axis=0), style))
+            lines.append(Line(shown, run.rows(role).seconds, np.nansum(values, axis=0), style, colour=colour))
     return [Panel(title, "in the second", whole_numbers=True, lines=lines)] if lines else []
 
 
@@ -218,7 +218,7 @@ def where_the_time_went(run):
     for role, title, parts in (
             ("producer", "Producers' streams", (("transferring", "transferring_s", GREEN),
                                                 ("waiting for a slot", "waiting_for_slot_s", ORANGE),
-                                                ("waiting for a grant", "waiting_for_grant_s", VERMILION),
+                                                ("waiting for a grant", "waiting_for_grant_s", BLUE),
                                                 ("waiting for data", "waiting_for_data_s", LIGHT))),
             ("consumer", "Consumers", (("receiving", "receiving_s", SKY), ("blocked", "blocked_s", PURPLE),
                                        ("waiting for data", "waiting_for_data_s", LIGHT))),

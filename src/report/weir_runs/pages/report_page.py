@@ -13,7 +13,7 @@ from ..reading import (class_counters, network_failures, plan_pressure, short_ru
 from ..reading.key_figures import KEY_FIGURES, key_figures
 from ..reading.run_state import LOST, RUNNING
 from .rank_tables import rank_tables
-from .run_tiles import deciding_tiles, other_tiles
+from .run_tiles import run_tiles
 
 # The parts of a page, with their charts. The one that proves the verdict stands before them.
 _PARTS = {
@@ -145,7 +145,7 @@ def section(run, position, proof, charts):
         "short_verdict": verdict, "answer": answer(run, explained),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "cannot_act": plan_pressure.cannot_act(run),
-        "tiles": deciding_tiles(run) + other_tiles(run), "proof": proof, "charts": charts,
+        "tiles": run_tiles(run), "proof": proof, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
         "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),

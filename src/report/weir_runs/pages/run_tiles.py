@@ -1,5 +1,4 @@
-"""Numbers at the top of the page of a run, each with its path in run.json where it has one. Those that decide the
-verdict stand apart."""
+"""Key figures on the page of a run, each with its path in run.json where it has one."""
 
 from ..basics.units import number, part, percent, text
 from ..figures.latency_charts import latency_number, latency_unit
@@ -12,13 +11,10 @@ def tile(title, shown, path=None, value=None, bad=False):
     return {"title": title, "text": shown, "bad": bad, "path": path, "value": value}
 
 
-def deciding_tiles(run):
-    """What the verdict rests on: slack, late sets, occupancy and losses."""
-    return [one for one in (*_deadline_tiles(run), _occupancy_tile(run), _loss_tile(run), _datagram_tile(run)) if one]
-
-
-def other_tiles(run):
-    return [one for one in (*_rate_tiles(run), *_consumer_tiles(run), *_event_tiles(run), *_trust_tiles(run)) if one]
+def run_tiles(run):
+    """What the verdict rests on (slack, late sets, occupancy and losses), and the rest."""
+    return [one for one in (*_deadline_tiles(run), _occupancy_tile(run), _loss_tile(run), _datagram_tile(run),
+                            *_rate_tiles(run), *_consumer_tiles(run), *_event_tiles(run), *_trust_tiles(run)) if one]
 
 
 def window_name(run):
