@@ -52,8 +52,8 @@ def test_the_job_comes_first_and_the_worst_group_before_the_others(directory, pa
     record = json.loads((directory / "run.json").read_text())
     places = [page.index(words)
               for words in ("<strong>NOT JUDGED</strong>", " of 5 groups were on time", "This job failed: group 3: "
-                            "nothing came from this group", "goodput of all groups together", 'id="goodput"',
-                            'id="buffers"', 'id="group-3"', 'id="group-1"')]
+                            "nothing came from this group", ">Groups, the worst first<", 'id="goodput"', 'id="buffers"',
+                            'id="group-3"', 'id="group-1"', "goodput of all groups together")]
     assert places == sorted(places)
     assert [int(number) for number in re.findall(r'<section class="group" id="group-(\d+)"', page)][:2] == [3, 1]
     assert '<b class="bad-text">3 of 5</b><span>groups that were sustained; 1 not judged</span>' in page

@@ -185,8 +185,17 @@ def test_a_single_measured_row_is_said_and_shares_are_a_bar():
         Panel("Shares", "%", areas=[Area("busy", x, [0, 0], [50, 20], "blue"), Area("idle", x, [50, 20], [100, 100],
                                                                                   "sky")], largest=100.0),
         measured=(0, 0), holds=1.0))
-    assert "<b>Rates</b>: lowest 7.6, mean 8 Gb/s." in drawn and "plot-area" not in drawn
+    assert "<b>Rates</b>: lowest 7.6; mean 8 Gb/s." in drawn and "plot-area" not in drawn
     assert "width:20%;background:var(--blue)" in drawn and "width:80%;background:var(--sky)" in drawn
+
+
+def test_a_band_of_one_value_is_a_line_of_text():
+    x = np.arange(4.0)
+    band = Area("80 % of producers", x, np.ones(4), np.ones(4), "light")
+    panel = Panel("Occupancy", "", [Line("mean", x, np.ones(4), "mean"), rule("limit", 1.0, "limit")], [band])
+    assert "<b>Occupancy</b>: 1 throughout (limit)." in svg_figures.figure(chart_of(panel))
+    band.high[2] = 1.1
+    assert "plot-area" in svg_figures.figure(chart_of(panel))
 
 
 def test_names_below_a_plot_are_evenly_spaced():

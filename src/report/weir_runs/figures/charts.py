@@ -119,11 +119,14 @@ class Panel:
 
     @property
     def constant(self):
-        """The value of all its lines, in the measured time if that is known, if it is one, so that a plot has no more
-        to tell; else None."""
+        """The value of all its lines and of a band, in the measured time if that is known, if it is one, so that a plot
+        has no more to tell; else None."""
         first, last = self.measured or (-np.inf, np.inf)
-        values = [line.y[(line.x >= first) & (line.x <= last)] for line in self.series]
-        return None if self.areas or not values else _one_value(np.concatenate(values))
+        values = [(line.x, line.y) for line in self.series] + [
+            (area.x, edge) for area in self.areas for edge in (area.low, area.high)]
+        if len(self.areas) > 1 or not self.series:
+            return None
+        return _one_value(np.concatenate([y[(x >= first) & (x <= last)] for x, y in values]))
 
 
 def _one_value(values):

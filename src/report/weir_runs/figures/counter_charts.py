@@ -41,7 +41,7 @@ def counters(run):
     in_measure = measured(run)
     gaps = host_counters.gaps(run)
     for name in shown:
-        panels.append(Panel(f"{name} ({_counted(name, in_measure)}{_missing(name, gaps)})", "per second",
+        panels.append(Panel(f"{name} ({_counted(name, in_measure)}{_missing(name, gaps)})", "in the second",
                             lines=[Line(name, seconds, sums[name], "highest")]))
     left = len(sums) - len(shown)
     return PanelChart("counters", "Network counters", panels, measured_seconds(run),

@@ -372,7 +372,7 @@ def constant(title, value, unit, rules=()):
 
 
 def _of_one_row(panel, at):
-    """Instead of a plot with a single measured row: Throughput of producers: lowest 7.6, mean 7.9, highest 8 Gb/s; of
+    """Instead of a plot with a single measured row: Throughput of producers: lowest 7.6; mean 7.9; highest 8 Gb/s. Of
     stacked areas a bar."""
     parts = [(line.name, line.y[line.x == at], line.ink) for line in panel.series if line.style != "member"]
     parts += [(area.name, (area.high - area.low * (len(panel.areas) > 1))[area.x == at], area.colour)
@@ -385,7 +385,7 @@ def _of_one_row(panel, at):
                          for _, value, ink in parts)
         shown = [(ink, "area", f"{name} {number(value, 2)}") for name, value, ink in parts if value >= 0.05]
         return f'<div class="panel">{head(titled(panel.title, panel.unit), shown)}<div class="bar">{pieces}</div></div>'
-    words = ", ".join(f"{name} {number(value)}" if len(parts) > 1 else number(value) for name, value, _ in parts)
+    words = "; ".join(f"{name} {number(value)}" if len(parts) > 1 else number(value) for name, value, _ in parts)
     return f'<p class="constant"><b>{escape(panel.title)}</b>: {escape(f"{words} {panel.unit}".rstrip())}.</p>'
 
 
