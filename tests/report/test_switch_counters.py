@@ -203,7 +203,7 @@ def test_the_page_and_the_terminal_show_them(tmp_path, no_pictures, capsys):
     assert ("  marked_packets of swp1, priority 3: unknown, it went back from 7 to 5: it was reset, or wrapped.\n"
             in said)
     page = (run.directory / "report.html").read_text()
-    assert "<h2>What the switch counted</h2>" in page and "with its warm-up (1 more reading in between), by: x." in page
+    assert "<h3>What the switch counted</h3>" in page and "with its warm-up (1 more reading in between), by: x." in page
     assert ("<td>pauses sent by ports</td><td class=\"n\">6000</td><td>swp2 priority 3: 4000 and swp1 priority "
             "3: 2000</td>" in page)
     assert "<td>packets dropped</td><td class=\"n\">0</td><td>-</td>" in page
