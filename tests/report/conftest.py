@@ -3,6 +3,8 @@
 import contextlib
 import errno
 import functools
+import importlib
+import io
 import json
 import os
 import shutil
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -42,6 +45,19 @@ def call(command, *words, expect=0, **more):
         process.kill()
     assert process.returncode == expect, f"{words}: {process.returncode}\n{said}"
     return said
+
+
+def call_inside(command, *words, expect=0, **variables):
+    """As `call`, in this process: Python and its libraries take longer to start than many a command takes.
+    `expect`: None for any status."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), mock.patch.dict(os.environ, variables):
+        try:
+            status = importlib.import_module(COMMANDS[command]).main(list(map(str, words)))
+        except SystemExit as ended:
+            status = ended.code
+    assert expect in (status, None), f"{words}: {status}\n{said.getvalue()}"
+    return said.getvalue()
 
 
 def until(holds, process=None, limit_s=60):

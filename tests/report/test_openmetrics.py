@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, RUNS, call, start, until
+from conftest import ROOT, RUNS, call_inside, start, until
 from weir_compare.sweep import switch_reader
 from weir_runs import report_command
 from weir_runs.basics.errors import ReportError
@@ -89,7 +89,7 @@ def with_everything(tmp_path, simulate):
 
 
 def test_sums_are_those_of_the_run(tmp_path):
-    found = checked(call("weir-report", RUNS / "measured", "--openmetrics", "-"))
+    found = checked(call_inside("weir-report", RUNS / "measured", "--openmetrics", "-"))
     totals = json.loads((RUNS / "measured/run.json").read_text())["totals"]
     for name in ("generated_events", "generated_bytes", "sent_bytes", "received_events", "received_bytes",
                  "processed_events", "lost_events"):
@@ -104,7 +104,7 @@ def test_sums_are_those_of_the_run(tmp_path):
 
 
 def test_the_older_format_has_the_newest_values_without_times(tmp_path):
-    text = call("weir-report", RUNS / "measured", "--prometheus", "-")
+    text = call_inside("weir-report", RUNS / "measured", "--prometheus", "-")
     totals = json.loads((RUNS / "measured/run.json").read_text())["totals"]
     kinds, sums = {}, {}
     for line in text.splitlines():
@@ -123,7 +123,7 @@ def test_the_older_format_has_the_newest_values_without_times(tmp_path):
 
 
 def test_everything(tmp_path, simulate):
-    found = checked(call("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-"))
+    found = checked(call_inside("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-"))
     names = {name for name, _ in found}
     assert {"weir_host_counter_total", "weir_switch_counter_total", "weir_switch_level", "weir_occupancy_ratio",
             "weir_run_info"} <= names
@@ -135,7 +135,7 @@ def test_everything(tmp_path, simulate):
 
 
 def test_a_simulation_has_no_times(simulate):
-    found = checked(call("weir-report", simulate("--duration", "2s", "--warmup", "0s"), "--openmetrics", "-"))
+    found = checked(call_inside("weir-report", simulate("--duration", "2s", "--warmup", "0s"), "--openmetrics", "-"))
     assert found and all(len(values) == 1 and values[0][1] is None for values in found.values())
 
 
@@ -158,7 +158,7 @@ def test_a_run_that_goes_on_is_written_again_until_it_ends(tmp_path):
         assert follow.wait(timeout=30) == 0
     finally:
         follow.kill()
-    assert target.read_text() == call("weir-report", run, "--prometheus", "-")
+    assert target.read_text() == call_inside("weir-report", run, "--prometheus", "-")
     assert "weir_run_sustained" in target.read_text()
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["weir.prom"]  # nothing temporary is left
 
@@ -214,7 +214,7 @@ def test_the_dashboard_uses_metrics_that_exist(tmp_path, simulate):
     """packaging/grafana: every name, label and matcher value's label is in the metrics of a run that has all."""
     dashboard = json.loads((ROOT / "packaging/grafana/weir.json").read_text())
     labels = {}
-    said = call("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-")
+    said = call_inside("weir-report", with_everything(tmp_path, simulate), "--openmetrics", "-")
     for (name, text), _ in checked(said).items():
         labels.setdefault(name, set()).update(re.findall(rf"({NAME})=\"", text))
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]

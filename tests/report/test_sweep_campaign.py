@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import call, editing, script, start, until
+from conftest import call_inside, editing, script, start, until
 from weir_suites import sweep_command
 from weir_compare.sweep import claim_files, launch, slurm_jobs, worker
 from weir_compare.sweep.campaign import Campaign
@@ -58,13 +58,13 @@ def sweep(weir, tmp_path):
             self.file.write_text(SWEEP.format(repetitions=repetitions) + more)
 
         def __call__(self, command, *words, expect=0):
-            return call("weir-sweep", command, self.file, *words, expect=expect, **self.variables)
+            return call_inside("weir-sweep", command, self.file, *words, expect=expect, **self.variables)
 
         def start(self, command, *words):
             return start("weir-sweep", command, self.file, *words, **self.variables)
 
         def states(self):
-            said = self.start("status", "--json").communicate(timeout=60)[0]
+            said = self("status", "--json", expect=None)
             return [point["state"] for point in json.loads(said)["worlds"][0]["points"]]
 
         def begun(self):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from conftest import call, script, start
+from conftest import call_inside, script
 from weir_compare.sweep import in_force
 
 LAUNCHER = """
@@ -51,14 +51,14 @@ def sweep(weir, tmp_path):
             (tmp_path / "slow").write_text(slow)
         script(tmp_path / "launcher", LAUNCHER)
         script(tmp_path / "set-switch", body)
-        made.submitted = call("weir-sweep", "submit", tmp_path / "some.toml", "--local", expect=made.expect)
-        made.collected = " ".join(call("weir-sweep", "collect", tmp_path / "some.toml").split())
+        made.submitted = call_inside("weir-sweep", "submit", tmp_path / "some.toml", "--local", expect=made.expect)
+        made.collected = " ".join(call_inside("weir-sweep", "collect", tmp_path / "some.toml").split())
         page = tmp_path / "some/comparison.html"
         made.page = page.read_text() if page.exists() else ""
         return made
 
     def again(*words, expect=0):
-        return call("weir-sweep", "submit", tmp_path / "some.toml", "--local", *words, expect=expect)
+        return call_inside("weir-sweep", "submit", tmp_path / "some.toml", "--local", *words, expect=expect)
 
     made = make
     made.expect, made.again, made.write, made.directory = 1, again, write, tmp_path
@@ -67,7 +67,7 @@ def sweep(weir, tmp_path):
 
 def states(directory):
     """{switch setting: state of its last run}"""
-    said = start("weir-sweep", "status", directory / "some.toml", "--json").communicate(timeout=60)[0]
+    said = call_inside("weir-sweep", "status", directory / "some.toml", "--json", expect=None)
     return {point["setting"].partition("=")[2]: point["state"] for point in json.loads(said)["worlds"][0]["points"]}
 
 

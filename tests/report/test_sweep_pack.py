@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import call, script
+from conftest import call_inside, script
 from weir_suites import sweep_command
 from weir_compare.sweep import pack_names
 from weir_compare.sweep.campaign import Campaign
@@ -66,7 +66,7 @@ def campaign(weir, tmp_path_factory):
     (directory / "some.toml").write_text(SWEEP)
     (directory / "check.json").write_text(json.dumps(CHECK))
     script(directory / "launcher", LAUNCHER)
-    said = call("weir-sweep", "all", directory / "some.toml", "--local")
+    said = call_inside("weir-sweep", "all", directory / "some.toml", "--local")
     assert "weir check: 0 serious findings, 1 warning; the first: few (more)" in said
     assert "packed   6 complete runs" in said
     for path in (directory / "some" / "local").glob("runs/*/run.json"):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import call
+from conftest import call_inside
 from switch_configurations import LOOKUP, SONIC, sonic, with_field, written
 
 ALL_PORTS = "Ethernet0,Ethernet4,Ethernet8,Ethernet12"
@@ -15,7 +15,7 @@ def audited(tmp_path):
     """The findings on configurations and texts of hosts, by kind; `one of a kind` unless there are several."""
     def run(*documents, options=()):
         files = [written(tmp_path / f"{number}.txt", document) for number, document in enumerate(documents)]
-        record = json.loads(call("weir-sweep", "switch-import", *files, "--audit", "--json", *options))
+        record = json.loads(call_inside("weir-sweep", "switch-import", *files, "--audit", "--json", *options))
         assert record["schema"] == "weir-switch-audit/1"
         order = [one["severity"] for one in record["findings"]]
         assert order == sorted(order, key=("serious", "warning", "note").index)
@@ -220,25 +220,25 @@ def test_what_weir_check_found_on_hosts(audited, tmp_path):
     found = audited(check(pfc_priorities=[5], ecn_notification_priorities=[]), SONIC)
     assert set(found) == {"host-pfc", "host-ecn"} and "0.txt, fn03 eth2: " in found["host-pfc"]["text"]
     files = [written(tmp_path / "c", check(priority_of_dscp="x")), written(tmp_path / "s", SONIC)]
-    said = call("weir-sweep", "switch-import", *files, "--audit", expect=2)
+    said = call_inside("weir-sweep", "switch-import", *files, "--audit", expect=2)
     assert "c: not as weir check --json writes it" in said and said.count("\n") == 1
 
 
 def test_text_for_people(tmp_path):
     path = written(tmp_path / "config_db.json", with_field("PORT_QOS_MAP", ALL_PORTS, pfc_enable="3"))
-    said = call("weir-sweep", "switch-import", path, "--audit")
+    said = call_inside("weir-sweep", "switch-import", path, "--audit")
     assert said.startswith("1 serious finding, 0 warnings and 0 notes in config_db.json\n\nSERIOUS  priority group 4 ")
     assert "(Ethernet0 and 3 more)" in said and f"PORT_QOS_MAP|{ALL_PORTS} pfc_enable" in said
     assert "-> turn PFC on" in said
-    sound = call("weir-sweep", "switch-import", written(path, SONIC), "--audit")
+    sound = call_inside("weir-sweep", "switch-import", written(path, SONIC), "--audit")
     assert sound.startswith("0 serious findings, 0 warnings and 0 notes in config_db.json")
-    less = call("weir-sweep", "switch-import", written(path, sonic({"BUFFER_PG": None})), "--audit")
+    less = call_inside("weir-sweep", "switch-import", written(path, sonic({"BUFFER_PG": None})), "--audit")
     assert less.startswith("No serious finding in what could be judged, 1 warning ")
     nothing = {"PORT_QOS_MAP": {ALL_PORTS: {"dscp_to_tc_map": "AZURE"}}, "QUEUE": None, "BUFFER_PG": None}
-    said = call("weir-sweep", "switch-import", written(path, sonic(nothing)), "--audit")
+    said = call_inside("weir-sweep", "switch-import", written(path, sonic(nothing)), "--audit")
     assert said.startswith("Nothing could be judged: 1 warning and 0 notes in config_db.json\n\nWARNING  no check ")
-    said = call("weir-sweep", "switch-import", written(path, sonic({"PFC_WD": None})), "--audit")
+    said = call_inside("weir-sweep", "switch-import", written(path, sonic({"PFC_WD": None})), "--audit")
     assert "-> turn the watchdog on: sudo pfcwd start --action drop all 400 --restoration-time 400\n" in said
-    assert "--json: it goes with --audit" in call("weir-sweep", "switch-import", path, "--json", expect=2)
+    assert "--json: it goes with --audit" in call_inside("weir-sweep", "switch-import", path, "--json", expect=2)
     alone = written(tmp_path / "x", "106")
-    assert "no configuration of a switch" in call("weir-sweep", "switch-import", alone, expect=2)
+    assert "no configuration of a switch" in call_inside("weir-sweep", "switch-import", alone, expect=2)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import RUNS, call, script, start, until
+from conftest import RUNS, call_inside, script, start, until
 from weir_compare.sweep import switch_reader
 from weir_runs.basics.child import Stop
 from weir_runs.basics.errors import ReportError
@@ -403,7 +403,7 @@ def sweep(weir, tmp_path):
 
     def sweep(more, command, *words, expect=0):
         file.write_text(SWEEP + more)
-        return call("weir-sweep", command, file, *words, expect=expect)
+        return call_inside("weir-sweep", command, file, *words, expect=expect)
     sweep.directory, sweep.file = tmp_path, file
     return sweep
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import ROOT, call
+from conftest import ROOT, call_inside
 from switch_configurations import LOOKUP, SONIC, of_row, sonic, with_field, written
 
 from weir_runs.basics import toml_file
@@ -22,7 +22,7 @@ def imported(tmp_path):
     """What is printed for configurations, as text and as tables."""
     def run(*documents, options=(), expect=0):
         files = [written(tmp_path / f"{number}.json", document) for number, document in enumerate(documents)]
-        text = call("weir-sweep", "switch-import", *files, *options, expect=expect)
+        text = call_inside("weir-sweep", "switch-import", *files, *options, expect=expect)
         assert "Traceback" not in text
         return text, toml_file.parse("printed", text) if expect == 0 else {}
     return run

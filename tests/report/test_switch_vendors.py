@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import call
+from conftest import call_inside
 from switch_configurations import EOS, LOOKUP, NVUE, SONIC, written
 
 from weir_runs.basics import toml_file
@@ -17,7 +17,7 @@ WEIR = os.environ.get("WEIR")
 def imported(tmp_path):
     def run(*documents, options=(), expect=0):
         files = [written(tmp_path / f"{number}.txt", document) for number, document in enumerate(documents)]
-        text = call("weir-sweep", "switch-import", *files, *options, expect=expect)
+        text = call_inside("weir-sweep", "switch-import", *files, *options, expect=expect)
         assert "hidden" not in text and "Traceback" not in text
         tables = toml_file.parse("printed", text) if expect == 0 and not options else {}
         return text, {f"{section}.{name}": value for section, keys in tables.items() if isinstance(keys, dict)
