@@ -123,34 +123,36 @@ class FragmentPlace {
 class ProducerTurns {
   public:
     ProducerTurns(const Plan& plan, ConsumerId self)
-        : drained_(plan.producers, plan.addressed()), next_(self.value % plan.producers) {
+        : next_(self.value % plan.producers), keeps_producer_(plan.addressed()) {
         if (plan.addressed()) {
             for (const TrafficPlan::Sender& sender : plan.traffic->senders_to(self)) {
-                drained_[sender.producer.value] = false;
+                left_.push_back(sender.producer);
+            }
+        } else {
+            for (std::uint32_t producer = 0; producer < plan.producers; ++producer) {
+                left_.push_back({producer});
             }
         }
-        keeps_producer_ = plan.addressed();
     }
     /// Nothing if no producer is left. `last`: that the slot was handed to before.
     std::optional<ProducerId> next(std::optional<ProducerId> last) {
-        if (keeps_producer_ && last && !drained_[last->value]) {
+        if (keeps_producer_ && last && std::binary_search(left_.begin(), left_.end(), *last)) {
             return last;
         }
-        for (std::size_t tried = 0; tried < drained_.size(); ++tried) {
-            const ProducerId producer{next_};
-            next_ = next_ + 1 < drained_.size() ? next_ + 1 : 0;
-            if (!drained_[producer.value]) {
-                return producer;
-            }
+        if (left_.empty()) {
+            return std::nullopt;
         }
-        return std::nullopt;
+        const auto following = std::lower_bound(left_.begin(), left_.end(), ProducerId{next_});
+        const ProducerId producer = following == left_.end() ? left_.front() : *following;
+        next_ = producer.value + 1;
+        return producer;
     }
-    void leave_out(ProducerId producer) { drained_[producer.value] = true; }
+    void leave_out(ProducerId producer) { std::erase(left_, producer); }
 
   private:
-    std::vector<bool> drained_;
+    std::vector<ProducerId> left_;  ///< sorted
     std::uint32_t next_;
-    bool keeps_producer_ = false;
+    bool keeps_producer_;
 };
 
 /// A consumer's work on whole events: one after the other in the order in which they arrived, each for a time

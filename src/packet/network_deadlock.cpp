@@ -92,10 +92,14 @@ void follow_packets(const Topology& topology, NodeIndex host, const std::vector<
 
 std::vector<LinkIndex> buffer_cycle(const Topology& topology, const std::vector<bool>& unused) {
     AwaitedLinks waiting;
+    std::vector<bool> followed(topology.nodes());
     for (std::uint32_t node = 0; node < topology.nodes(); ++node) {
-        if (!topology.is_switch({node})) {
-            follow_packets(topology, {node}, unused, waiting);
+        if (topology.is_switch({node}) || followed[topology.gateway({node}).value]) {
+            continue;  // links between switches wait alike for all hosts of a switch
         }
+        const bool is_used = unused.empty() || !unused[topology.ports({node}).front() / 2];
+        followed[topology.gateway({node}).value] = is_used;
+        follow_packets(topology, {node}, unused, waiting);
     }
     keep_stuck(waiting, false);
     return circle_of(waiting);

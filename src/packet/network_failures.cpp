@@ -247,19 +247,36 @@ void PacketNetwork::converge() {
     note({.kind = NetworkEvent::Kind::converged, .at = now_});
 }
 
+/// By node; those of several links are put into ways_.
+std::vector<PacketNetwork::Ways> PacketNetwork::find_ways_to(NodeIndex to) {
+    std::vector<Ways> found;
+    for (const std::vector<LinkIndex>& ways : topology_->ways_to(to, unused_)) {
+        const auto count = static_cast<std::uint32_t>(ways.size());
+        found.push_back({count, count == 1 ? ways.front() : static_cast<std::uint32_t>(ways_.size())});
+        ways_.insert(ways_.end(), ways.begin(), ways.end());
+    }
+    return found;
+}
+
 void PacketNetwork::find_ways() {
     ways_.clear();
+    std::vector<std::vector<Ways>> known(nodes_.size());  // by gateway, and then by node
     for (std::uint32_t host = 0; host < nodes_.size(); ++host) {
         if (topology_->is_switch({host})) {
             continue;
         }
-        const std::vector<std::vector<LinkIndex>> ways = topology_->ways_to({host}, unused_);
+        const NodeIndex gateway = topology_->gateway({host});
+        const LinkIndex uplink = nodes_[host].uplink;
+        const bool is_used = gateway.value == host || routes_use(uplink / 2);
+        std::vector<Ways>& ways = known[gateway.value];
+        if (ways.empty()) {
+            ways = find_ways_to(gateway);
+        }
         for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
             if (topology_->is_switch({node})) {
-                const auto count = static_cast<std::uint32_t>(ways[node].size());
-                nodes_[node].ways[host] = {
-                    count, count == 1 ? ways[node].front() : static_cast<std::uint32_t>(ways_.size())};
-                ways_.insert(ways_.end(), ways[node].begin(), ways[node].end());
+                nodes_[node].ways[host] = !is_used                ? Ways{}
+                                          : node == gateway.value ? Ways{1, uplink ^ 1U}
+                                                                  : ways[node];
             }
         }
     }

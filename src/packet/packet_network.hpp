@@ -274,6 +274,7 @@ class PacketNetwork {
     void check_errors(Item* item);
     void converge();
     void find_ways();
+    [[nodiscard]] std::vector<Ways> find_ways_to(NodeIndex to);
     void set_storm(NodeIndex node);
     void lose(const Packet& packet, std::uint32_t failure);
     [[gnu::noinline]] void arrived_after_loss(const Packet& packet);

@@ -35,13 +35,13 @@ LinkIndex Topology::connect(NodeIndex a, NodeIndex b, core::BitRate rate, core::
     return index;
 }
 
-std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host, const std::vector<bool>& unused) const {
+std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex to, const std::vector<bool>& unused) const {
     const auto is_used = [&](LinkIndex link) { return unused.empty() || !unused[link / 2]; };
     constexpr auto far = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> distance(nodes(), far);
     std::vector<std::vector<LinkIndex>> ways(nodes());
-    std::deque<NodeIndex> waiting{host};
-    distance[host.value] = 0;
+    std::deque<NodeIndex> waiting{to};
+    distance[to.value] = 0;
     while (!waiting.empty()) {
         const NodeIndex node = waiting.front();
         waiting.pop_front();
@@ -62,20 +62,30 @@ std::vector<std::vector<LinkIndex>> Topology::ways_to(NodeIndex host, const std:
         }
     }
     for (const StaticRoute& route : routes_) {
-        if (route.host == host) {
+        if (route.host == to) {
             ways[route.from.value] = is_used(route.link) ? std::vector{route.link} : std::vector<LinkIndex>{};
         }
     }
     return ways;
 }
 
+NodeIndex Topology::gateway(NodeIndex host) const {
+    const std::vector<LinkIndex>& cables = ports_[host.value];
+    const bool shares = cables.size() == 1 && is_switch(links_[cables.front()].to) &&
+                        std::none_of(routes_.begin(), routes_.end(),
+                                     [&](const StaticRoute& one) { return one.host == host; });
+    return shares ? links_[cables.front()].to : host;
+}
+
 std::vector<std::vector<LinkIndex>> Topology::parallel_links() const {
     std::set<std::pair<std::uint32_t, std::vector<LinkIndex>>> found;
+    std::vector<bool> seen(nodes());
     for (std::uint32_t host = 0; host < nodes(); ++host) {
-        if (is_switch({host})) {
+        if (is_switch({host}) || seen[gateway({host}).value]) {
             continue;
         }
-        std::vector<std::vector<LinkIndex>> ways = ways_to({host});
+        seen[gateway({host}).value] = true;
+        std::vector<std::vector<LinkIndex>> ways = ways_to(gateway({host}));
         for (std::uint32_t node = 0; node < nodes(); ++node) {
             if (is_switch({node}) && ways[node].size() > 1) {
                 std::sort(ways[node].begin(), ways[node].end());

@@ -47,11 +47,15 @@ class Topology {
     /// must not form a loop.
     void set_way(NodeIndex from, NodeIndex host, LinkIndex link);
 
-    /// From each node, the links on the way to `host`, by a static route or on the shortest paths; empty
+    /// From each node, the links on the way to `to`, by a static route or on the shortest paths; empty
     /// where there is none. Hosts do not forward. Without the cables marked in `unused`, by number; empty:
     /// with all.
-    [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex host,
+    [[nodiscard]] std::vector<std::vector<LinkIndex>> ways_to(NodeIndex to,
                                                               const std::vector<bool>& unused = {}) const;
+
+    /// The ways to a host are those to this node, and then its own cable: its switch, which other hosts
+    /// share; the host itself where it has several cables or static routes.
+    [[nodiscard]] NodeIndex gateway(NodeIndex host) const;
 
     /// Links of a switch that are ways to the same host, where there are several; each set once, in the order
     /// of switches.

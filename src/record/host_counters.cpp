@@ -332,18 +332,20 @@ nlohmann::ordered_json host_json(const HostCounters& host) {
         by_source[std::string(source)] = families;
     }
     const auto known = [&](Json value) { return host.handed_in ? std::move(value) : Json(); };
-    return {{"name", host.host},
-            {"file", host.file},
-            {"sources", known(std::move(sources))},
-            {"counters", known(host.sums.size())},
-            {"seconds", known(host.seconds)},
-            {"totals", known(std::move(totals))},
-            {"families", known(families_of(host))},
-            {"families_by_source", known(std::move(by_source))},
-            {"gaps", known(std::move(gaps))},
-            {"reading_max_us", known(host.reading_max.in_microseconds())},
-            {"settings", host.settings.empty() ? Json() : files::parse_json(host.settings)},
-            {"problem", text_or_null(host.problem)}};
+    Json json = Json::object();  // of an initializer list everything would be copied
+    json["name"] = host.host;
+    json["file"] = host.file;
+    json["sources"] = known(std::move(sources));
+    json["counters"] = known(host.sums.size());
+    json["seconds"] = known(host.seconds);
+    json["totals"] = known(std::move(totals));
+    json["families"] = known(families_of(host));
+    json["families_by_source"] = known(std::move(by_source));
+    json["gaps"] = known(std::move(gaps));
+    json["reading_max_us"] = known(host.reading_max.in_microseconds());
+    json["settings"] = host.settings.empty() ? Json() : files::parse_json(host.settings);
+    json["problem"] = text_or_null(host.problem);
+    return json;
 }
 
 }  // namespace weir::record

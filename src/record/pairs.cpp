@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <queue>
 #include <utility>
 
 namespace weir::record {
@@ -406,26 +408,26 @@ std::span<const ProducerTraffic> TrafficMatrix::of(core::ConsumerId consumer) co
 files::MaybeIoError write_traffic_csv(const std::string& path, const TrafficMatrix& matrix) {
     files::WholeFile file(path);
     file.put("producer,consumer,received_events,received_bytes,under_way_s\n");
-    // Consumers have their entries sorted: a round for each producer takes from every consumer the next one
-    // or none, and the file needs no copy of the matrix in its own order.
-    std::vector<std::size_t> next(matrix.consumers());
-    for (std::optional<std::uint32_t> producer = 0; producer;) {
-        std::optional<std::uint32_t> following;
-        for (std::uint32_t consumer = 0; consumer < matrix.consumers(); ++consumer) {
-            const auto entries = matrix.of(core::ConsumerId{consumer});
-            std::size_t& place = next[consumer];
-            if (place < entries.size() && entries[place].producer == *producer) {
-                const core::Traffic& traffic = entries[place].traffic;
-                file.put(fmt::format("{},{},{},{},{:.6f}\n", *producer, consumer, traffic.events,
-                                     traffic.bytes.count,
-                                     matrix.under_way({*producer}, {consumer}).in_seconds()));
-                ++place;
-            }
-            if (place < entries.size()) {
-                following = std::min(following.value_or(entries[place].producer), entries[place].producer);
-            }
+    // Consumers have their entries sorted: the file needs no copy of the matrix in its own order.
+    using Next = std::pair<std::uint32_t, std::uint32_t>;  // producer, consumer
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> waiting;
+    std::vector<std::size_t> place(matrix.consumers());
+    const auto wait = [&](std::uint32_t consumer) {
+        const auto entries = matrix.of(core::ConsumerId{consumer});
+        if (place[consumer] < entries.size()) {
+            waiting.emplace(entries[place[consumer]].producer, consumer);
         }
-        producer = following;
+    };
+    for (std::uint32_t consumer = 0; consumer < matrix.consumers(); ++consumer) {
+        wait(consumer);
+    }
+    while (!waiting.empty()) {
+        const auto [producer, consumer] = waiting.top();
+        waiting.pop();
+        const core::Traffic& traffic = matrix.of(core::ConsumerId{consumer})[place[consumer]++].traffic;
+        file.put(fmt::format("{},{},{},{},{:.6f}\n", producer, consumer, traffic.events, traffic.bytes.count,
+                             matrix.under_way({producer}, {consumer}).in_seconds()));
+        wait(consumer);
     }
     return file.finish();
 }

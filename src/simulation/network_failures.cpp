@@ -60,19 +60,16 @@ double share_of_rate(const Disturbance& disturbance, const packet::Topology& top
     return static_cast<double>(disturbance.to.bits_per_second) / static_cast<double>(rate.bits_per_second);
 }
 
-/// Whether each host has a way to each other one, and the first that has not.
+/// The first host that has no way to the first of all. Cables carry both ways.
 std::optional<NodeIndex> cut_off(const packet::Topology& topology, const std::vector<bool>& unused) {
-    std::optional<NodeIndex> first_host;
+    std::vector<std::vector<LinkIndex>> ways;
     for (std::uint32_t node = 0; node < topology.nodes(); ++node) {
         if (topology.is_switch({node})) {
             continue;
         }
-        if (!first_host) {
-            first_host = NodeIndex{node};
-            continue;
-        }
-        // Cables carry both ways.
-        if (topology.ways_to({node}, unused)[first_host->value].empty()) {
+        if (ways.empty()) {
+            ways = topology.ways_to({node}, unused);
+        } else if (ways[node].empty()) {
             return NodeIndex{node};
         }
     }

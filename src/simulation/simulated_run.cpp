@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -39,7 +40,8 @@ class Run {
         if (!cannot_write_.empty()) {
             return broken_off({.what = cannot_write_});
         }
-        Simulator simulator({.plan = run_.run.plan,
+        auto simulator = std::make_unique<Simulator>(
+            Simulator::Setup{.plan = run_.run.plan,
                              .network = run_.network,
                              .disturbances = run_.disturbances,
                              .silence_timeout = run_.silence_timeout,
@@ -49,16 +51,16 @@ class Run {
                              .scheduler = run_.scheduler,
                              .recorder = run_.records_network ? &recorder_ : nullptr});
         int signal = 0;
-        result_.end = simulator.run([&](core::Instant now) {
+        result_.end = simulator->run([&](core::Instant now) {
             collector_.poll(now);
             signal = watchers_.interruption ? watchers_.interruption(now) : 0;
-            return signal == 0 && (!watchers_.worth_going_on || watchers_.worth_going_on(simulator));
+            return signal == 0 && (!watchers_.worth_going_on || watchers_.worth_going_on(*simulator));
         });
         close_logs();
         report_.add_network(run_.network, recorder_.hosts(), recorder_.switches());
         switch (result_.end.kind) {
             case SimulationEnd::Kind::regular:
-                return complete(simulator);
+                return complete(std::move(simulator));
             case SimulationEnd::Kind::stopped:
                 return finish(report_.interrupted(&collector_, signal),
                               participant::exit_signal_base + signal);
@@ -141,18 +143,18 @@ class Run {
         collector_.finish();
     }
 
-    SimulationResult complete(const Simulator& simulator) {
+    SimulationResult complete(std::unique_ptr<Simulator> simulator) {
         const participant::RunDescription& run = run_.run;
         // One for all: its histograms are large, and empty but for one rank.
         participant::RankAccount account;
         for (int rank = 0; rank < run.roles.ranks(); ++rank) {
             const core::NodeId node = run.roles.node(rank);
-            static_cast<participant::NodeAccount&>(account) = simulator.node(node).account();
+            static_cast<participant::NodeAccount&>(account) = simulator->node(node).account();
             if (node.role == core::Role::scheduler) {
                 // What all nodes share is handed in once.
-                account.latencies = simulator.latencies();
-                account.fault_count = simulator.fault_count();
-                for (const core::Fault& fault : simulator.faults()) {
+                account.latencies = simulator->latencies();
+                account.fault_count = simulator->fault_count();
+                for (const core::Fault& fault : simulator->faults()) {
                     account.faults.push_back(show::fault_record(fault));
                 }
             }
@@ -162,9 +164,10 @@ class Run {
             }
         }
         if (run.plan.outlives_consumers) {
-            report_.add_recovery(simulator.scheduler().state_machine(), simulator.silent_since(),
+            report_.add_recovery(simulator->scheduler().state_machine(), simulator->silent_since(),
                                  recovery_watch_);
         }
+        simulator.reset();  // the record takes as much memory
         if (writes_) {
             note(report_.write_traffic());
         }

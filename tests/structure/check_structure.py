@@ -27,8 +27,8 @@ MORE_FUNCTIONS = "More functions:"
 # Lines of each room, all files together. A change that needs more raises its number here and says why in its message;
 # one that leaves more than SLACK unused lowers it.
 BUDGET = {
-    "cli": 7242, "config": 8508, "core": 10674, "ending": 1085, "files": 918, "host": 6161, "job": 5641,
-    "judge": 6170, "loop": 2212, "packet": 5643, "participant": 1227, "record": 8390, "report": 1249,
+    "cli": 7242, "config": 8508, "core": 10676, "ending": 1085, "files": 918, "host": 6161, "job": 5641,
+    "judge": 6170, "loop": 2212, "packet": 5679, "participant": 1227, "record": 8394, "report": 1249,
     "show": 2527, "simulation": 9761, "transport": 7302, "twin": 1510, "weir_compare/comparison": 6542,
     "weir_compare/sweep": 5874, "weir_runs/basics": 1303, "weir_runs/figures": 3245, "weir_runs/pages": 939,
     "weir_runs/reading": 3408, "weir_suites/bmwg": 3420, "weir_suites/switches": 2729,

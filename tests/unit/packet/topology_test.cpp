@@ -95,3 +95,20 @@ TEST_CASE("A host that no way leads to is found, and hosts do not forward") {
     topology.connect(left, right, rate, delay);
     CHECK_FALSE(topology.ways_to(c)[a.value].empty());
 }
+
+TEST_CASE("Hosts of a switch share its ways, unless one has another cable or a static route") {
+    Topology topology =
+        leaf_spine({.leaves = 3, .spines = 2, .hosts = {6, rate}, .between = rate, .delay = delay});
+    const auto shared = topology.ways_to(topology.gateway({4}));
+    CHECK(topology.gateway({4}) == topology.gateway({5}));
+    for (const std::uint32_t host : {4U, 5U}) {
+        const auto own = topology.ways_to({host});
+        for (std::uint32_t node = 6; node < topology.nodes(); ++node) {
+            CHECK((own[node] == shared[node] || topology.gateway({host}).value == node));
+        }
+    }
+    topology.set_way({6}, {5}, topology.ports({6}).back());
+    CHECK(topology.gateway({5}) == NodeIndex{5});
+    topology.connect({4}, {6}, rate, delay);
+    CHECK(topology.gateway({4}) == NodeIndex{4});
+}
