@@ -66,7 +66,8 @@ SENDER = "/home/alice/experiments"
     (f"{SENDER}/runs/first/traffic.csv is missing", "first/traffic.csv is missing"), ("/tmp/x", "x"),
     (f"matrix:{SENDER}/pairs.csv", "matrix:experiments/pairs.csv"),
     ("/home/alice/a.toml, /tmp/b.toml", "a.toml, b.toml"),
-    ("/proc/sys/net/core/rmem_max", "/proc/sys/net/core/rmem_max"), ("10 Gb/s and/or https://weir/x/y", None),
+    ("/proc/sys/net/core/rmem_max", None),
+    ("set /interfaces/interface[name=e1]/config/mtu", None), ("10 Gb/s and/or https://weir/x/y", None),
     ("runs/first/run.json, ../x/y, ~/a/b", None)])
 def test_pages_show_no_path_from_the_root(text, shown):
     assert page_parts.without_directories(text) == (shown or text)

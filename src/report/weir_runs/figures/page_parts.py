@@ -10,10 +10,12 @@ from ..basics import units
 from . import svg_figures, svg_plots
 
 TEMPLATES = Path(__file__).parent / "templates"
-# A path from the root of the sender's machine, up to the last two names of a long one. Those of the kernel say what was
-# read there.
-_DIRECTORIES = re.compile(r"(?<![\w./~-])/(?!proc/|sys/|dev/)(?:(?:NAME/){2,}(?=NAME/NAME)|(?:NAME/)+(?=NAME))".replace(
-    "NAME", r"[^\s/:;,'\"()<>]+"))
+# A path from the root of the sender's machine, up to the last two names of a long one. Those of the kernel, and those
+# in the tree of a switch (gNMI), say what was read or set there.
+_ROOTS = "proc|sys|dev|interfaces?|qos|components?|network-instances?|system|platform|acl|lldp"
+_NAME = r"[^\s/:;,'\"()<>]+"
+_DIRECTORIES = re.compile(fr"(?<![^\s:;,='\"()<>])/(?!(?:{_ROOTS})\b)"
+                          fr"(?:(?:{_NAME}/){{2,}}(?={_NAME}/{_NAME})|(?:{_NAME}/)+(?={_NAME}))")
 
 
 def shown(identity, chart):
