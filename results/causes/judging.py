@@ -62,9 +62,7 @@ def explained(weir, directory):
     if done.returncode not in (0, 3):
         return Answer(REFUSED)
     found = json.loads(done.stdout)
-    framing = {option["option"]: option["value"] for option in found["twin"]}.get("framing", "none")
-    reading = remedies.TWIN if framing == "none" else dataclasses.replace(remedies.TWIN, wire=1.0)
-    return answer_of(found["causes"], remedy=found["remedy"] or "", reading=reading)
+    return answer_of(found["causes"], remedy=found["remedy"] or "", reading=remedies.TWIN)
 
 
 def answers_of(weir, plan):

@@ -4,7 +4,6 @@ import dataclasses
 import re
 
 import families
-from families import WIRE
 
 UNITS = {"b/s": 1, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -12,18 +11,18 @@ SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB
          "TiB": 2**40}
 OPTIONS = r"--(slots|streams|requests|outstanding|window) (\d+)"
 LESS = 0.97
+NOW = r"(?: instead of [\d.]+ ?\S+)?"
 
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """How a remedy is meant. wire: of the speeds that it names. repairs: with links, times or processing as advised
-    whatever slowed them down is gone too; else what is advised is the plan's, and faults stay."""
-    wire: float = WIRE
-    repairs: bool = True
+    """How a remedy is meant. repairs: with links, times or processing as advised whatever slowed them down is gone too;
+    else what is advised is the plan's, and faults stay."""
+    repairs: bool
 
 
-TWIN = Reading()               # advised as payload, of what the run showed
-PROOF = Reading(1.0, False)    # of the plan that was simulated
+TWIN = Reading(True)     # of what the run showed
+PROOF = Reading(False)   # of the plan that was simulated
 
 
 def without(plan, *starts):
@@ -39,8 +38,8 @@ def quantity(text, units):
     return float(number) * units[unit]
 
 
-def rate(text, reading=PROOF):
-    return families.bits(quantity(text, UNITS) * reading.wire)
+def rate(text):
+    return families.bits(quantity(text, UNITS))
 
 
 def us(text):
@@ -53,7 +52,7 @@ def size(text):
 
 def links(plan, found, reading):
     role = found[1][:-1]
-    return {**repaired(plan, reading, f"degrade:{role}="), f"{role}-link": rate(found[2], reading)}
+    return {**repaired(plan, reading, f"degrade:{role}="), f"{role}-link": rate(found[2])}
 
 
 def link_of(plan, found, reading):
@@ -61,7 +60,7 @@ def link_of(plan, found, reading):
     usual, *own = str(plan[f"{role}-link"]).split(",")
     own = [part for part in own if not part.startswith(f"{index}=")]
     return {**repaired(plan, reading, f"degrade:{role}={index},"),
-            f"{role}-link": ",".join([usual, *own, f"{index}={rate(found[1], reading)}"])}
+            f"{role}-link": ",".join([usual, *own, f"{index}={rate(found[1])}"])}
 
 
 def faster_links(plan, found, _):
@@ -116,28 +115,31 @@ def without_option(plan, found, _):
 # less; () where it has no amount)
 REMEDIES = (
     (rf".*?{OPTIONS}.*", lambda plan, found, _: {**plan, found[1]: int(found[2])}, (2, None)),
-    (r"(producers|consumers)' links of ([\d.]+ \S+) \(--\S+\)", links, (2, LESS)),
-    (r"(producers|consumers)' links ([\d.]+) times as fast \(--\S+\)", faster_links, (2, LESS)),
-    (r"a link of ([\d.]+ \S+) for (producer|consumer)s? (\d+) \(--\S+\)", link_of, (1, LESS)),
-    (r"cables between switches ([\d.]+) times as fast \(.*\)", faster_cables, (1, LESS)),
-    (r"processing that takes ([\d.]+ \S+) on average \(--busy\)", processing, (1, 1 / LESS)),
-    (r"a scheduler that needs ([\d.]+ \S+) for a message \(--scheduler-time\)", lambda plan, found, reading: {
+    (rf"use (producers|consumers)' links of ([\d.]+ \S+){NOW} \(--\S+\)", links, (2, LESS)),
+    (r"use (producers|consumers)' links ([\d.]+) times as fast \(--\S+\)", faster_links, (2, LESS)),
+    (rf"use a link of ([\d.]+ \S+) for (producer|consumer)s? (\d+){NOW} \(--\S+\)", link_of, (1, LESS)),
+    (rf"use cables between switches of ([\d.]+ \S+){NOW} \(.*\)",
+     lambda plan, found, _: families.with_key(plan, "topology.uplink-rate", rate(found[1])), (1, LESS)),
+    (r"use cables between switches ([\d.]+) times as fast \(.*\)", faster_cables, (1, LESS)),
+    (r"shorten processing of an event from .* to ([\d.]+ \S+) on average \(--busy\)", processing, (1, 1 / LESS)),
+    (rf"speed up the scheduler, to ([\d.]+ \S+) for a message{NOW} \(--scheduler-time\)", lambda plan, found, reading: {
         **repaired(plan, reading, "slow:scheduler"), "scheduler-time": us(found[1])}, (1, 1 / LESS)),
-    (r"a --latency of ([\d.]+ \S+)", lambda plan, found, reading: {**repaired(plan, reading, "delay:"),
-                                                                   "latency": us(found[1])}, (1, 1 / LESS)),
-    (r"a --buffer of ([\d.]+ \S+)", lambda plan, found, _: {**plan, "buffer": size(found[1])}, (1, LESS)),
-    (r"--port-buffer (\S+)", lambda plan, found, _: {**plan, "port-buffer": size(found[1])}, (1, LESS)),
-    (r"sockets that hold ([\d.]+ \S+) \(--socket-buffer\)",
+    (r"lower the latency from .* to ([\d.]+ \S+) \(--latency\)",
+     lambda plan, found, reading: {**repaired(plan, reading, "delay:"), "latency": us(found[1])}, (1, 1 / LESS)),
+    (rf"use a --buffer of ([\d.]+ \S+){NOW}", lambda plan, found, _: {**plan, "buffer": size(found[1])}, (1, LESS)),
+    (rf"use --port-buffer (\S+){NOW}", lambda plan, found, _: {**plan, "port-buffer": size(found[1])}, (1, LESS)),
+    (rf"use sockets that hold ([\d.]+ \S+){NOW} \(--socket-buffer\)(?:, which .*)?",
      lambda plan, found, _: {**plan, "socket-buffer": size(found[1])}, (1, LESS)),
-    (r"switches with ([\d.]+ \S+) of memory(?: and ([\d.]+ \S+) for a queue of a port \(.*\))?", memory, (1, LESS)),
-    (r"an --event-size of ([\d.]+ \S+)", lambda plan, found, _: {**plan, "event-size": size(found[1])}, ()),
+    (rf"use switches with ([\d.]+ \S+) of memory{NOW}(?: and ([\d.]+ \S+) for a queue of a port \(.*\))?",
+     memory, (1, LESS)),
+    (rf"use an --event-size of ([\d.]+ \S+){NOW}", lambda plan, found, _: {**plan, "event-size": size(found[1])}, ()),
     (r"leave --(shaping|high-water) out", without_option, ()),
-    (r"--(pfc|ecn) (on|off)", lambda plan, found, _: {**plan, found[1]: found[2]}, ()),
-    (r"network cards that losses do not slow down .*",
+    (r"switch (?:PFC|ECN) off \(--(pfc|ecn) (off)\)", lambda plan, found, _: {**plan, found[1]: found[2]}, ()),
+    (r"use network cards that losses do not slow down .*",
      lambda plan, found, _: families.with_key(plan, "dcqcn.notify-losses", "false"), ()),
-    (r"no traffic of others on these links.*", lambda plan, found, _: families.without_key(plan, "background.rate"),
+    (r"keep the traffic of others off .*", lambda plan, found, _: families.without_key(plan, "background.rate"),
      ()),
-    (r"control messages without that delay", lambda plan, found, _: without(plan, "delay:"), ()),
+    (r"remove the delay of control messages", lambda plan, found, _: without(plan, "delay:"), ()),
     (r"keep (.+?) running(?:: look .*)?", without_ranks("pause"), ()),
     (r"keep (.+?) from being lost(?:: look .*)?", without_ranks("die", "cut"), ()),
     (r"look for what slows (.+) down", without_ranks("slow"), ()),
@@ -153,8 +155,8 @@ REMEDIES = (
 
 def parts_of(remedy, together):
     """The remedy, or both of a pair: each begins with what is to be done or had."""
-    return re.split(r" and (?=--|an? |keep |look |leave |repair |replace |processing |control |sockets |switches |no "
-                    r"|cables |producers' |consumers' )", remedy) if together else [remedy]
+    return re.split(r" and (?=use |speed |keep |look |leave |repair |replace |shorten |lower |remove |switch |spread "
+                    r"|move )", remedy) if together else [remedy]
 
 
 def known(remedy):

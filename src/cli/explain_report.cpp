@@ -47,12 +47,17 @@ std::string tolerance_text(const Figure& figure) {
     return figure.relative ? files::percent(figure.tolerance) : value_text(figure, figure.tolerance);
 }
 
+/// What is too far from the run, beside what links need; empty: nothing.
 std::string table_text(const std::vector<Figure>& figures) {
     std::vector<std::array<std::string, 5>> rows{{"", "run", "twin", "deviation", "tolerance"}};
     for (const Figure& figure : figures) {
-        rows.push_back({figure.name, value_text(figure, figure.run), value_text(figure, figure.twin),
-                        signed_text(figure, figure.deviation),
-                        tolerance_text(figure) + (figure.near() ? "" : "  too far")});
+        if (!figure.near() && !figure.is_of_links()) {
+            rows.push_back({figure.name, value_text(figure, figure.run), value_text(figure, figure.twin),
+                            signed_text(figure, figure.deviation), tolerance_text(figure)});
+        }
+    }
+    if (rows.size() == 1) {
+        return "";
     }
     std::array<std::size_t, 5> widths{};
     for (const auto& row : rows) {
@@ -71,16 +76,13 @@ std::string table_text(const std::vector<Figure>& figures) {
 /// "2.31 Gb/s", or "from 300 Mb/s (consumer 2 on eb03) to 2.31 Gb/s".
 std::string links_text(const std::vector<double>& links, core::Role role, const twin::ShownRun& run) {
     const auto [least, most] = std::minmax_element(links.begin(), links.end());
+    const auto wire_text = [](double payload) { return rate_text(payload / twin::payload_share); };
     if (*most - *least < 0.01 * *most) {
-        return rate_text(*most);
+        return wire_text(*most);
     }
     const core::NodeId slowest{role, static_cast<std::uint32_t>(least - links.begin())};
-    std::string host;
-    for (const twin::ShownRank& rank : run.ranks) {
-        host = rank.node == slowest ? rank.host : host;
-    }
-    return fmt::format("from {} ({}) to {}", rate_text(*least), files::node_text(slowest, host),
-                       rate_text(*most));
+    return fmt::format("from {} ({}) to {}", wire_text(*least),
+                       files::node_text(slowest, run.host_of(slowest)), wire_text(*most));
 }
 
 std::string processing_text(const twin::ShownRun& run, const twin::Assumptions& assumptions) {
@@ -117,8 +119,7 @@ std::string assumptions_text(const twin::ShownRun& run, const twin::Assumptions&
         constexpr double any = 1e12;
         const bool known = *std::max_element(speeds.begin(), speeds.end()) < any;
         return !known ? "no limit"
-                      : links_text(speeds, role, run) +
-                            (limit ? " of payload, at least" : " of payload, as interfaces say");
+                      : links_text(speeds, role, run) + (limit ? ", at least" : ", as interfaces say");
     };
     line("links of producers",
          links(assumptions.limits.producer_links, assumptions.producer_links, core::Role::producer));
@@ -149,22 +150,20 @@ constexpr std::string_view nothing_to_remedy = "Every set was on time: there is 
 /// How near the twin comes, in one line.
 std::string nearness_text(const twin::TwinComparison& comparison, bool of_links) {
     if (comparison.near()) {
-        return "Its twin, a simulation with what this run showed, reproduces it: all figures are within "
-               "their tolerances.\n";
+        return "A simulation with what this run showed, its twin, reproduces all of its figures.\n";
     }
     const Figure& worst = comparison.worst();
-    if (worst.name == twin::producer_links_name || worst.name == twin::consumer_links_name) {
+    if (worst.is_of_links()) {
         return fmt::format(
-            "Its twin, a simulation with what this run showed, is as slow with {} of {}, where interfaces "
-            "have "
-            "{}: {}.\n",
+            "A simulation with what this run showed, its twin, is as slow with {} of {}, where interfaces "
+            "have {}: {}.\n",
             worst.name, value_text(worst, worst.twin), value_text(worst, worst.run),
             of_links ? "a slower port or cable, cables between switches, or traffic of others"
                      : "it has no such fault, and cannot tell what a repair gains");
     }
     return fmt::format(
-        "Its twin, a simulation with what this run showed, differs most in: {}, {} in the run and {} in the "
-        "twin (tolerance {}), so that amounts are rough.{}\n",
+        "A simulation with what this run showed, its twin, differs most in: {}, {} in the run and {} in the "
+        "twin (tolerance {}). So amounts are rough.{}\n",
         worst.name, value_text(worst, worst.run), value_text(worst, worst.twin), tolerance_text(worst),
         worst.name == twin::stalls_name ? " The hosts were busy with something else." : "");
 }
@@ -176,8 +175,10 @@ judge::ShortAnswer answer_of(const ExplainReport& report) {
     const std::size_t colon = std::min(verdict.find(": "), verdict.size());
     answer.word = std::string_view(verdict).substr(0, colon);
     answer.sentence = verdict.substr(std::min(colon + 2, verdict.size()));
-    judge::put_causes(report.found.causes, {}, judge::advice_text(report.found.causes), report.run.simulated,
-                      answer);
+    const bool too_short = report.was_good() && answer.word == "NOT JUDGED";
+    judge::put_causes(report.found.causes, {},
+                      too_short ? std::string(judge::longer_run) : judge::advice_text(report.found.causes),
+                      report.run.simulated, answer);
     return answer;
 }
 
@@ -291,15 +292,14 @@ std::string explain_text(const ExplainReport& report, bool terminal) {
     if (twin == nullptr) {
         return text;
     }
-    // In one line each: they are there to be copied.
-    const std::string command = shell_command(twin->options);
-    return text + fmt::format(
-                      "\n{}\n{}\nCommand of the twin, the nearest of {}:\n  {}\n"
-                      "To find the largest rate that it bears:\n  "
-                      "weir-sweep find rate --simulate -- {}\n",
-                      table_text(twin->comparison.figures), assumptions_text(report.run, twin->assumptions),
-                      files::counted(report.found.simulations, "simulation"), command,
-                      command.substr(command.find("--")));
+    const std::string far = table_text(twin->comparison.figures);
+    // In one line: it is there to be copied.
+    return text +
+           fmt::format(
+               "\n{}{}{}\nThe twin, the nearest of {} (for its largest rate, write `weir-sweep find rate "
+               "--simulate --` instead of `weir simulate`):\n  {}\n",
+               far, far.empty() ? "" : "\n", assumptions_text(report.run, twin->assumptions),
+               files::counted(report.found.simulations, "simulation"), shell_command(twin->options));
 }
 
 std::string explain_json(const ExplainReport& report) {

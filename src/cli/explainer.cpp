@@ -194,7 +194,7 @@ class Explainer {
         });
         for (NamedCause& cause : proved.causes) {
             cause.evidence = CauseEvidence::twin;
-            cause.host = cause.where ? host_of(*cause.where) : "";
+            cause.host = cause.where ? run_.host_of(*cause.where) : "";
         }
         blame_others(twin.assumptions, proved.causes);
         return std::move(proved.causes);
@@ -313,15 +313,16 @@ class Explainer {
             explained_.causes =
                 in_order(*first.cause, causes_in(weighed.twin, true), weighed.twin.comparison.near());
         }
-        if (slow_network) {
-            const twin::Figure& links = slow_links(first);
-            NamedCause& cause = explained_.causes.front();
-            cause.text = fmt::format(
+        NamedCause& named = explained_.causes.front();
+        if (const twin::Figure* const links =
+                first.cause == nullptr || named.where ? nullptr : slow_links(first.twin, named.what)) {
+            named.text = fmt::format(
                 "they carried {}{}{}: slower ports or cables, cables between switches, or traffic of others. "
                 "{}",
-                files::rate_text(links.twin), judge::slower_than_interfaces, files::rate_text(links.run),
-                files::capitalised(cause.text));
-        } else {
+                files::rate_text(links->twin), judge::slower_than_interfaces, files::rate_text(links->run),
+                files::capitalised(named.text));
+        }
+        if (!slow_network) {
             add_rival(first, hypotheses);
         }
         judge::say_where_to_look(explained_.causes);
@@ -340,20 +341,22 @@ class Explainer {
                explained_.twins[first.twin].twin.comparison.has_slow_links();
     }
 
-    /// What the twin needs of links, against their interfaces.
-    [[nodiscard]] const twin::Figure& slow_links(const Hypothesis& first) const {
-        const auto& figures = explained_.twins[first.twin].twin.comparison.figures;
-        // The interfaces of the other role are those that are contradicted, if not those of this one.
-        const auto found = std::find_if(figures.begin(), figures.end(), [&](const twin::Figure& figure) {
-            return figure.name == (first.cause->what == CauseKind::producer_links
-                                       ? twin::producer_links_name
-                                       : twin::consumer_links_name);
-        });
-        return found == figures.end() ? figures.back() : *found;
+    /// What the twin needs of these links, against their interfaces; nullptr: no less than those have.
+    [[nodiscard]] const twin::Figure* slow_links(std::size_t twin, CauseKind what) const {
+        const std::string_view name = what == CauseKind::producer_links   ? twin::producer_links_name
+                                      : what == CauseKind::consumer_links ? twin::consumer_links_name
+                                                                          : "";
+        const auto& figures = explained_.twins[twin].twin.comparison.figures;
+        const auto found = std::find_if(figures.begin(), figures.end(),
+                                        [&](const twin::Figure& figure) { return figure.name == name; });
+        return found == figures.end() ? nullptr : &*found;
     }
 
     void name_slow_network(const Hypothesis& first) {
-        const twin::Figure& links = slow_links(first);
+        const twin::Figure* const own = slow_links(first.twin, first.cause->what);
+        // The interfaces of the other role are those that are contradicted, if not those of this one.
+        const twin::Figure& links =
+            own != nullptr ? *own : explained_.twins[first.twin].twin.comparison.figures.back();
         explained_.causes.push_back({.what = CauseKind::not_told, .evidence = CauseEvidence::twin});
         explained_.causes.back().text = fmt::format(
             "links gave {} each where their interfaces have {}: slower ports or cables{}, or traffic of "
@@ -362,8 +365,7 @@ class Explainer {
             run_.has_one_leaf() ? " of producers or of consumers" : ", cables between switches");
         explained_.causes.back().remedy =
             "run one producer and one consumer at a time, on several pairs of hosts: those that are as slow "
-            "share a port or "
-            "cable, whose speed and errors are to be read";
+            "share a port or cable, whose speed and errors are to be read";
     }
 
     void name_none() {
@@ -406,6 +408,11 @@ class Explainer {
             });
         }
         enough.front().text = "in a simulation of this run, " + enough.front().text;
+        if (enough.front().what == CauseKind::slots) {
+            enough.front().text =
+                fmt::format("producers waited for a slot for {} of the time. {}",
+                            files::percent(run_.slot_share()), files::capitalised(enough.front().text));
+        }
         for (NamedCause& cause : enough) {
             if (const NamedCause* const observed = observed_of(cause.what, cause.where)) {
                 add_evidence(*observed, cause);
@@ -466,12 +473,6 @@ class Explainer {
             explained_.causes.push_back(std::move(named));
             return;
         }
-    }
-
-    [[nodiscard]] std::string host_of(core::NodeId node) const {
-        const auto rank = std::find_if(run_.ranks.begin(), run_.ranks.end(),
-                                       [&](const twin::ShownRank& one) { return one.node == node; });
-        return rank == run_.ranks.end() ? std::string{} : rank->host;
     }
 
     const twin::ShownRun& run_;

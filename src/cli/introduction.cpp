@@ -31,7 +31,11 @@ Introduction introduce(job::Job& job, const config::RunRequest& request) {
     Introduction all;
     for (const std::string& text : job.share(host::encode_location(host::this_location()), "introduction")) {
         all.locations.push_back(host::decode_location(text));
-        all.hosts.push_back(all.locations.back().host);
+        host::RankLocation& location = all.locations.back();
+        if (std::string leaf = config::leaf_of_host(request.roles, location.host); !leaf.empty()) {
+            location.leaf = std::move(leaf);
+        }
+        all.hosts.push_back(location.host);
     }
     all.one_name = host::tell_apart(all.locations);
     const std::string role = request.roles.role ? core::role_name(*request.roles.role) : "";

@@ -72,7 +72,7 @@ void blame_others(const twin::Assumptions& assumptions, std::vector<NamedCause>&
                                  files::rate_text(foreign), cause.text.substr(what_then));
         cause.remedy = "move that traffic away";
         if (faster != causes.end()) {
-            cause.remedy += ", or have " + faster->remedy;
+            cause.remedy += ", or " + faster->remedy;
             faster->suffices = false;
         }
         cause.what = CauseKind::other_traffic;

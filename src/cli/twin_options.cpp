@@ -88,7 +88,7 @@ void add_keys(const std::string& name, std::string_view words, std::vector<Given
 /// What interfaces carry of this payload, in packets of 4096 bytes.
 std::vector<double> on_the_wire(std::vector<double> links) {
     for (double& link : links) {
-        link /= twin::payload_share;
+        link = std::min(link / twin::payload_share, twin::fastest_link);
     }
     return links;
 }
@@ -206,11 +206,8 @@ std::vector<GivenOption> twin_options(const twin::ShownRun& run, const twin::Ass
     }
     if (!run.has_packets()) {
         options.push_back({"network", "fluid"});
-        options.push_back({"framing", "none"});
     }
-    const auto links_of = [&](const std::vector<double>& payload) {
-        return links_text(run.has_packets() ? on_the_wire(payload) : payload);
-    };
+    const auto links_of = [](const std::vector<double>& payload) { return links_text(on_the_wire(payload)); };
     options.push_back({"producer-link", links_of(add_foreign(assumptions, core::Role::producer, options))});
     options.push_back({"consumer-link", links_of(add_foreign(assumptions, core::Role::consumer, options))});
     options.push_back({"latency", config::to_text(time_of(assumptions.latency_s))});
@@ -246,6 +243,10 @@ std::string shell_command(const std::vector<GivenOption>& options) {
                 quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
             }
             value = "'" + quoted + "'";
+        }
+        if (const config::Option* known = config::find_option(option.name);
+            known != nullptr && !value.empty() && value == known->usual.value) {
+            continue;
         }
         text += fmt::format(" --{}{}{}", option.name, value.empty() ? "" : " ", value);
     }

@@ -1,6 +1,9 @@
 // Options of the group "layout": which rank has which role.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "config/host_list.hpp"
 #include "config/option_rows.hpp"
 
@@ -46,6 +49,32 @@ void set_join(RunRequest& request, std::string_view text) {
     request.join.host = std::string(host);
 }
 
+/// "leaf1=eb[01-14],fn3"
+void add_leaf(RunRequest& request, std::string_view text) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string_view leaf = text.substr(0, equals);
+    if (leaf.empty() || equals == text.size()) {
+        throw UsageError("'{}': write the name of a switch and its hosts, as 'leaf1=eb[01-14]'", text);
+    }
+    std::vector<std::string> hosts = expand_hosts(text.substr(equals + 1));
+    for (const LeafHosts& other : request.roles.leaves) {
+        for (const std::string& host : hosts) {
+            if (std::find(other.hosts.begin(), other.hosts.end(), host) != other.hosts.end()) {
+                throw UsageError("{} is below {} and {}; name each host once", host, other.leaf, leaf);
+            }
+        }
+    }
+    request.roles.leaves.push_back({std::string(leaf), std::move(hosts)});
+}
+
+std::string leaves_text(const RunRequest& request) {
+    std::string text;
+    for (const LeafHosts& one : request.roles.leaves) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", one.leaf, compress_hosts(one.hosts));
+    }
+    return text;
+}
+
 constexpr Option layout_rows[] = {
     {"producers", "N", "number of producer ranks", derived("run: half of the ranks; simulate: 3"),
      own([](RunRequest& r, Text text) { r.roles.producers = count(text, 1, nodes_limit); },
@@ -67,6 +96,8 @@ constexpr Option layout_rows[] = {
      as::number<&RoleRequest::producers_per_host, 1, nodes_limit>},
     {"consumers-per-host", "N", "consumer ranks on each of --consumer-hosts", derived("all there"),
      as::number<&RoleRequest::consumers_per_host, 1, nodes_limit>},
+    {"leaf-hosts", "SWITCH=HOSTS", "hosts below a leaf switch: 'leaf1=eb[01-14]'; repeatable",
+     derived("as SLURM tells"), own(add_leaf, leaves_text), not_in_plan | only_measured | repeatable},
     {"role", "scheduler|producer|consumer", "role of this part of an mpirun line with ':' between parts",
      derived("by rank"),
      own([](RunRequest& r, Text text) { r.roles.role = choose(text, role_choices); },

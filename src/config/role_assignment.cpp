@@ -425,6 +425,16 @@ std::uint32_t group_of_host(const RunRequest& request, std::string_view host) {
     return static_cast<std::uint32_t>(found - lists.begin());
 }
 
+std::string leaf_of_host(const RoleRequest& request, std::string_view host) {
+    for (const LeafHosts& one : request.leaves) {
+        if (std::any_of(one.hosts.begin(), one.hosts.end(),
+                        [&](const std::string& below) { return same_host(below, host); })) {
+            return one.leaf;
+        }
+    }
+    return {};
+}
+
 std::vector<std::string> group_directories(std::uint32_t groups) {
     const std::size_t digits = std::max<std::size_t>(2, std::to_string(groups - 1).size());
     std::vector<std::string> names;

@@ -43,6 +43,9 @@ std::uint32_t ranks_per_group(const RunRequest& request, std::uint32_t ranks);
 /// The group of a rank on `host`, where lists of hosts decide. Throws UsageError if no list has the host.
 std::uint32_t group_of_host(const RunRequest& request, std::string_view host);
 
+/// The switch that a host is below, of `leaf-hosts`; empty: none is named for it.
+std::string leaf_of_host(const RoleRequest& request, std::string_view host);
+
 /// "group-00" to "group-35" of 36: where the groups' run directories are, in that of the job.
 std::vector<std::string> group_directories(std::uint32_t groups);
 

@@ -36,6 +36,12 @@ struct Requirements {
 };
 
 /// Who is to do what, as asked for. 0, empty and nullopt: not said.
+/// Hosts that are connected to one switch.
+struct LeafHosts {
+    std::string leaf;
+    std::vector<std::string> hosts;  ///< expanded
+};
+
 struct RoleRequest {
     std::uint32_t producers = 0;
     std::uint32_t consumers = 0;
@@ -47,6 +53,7 @@ struct RoleRequest {
     /// Rank of the scheduler in the job: "first", "last" or a number; empty: first, or by host list.
     std::string scheduler_rank;
     std::optional<core::Role> role;  ///< of this rank (MPMD start)
+    std::vector<LeafHosts> leaves;   ///< a host is below one of them at most
 };
 
 /// A start without MPI.

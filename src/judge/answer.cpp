@@ -122,7 +122,7 @@ const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> o
 /// Without what options of a simulation are called.
 std::string on_hosts(std::string advice) {
     for (const std::string_view option : {" (--consumer-link)", " (--producer-link)", " (--scheduler-time)",
-                                          " ([topology] uplink-rate, core-rate)"}) {
+                                          " (--latency)", " ([topology] uplink-rate, core-rate)"}) {
         for (std::size_t at = 0; (at = advice.find(option)) != std::string::npos;) {
             advice.erase(at, option.size());
         }
@@ -131,7 +131,7 @@ std::string on_hosts(std::string advice) {
 }
 
 /// Where the reason can be seen; begins with a blank, or empty.
-std::string_view where_to_look(const NamedCause& first, bool simulated) {
+std::string_view where_to_look(const NamedCause& first) {
     if (first.evidence == CauseEvidence::proof) {
         return "";  // whoever simulates knows what faults he planted
     }
@@ -145,21 +145,25 @@ std::string_view where_to_look(const NamedCause& first, bool simulated) {
                        : "";
         case CauseKind::consumer_links:
         case CauseKind::producer_links:
-            return simulated || !first.where
-                       ? ""
-                       : " First look at the speed and the errors of its port and cable.";
+            return first.where ? " First look at the speed and the errors of its port and cable." : "";
         case CauseKind::control_latency:
-            return simulated
-                       ? ""
-                       : " Measure round trips between the hosts (ping), and put the scheduler near them.";
+            return " Measure round trips between the hosts (ping), and put the scheduler near them; where "
+                   "the "
+                   "way stays long, more slots and streams together (--slots, --streams) hide most of it.";
+        case CauseKind::scheduler:
+            return " Give it a core of its own, and look on its host for other load; larger events "
+                   "(--event-size) need fewer messages.";
         default:
             return "";
     }
 }
 
-std::string in_a_sentence(std::string text) {
-    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
-    return text;
+std::string in_a_sentence(std::string_view text) {
+    std::string in(text);
+    if (!in.empty()) {
+        in.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(in.front())));
+    }
+    return in;
 }
 
 std::string to_do(std::span<const NamedCause> causes, const std::string& advice, bool simulated) {
@@ -171,11 +175,12 @@ std::string to_do(std::span<const NamedCause> causes, const std::string& advice,
         return said + ".";
     }
     return causes.front().text.find(slower_than_interfaces) == std::string::npos
-               ? fmt::format("{}.{}", said, where_to_look(causes.front(), simulated))
+               ? fmt::format("{}.{}", said, where_to_look(causes.front()))
                : fmt::format(
-                     "Read the speed and the errors of the ports on their way: interfaces have more. "
-                     "Enough would be {}.",
-                     in_a_sentence(said));
+                     "Read the speed and the errors of the ports on their way, which give less than "
+                     "interfaces "
+                     "have. Enough would be {}.",
+                     in_a_sentence(said.starts_with("Use ") ? said.substr(4) : said));
 }
 
 std::string_view certainty_of(const NamedCause& cause) {
@@ -197,7 +202,7 @@ void put_causes(std::span<const NamedCause> causes, std::span<const NamedCause> 
     answer.because =
         files::capitalised(first.what != CauseKind::not_told
                                ? fmt::format("{}{}{}", main_subject(causes), text.empty() ? "." : ": ", text)
-                               : std::string(text));
+                               : fmt::format("Not clear: {}", in_a_sentence(text)));
     answer.certainty = certainty_of(first);
 }
 

@@ -19,6 +19,9 @@ struct ShortAnswer {
     std::string_view certainty;  ///< of the cause: "certain", "likely" or "cannot tell"
 };
 
+/// What to do where a run was too short to be judged.
+inline constexpr std::string_view longer_run = "Make a longer run (--duration)";
+
 /// `simulated`: advice names options of a simulation, too.
 ShortAnswer answer_of(const core::Plan& plan, const Verdict& verdict, bool simulated);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -98,8 +99,20 @@ std::uint64_t dropped_before_sockets(const HeldRun& run) {
 struct DropPlace {
     CauseKind what;
     std::string text;
-    const char* remedy;
+    std::string remedy;
 };
+
+/// All that may be on its way to a consumer at a time, with a header for each chunk; two digits, upwards.
+core::Bytes on_the_way_to_one(const core::Plan& plan) {
+    constexpr std::int64_t header = 64;
+    const std::uint64_t transfers = std::min(std::uint64_t{plan.slots} * plan.fragments_per_event(),
+                                             std::uint64_t{plan.streams} * plan.producers);
+    const std::uint64_t chunks = std::min<std::uint64_t>(plan.window, plan.chunks_per_fragment());
+    const double bytes =
+        static_cast<double>(transfers * chunks) * static_cast<double>(plan.chunk_size.count + header);
+    const double grain = std::pow(10, std::floor(std::log10(std::max(bytes, 10.0))) - 1);
+    return {std::llround(std::ceil(bytes / grain) * grain)};
+}
 
 DropPlace drop_place(const HeldRun& run) {
     const std::uint64_t sockets = run.held.socket_drops;
@@ -119,7 +132,10 @@ DropPlace drop_place(const HeldRun& run) {
         return {CauseKind::host_loss,
                 fmt::format("; {} were dropped at full sockets of consumers",
                             files::counted(sockets, "datagram")),
-                "try --shaping, or larger socket buffers (--socket-buffer)"};
+                fmt::format(
+                    "use sockets that hold {} (--socket-buffer), which is all that may be on its way to a "
+                    "consumer at a time; or --shaping",
+                    files::readable(on_the_way_to_one(run.plan)))};
     }
     return {CauseKind::switch_loss,
             elsewhere > 0 ? fmt::format("; {} are in no host's counters",

@@ -319,7 +319,10 @@ std::optional<NamedCause> links_of_all(const HeldRun& run) {
                         rate_text(held.consumers.mean_bits), rate_text(held.producers.mean_bits),
                         needed_text(run, Role::producer), waits_for_chunks ? window_hint(run) : "",
                         stall_hint(run)),
-            waits_for_chunks ? "raise --window, or --chunk-size" : "");
+            fmt::format(
+                "run it with half of the producers: if each of them then moves more, links of consumers "
+                "are full, else those of producers{}",
+                waits_for_chunks ? ", or chunks are too few: try a larger --window" : ""));
     }
     const bool consumers = full == FullLinks::of_consumers || !waits.empty() ||
                            (full == FullLinks::of_either &&
@@ -354,7 +357,7 @@ std::optional<NamedCause> network_mechanism(const HeldRun& run) {
     }
     const NetworkAdvice advice = advise_on_network(run.plan, run.facts);
     return cause_of(what, run.held.owners.network,
-                    fmt::format("transfers took {}. {}", owned_text(run.held.owners.network), advice.text),
+                    fmt::format("{} Transfers took {}.", advice.text, owned_text(run.held.owners.network)),
                     advice.advice);
 }
 

@@ -144,7 +144,7 @@ NetworkAdvice of_simulated_pauses(const core::NetworkPlan& network, const record
 NetworkAdvice of_simulated_marks(const core::NetworkPlan& network, const record::SwitchTotals& switches) {
     const record::SwitchRow sum = counts_of_data(network, switches);
     const std::string text =
-        fmt::format("ECN slowed producers down: the switch marked {} of the packets. {}",
+        fmt::format("the switch marked {} of the packets, and producers slowed down. {}",
                     files::percent(sum.marked_packets, sum.packets_seen()), used_text(switches));
     if (switches.consumer_ports().least >= full_use) {
         return lower_the_rate(text);

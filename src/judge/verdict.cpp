@@ -410,6 +410,7 @@ void judge_rate(const core::Plan& plan, std::span<const record::RankRecord> rank
     }
     const bool held_up = !verdict.on_time.value_or(true) || (verdict.judged && !verdict.sustained);
     if (!held_up) {
+        verdict.advice = too_short ? longer_run : "";
         return;
     }
     // Where only slots fill, nobody was held up yet, so that nobody's time shows why.

@@ -37,7 +37,7 @@ constexpr FaultWords fault_words[] = {
     {Kind::slow, CauseKind::processing, "if {0} had not been slow", "look for what slows {0} down"},
     {Kind::degrade, CauseKind::consumer_links, "with full links of {0}", "repair the link{1} of {0}"},
     {Kind::delay, CauseKind::control_latency, "without the delay of control messages",
-     "control messages without that delay"},
+     "remove the delay of control messages"},
     {Kind::drift, CauseKind::shaping, "with true clocks of {0}", "set the clock{1} of {0} right"},
     {Kind::flood, CauseKind::switch_loss, "if the switch had known the port{1} of {0}",
      "keep the switch from flooding"},

@@ -35,18 +35,18 @@ void use_no_control(SimulatedRun& changed) {
 /// Of queue pairs, what may not let them send though they have something to send.
 void add_windows(const core::NicPlan& nics, std::vector<Relaxation>& table) {
     if (nics.window.count > 0) {
-        table.push_back(
-            without(CauseKind::window,
-                    {[](SimulatedRun& changed) { changed.network.fabric.nics.window = {}; },
-                     "without a window of the network cards", "network cards without `nic.window`"}));
+        table.push_back(without(CauseKind::window,
+                                {[](SimulatedRun& changed) { changed.network.fabric.nics.window = {}; },
+                                 "without a window of the network cards",
+                                 "use network cards without a window (switch file: [nic] window)"}));
     }
     if (nics.control == core::PairControl::swift) {
-        table.push_back(without(CauseKind::window,
-                                {use_no_control, "without Swift's windows", "network cards without Swift"}));
+        table.push_back(without(CauseKind::window, {use_no_control, "without Swift's windows",
+                                                    "use network cards without Swift"}));
     }
     if (nics.control == core::PairControl::credits) {
         table.push_back(without(CauseKind::window, {use_no_control, "without credits of receivers",
-                                                    "network cards without credits of receivers"}));
+                                                    "use network cards without credits of receivers"}));
     }
 }
 
@@ -70,12 +70,13 @@ void add_slowing(const core::NetworkPlan& network, std::vector<Relaxation>& tabl
         relaxed.nics.dcqcn.on = false;
     };
     if (fabric.switches.ecn.on) {
-        table.push_back(without(CauseKind::ecn,
-                                {apply, "without marks and notifications", "--ecn off", {{"ecn", "off"}}}));
+        table.push_back(without(
+            CauseKind::ecn,
+            {apply, "without marks and notifications", "switch ECN off (--ecn off)", {{"ecn", "off"}}}));
     } else {
         table.push_back(
             without(CauseKind::ecn, {apply, "without notifications of losses",
-                                     "network cards that losses do not slow down (switch file: [dcqcn] "
+                                     "use network cards that losses do not slow down (switch file: [dcqcn] "
                                      "notify-losses)"}));
     }
 }
@@ -84,9 +85,9 @@ void add_held_back(const SimulatedRun& run, std::vector<Relaxation>& table) {
     const core::FabricPlan& fabric = run.network.fabric;
     if (fabric.of_others().bits_per_second > 0) {
         table.push_back(without(CauseKind::other_traffic, {leave_out_others, "without the traffic of others",
-                                                           "no traffic of others on these links, or a class "
-                                                           "for data that goes before it (switch file: rate, "
-                                                           "strict)"}));
+                                                           "keep the traffic of others off these links, or "
+                                                           "give data a class that goes before it (switch "
+                                                           "file: rate, strict)"}));
     }
     if (core::has_queue_pairs(run.run.plan, run.network)) {
         add_windows(fabric.nics, table);
@@ -99,7 +100,7 @@ void add_held_back(const SimulatedRun& run, std::vector<Relaxation>& table) {
                                                      relaxed.hosts.pause_above = 0;
                                                  },
                                                  "without flow control",
-                                                 "--pfc off",
+                                                 "switch PFC off (--pfc off)",
                                                  {{"pfc", "off"}}}));
     }
     add_slowing(run.network, table);
@@ -126,7 +127,7 @@ void add_spreading(const SimulatedRun& run, std::vector<Relaxation>& table) {
                                  }
                              },
                              "with packets spread evenly over all ways between switches",
-                             fmt::format("packets spread over all ways ([balancing] kind = \"spray\"{})",
+                             fmt::format("spread packets over all ways ([balancing] kind = \"spray\"{})",
                                          keeps ? ", [nic] reorder = \"1MB\"" : "")}));
 }
 
@@ -156,12 +157,14 @@ RelaxedStep larger_switch(const core::NetworkPlan& network, std::int64_t factor)
         return {apply,
                 fmt::format("with {} for each queue of a switch port instead of {}", power_of_two_text(queue),
                             power_of_two_text(now.egress_threshold)),
-                "--port-buffer " + power_of_two_text(queue),
+                fmt::format("use --port-buffer {} instead of {}", power_of_two_text(queue),
+                            power_of_two_text(now.egress_threshold)),
                 {{"port-buffer", power_of_two_text(queue)}}};
     }
     std::string with = fmt::format("with {} of memory in a switch instead of {}", readable(now.pool * factor),
                                    readable(now.pool));
-    std::string remedy = fmt::format("switches with {} of memory", readable(now.pool * factor));
+    std::string remedy = fmt::format("use switches with {} of memory instead of {}",
+                                     readable(now.pool * factor), readable(now.pool));
     if (queue.count > 0) {
         const std::string queues = fmt::format(" and {} for a queue of a port", readable(queue));
         with += queues;
@@ -181,8 +184,9 @@ void add_room_of_hosts(const core::HostPlan& hosts, std::vector<Relaxation>& tab
             return {[wanted](SimulatedRun& changed) { changed.network.fabric.hosts.ring_packets = wanted; },
                     fmt::format("with room for {} packets in the receive rings of hosts instead of {}",
                                 wanted, hosts.ring_packets),
-                    fmt::format("receive rings of {} packets on hosts (switch file: [host] ring-packets)",
-                                wanted)};
+                    fmt::format("use receive rings of {} packets on hosts instead of {} (switch file: "
+                                "[host] ring-packets)",
+                                wanted, hosts.ring_packets)};
         }));
     }
     if (hosts.socket_buffer.count > 0) {
@@ -191,7 +195,8 @@ void add_room_of_hosts(const core::HostPlan& hosts, std::vector<Relaxation>& tab
             return {[wanted](SimulatedRun& changed) { changed.network.fabric.hosts.socket_buffer = wanted; },
                     fmt::format("with sockets that hold {} instead of {}", readable(wanted),
                                 readable(hosts.socket_buffer)),
-                    fmt::format("sockets that hold {} (--socket-buffer)", readable(wanted))};
+                    fmt::format("use sockets that hold {} instead of {} (--socket-buffer)", readable(wanted),
+                                readable(hosts.socket_buffer))};
         }));
     }
 }
@@ -289,19 +294,19 @@ Relaxation faster_links(const core::NetworkPlan& network, const Links& links) {
     const bool all_alike = (network.*links.own).empty();
     return in_steps(links.what, factors_for(network, now), [&](double factor) -> RelaxedStep {
         const BitRate wanted = times(now, factor);
-        const std::string alike = fmt::format("{} links of {}", links.whose, readable(wanted));
-        const std::string times_as_fast = fmt::format("{} links {} times as fast", links.whose, factor);
-        return {
-            keeping_shared_memory([wanted, factor, links](core::NetworkPlan& changed) {
-                std::vector<core::OwnLinks>& own = changed.*links.own;
-                changed.*links.usual = own.empty() ? wanted : exactly_times(changed.*links.usual, factor);
-                for (core::OwnLinks& some : own) {
-                    some.rate = exactly_times(some.rate, factor);
-                }
-            }),
-            all_alike ? fmt::format("with {} instead of {}", alike, readable(now)) : "with " + times_as_fast,
-            fmt::format("{} (--{})", all_alike ? alike : times_as_fast, links.option),
-            all_alike ? Options{{links.option, files::exact(wanted)}} : Options{}};
+        const std::string faster_ones =
+            all_alike
+                ? fmt::format("{} links of {} instead of {}", links.whose, readable(wanted), readable(now))
+                : fmt::format("{} links {} times as fast", links.whose, factor);
+        return {keeping_shared_memory([wanted, factor, links](core::NetworkPlan& changed) {
+                    std::vector<core::OwnLinks>& own = changed.*links.own;
+                    changed.*links.usual = own.empty() ? wanted : exactly_times(changed.*links.usual, factor);
+                    for (core::OwnLinks& some : own) {
+                        some.rate = exactly_times(some.rate, factor);
+                    }
+                }),
+                "with " + faster_ones, fmt::format("use {} (--{})", faster_ones, links.option),
+                all_alike ? Options{{links.option, files::exact(wanted)}} : Options{}};
     });
 }
 
@@ -328,7 +333,8 @@ void add_own_links(const core::NetworkPlan& network, const Links& links, std::ve
                     }),
                     fmt::format("with a link of {} for {} instead of {}", readable(wanted), who,
                                 readable(some.rate)),
-                    fmt::format("a link of {} for {} (--{})", readable(wanted), who, links.option)};
+                    fmt::format("use a link of {} for {} instead of {} (--{})", readable(wanted), who,
+                                readable(some.rate), links.option)};
             }));
         if (some.first == some.last) {
             table.back().where = core::NodeId{links.role, some.first};
@@ -359,7 +365,8 @@ Relaxation faster_cable(const core::NetworkPlan& network, std::size_t index) {
         const std::string wanted = readable(times(own.rate, factor));
         return {faster_cables({index}, factor),
                 fmt::format("with {} on the cable {} instead of {}", wanted, name, readable(own.rate)),
-                fmt::format("{} on the cable {} ([topology] own-rates)", wanted, name)};
+                fmt::format("use {} on the cable {} instead of {} ([topology] own-rates)", wanted, name,
+                            readable(own.rate))};
     });
 }
 
@@ -367,21 +374,25 @@ Relaxation faster_own_cables(const core::NetworkPlan& network, const std::vector
     const BitRate slowest = network.fabric.topology.own_cables[slow.front()].rate;
     return in_steps(CauseKind::uplinks, factors_for(network, slowest), [&](double factor) -> RelaxedStep {
         const std::string as_fast = fmt::format("slow cables {} times as fast", factor);
-        return {faster_cables(slow, factor), "with " + as_fast, as_fast + " ([topology] own-rates)"};
+        return {faster_cables(slow, factor), "with " + as_fast, "use " + as_fast + " ([topology] own-rates)"};
     });
 }
 
 /// All that have no speed of their own.
 Relaxation faster_uplinks(const core::NetworkPlan& network) {
     const BitRate now = network.fabric.topology.uplink_rate;
+    const bool all_alike = network.fabric.topology.kind != core::TopologyKind::three_tier;
     return in_steps(CauseKind::uplinks, factors_for(network, now), [&](double factor) -> RelaxedStep {
-        const std::string as_fast = fmt::format("cables between switches {} times as fast", factor);
-        return {keeping_shared_memory([factor](core::NetworkPlan& changed) {
+        const std::string as_fast = all_alike
+                                        ? fmt::format("cables between switches of {} instead of {}",
+                                                      readable(times(now, factor)), readable(now))
+                                        : fmt::format("cables between switches {} times as fast", factor);
+        return {keeping_shared_memory([factor, all_alike](core::NetworkPlan& changed) {
                     core::TopologyPlan& topology = changed.fabric.topology;
-                    topology.uplink_rate = exactly_times(topology.uplink_rate, factor);
+                    topology.uplink_rate = (all_alike ? times : exactly_times)(topology.uplink_rate, factor);
                     topology.core_rate = exactly_times(topology.core_rate, factor);
                 }),
-                "with " + as_fast, as_fast + " ([topology] uplink-rate, core-rate)"};
+                "with " + as_fast, "use " + as_fast + " ([topology] uplink-rate, core-rate)"};
     });
 }
 

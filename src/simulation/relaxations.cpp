@@ -48,7 +48,7 @@ Relaxation more_of(const SimulatedRun& run, const Count& count) {
         const auto wanted = static_cast<std::uint32_t>(value);
         return {[member = count.member, wanted](SimulatedRun& changed) { changed.run.plan.*member = wanted; },
                 fmt::format("with {} {} instead of {}", wanted, count.of, now),
-                fmt::format("--{} {}", count.option, wanted),
+                fmt::format("use --{} {} instead of {}", count.option, wanted, now),
                 {{count.option, std::to_string(wanted)}}};
     });
 }
@@ -145,7 +145,8 @@ Relaxation larger_buffer(const core::Plan& plan) {
         return {[wanted](SimulatedRun& changed) { changed.run.plan.buffer = wanted; },
                 fmt::format("with a buffer of {} instead of {}", files::exact(wanted),
                             files::readable(plan.buffer)),
-                fmt::format("a --buffer of {}", files::exact(wanted)),
+                fmt::format("use a --buffer of {} instead of {}", files::exact(wanted),
+                            files::readable(plan.buffer)),
                 {{"buffer", files::exact(wanted)}}};
     });
 }
@@ -174,13 +175,14 @@ Relaxation even_events(const core::Plan& plan) {
     if ((events == now && set % size == 0) || events > 4 * now || wanted.count < least_event) {
         return {};
     }
-    return without(CauseKind::event_size,
-                   {[wanted](SimulatedRun& changed) {
-                        changed.run.plan.event_size.mean = static_cast<double>(wanted.count);
-                    },
-                    fmt::format("with events of {} instead of {}", readable(wanted), readable(Bytes{size})),
-                    fmt::format("an --event-size of {}", files::exact(wanted)),
-                    {{"event-size", fmt::format("{}B", wanted.count)}}});
+    return without(
+        CauseKind::event_size,
+        {[wanted](SimulatedRun& changed) {
+             changed.run.plan.event_size.mean = static_cast<double>(wanted.count);
+         },
+         fmt::format("with events of {} instead of {}", readable(wanted), readable(Bytes{size})),
+         fmt::format("use an --event-size of {} instead of {}", files::exact(wanted), readable(Bytes{size})),
+         {{"event-size", fmt::format("{}B", wanted.count)}}});
 }
 
 // Times.
@@ -196,9 +198,9 @@ struct PlannedTime {
 constexpr PlannedTime planned_times[] = {
     {CauseKind::scheduler, &core::NetworkPlan::scheduler_time,
      "with {0} of the scheduler's time for a message instead of {1}",
-     "a scheduler that needs {0} for a message (--scheduler-time)", "scheduler-time"},
+     "speed up the scheduler, to {0} for a message instead of {1} (--scheduler-time)", "scheduler-time"},
     {CauseKind::control_latency, &core::NetworkPlan::latency, "with a latency of {0} instead of {1}",
-     "a --latency of {0}", "latency"}};
+     "lower the latency from {1} to {0} (--latency)", "latency"}};
 
 Relaxation shorter(const core::NetworkPlan& network, const PlannedTime& time) {
     const Duration now = network.*time.member;
@@ -210,7 +212,7 @@ Relaxation shorter(const core::NetworkPlan& network, const PlannedTime& time) {
     return in_steps(time.what, shorter, [&](Duration wanted) -> RelaxedStep {
         return {[wanted, member = time.member](SimulatedRun& changed) { changed.network.*member = wanted; },
                 fmt::format(fmt::runtime(time.with), readable(wanted), readable(now)),
-                fmt::format(fmt::runtime(time.remedy), readable(wanted)),
+                fmt::format(fmt::runtime(time.remedy), readable(wanted), readable(now)),
                 {{time.option, files::exact(wanted)}}};
     });
 }
@@ -236,7 +238,8 @@ Relaxation shorter_processing(const core::Plan& plan) {
         return {[factor](SimulatedRun& changed) { core::scale(changed.run.plan.busy, factor); },
                 fmt::format("with {} of processing for an event instead of {} on average", wanted,
                             files::seconds_text(mean * 1e-9)),
-                fmt::format("processing that takes {} on average (--busy)", wanted),
+                fmt::format("shorten processing of an event from {} to {} on average (--busy)",
+                            files::seconds_text(mean * 1e-9), wanted),
                 busy_options(plan.busy.kind, mean * factor)};
     });
     if (plan.busy_consumers.size() == 1) {

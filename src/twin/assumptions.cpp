@@ -189,6 +189,14 @@ std::vector<double> interface_links(const ShownRun& run, core::Role role) {
     return links;
 }
 
+/// A little more than an interface has is what seconds show that began with data on the way; much more: what
+/// it says is not so. Links of packets have other headers than those of `payload_share`.
+double within_interface(const ShownRun& run, double link, double interface) {
+    constexpr double a_little = 1.1;
+    const bool is_limit = !run.has_packets() && link < a_little * interface;
+    return std::clamp(link, slowest_link, is_limit ? std::max(interface, slowest_link) : fastest_link);
+}
+
 std::vector<double> least_links(const ShownRun& run, core::Role role, const Assumptions& assumptions) {
     const Moved moved = moved_at_full_speed(run, role, assumptions.slowed_links);
     std::vector<double> links = interface_links(run, role);
@@ -199,7 +207,7 @@ std::vector<double> least_links(const ShownRun& run, core::Role role, const Assu
         }
         const double rate = rate_of(moved, group);
         for (const std::size_t i : group) {
-            links[i] = rate > 0 ? std::clamp(rate, slowest_link, fastest_link) : links[i];
+            links[i] = rate > 0 ? within_interface(run, rate, links[i]) : links[i];
         }
     }
     return links;
@@ -407,7 +415,7 @@ bool Correction::correct_links(std::vector<double>& links, const ShownRun& twin,
                            links_[std::pair(role, group.front())])) {
             continue;
         }
-        link = std::clamp(link, slowest_link, fastest_link);
+        link = within_interface(run_, link, interface_links(run_, role)[group.front()]);
         changed = changed || link != links[group.front()];
         for (const std::size_t i : group) {
             links[i] = link;

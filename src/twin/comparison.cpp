@@ -105,23 +105,20 @@ bool TwinComparison::near() const {
     return std::all_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.near(); });
 }
 
-namespace {
-
-bool is_of_links(const Figure& figure) {
-    return figure.name == producer_links_name || figure.name == consumer_links_name;
+bool Figure::is_of_links() const {
+    return name == producer_links_name || name == consumer_links_name;
 }
 
-}  // namespace
-
 bool TwinComparison::has_slow_links() const {
-    return std::any_of(figures.begin(), figures.end(), is_of_links);
+    return std::any_of(figures.begin(), figures.end(),
+                       [](const Figure& figure) { return figure.is_of_links(); });
 }
 
 double TwinComparison::misfit() const {
     constexpr double most = 6;  ///< tolerances: a figure that is farther off says no more
     double sum = 0;
     for (const Figure& figure : figures) {
-        const double excess = is_of_links(figure) ? 0 : std::min(figure.excess(), most);
+        const double excess = figure.is_of_links() ? 0 : std::min(figure.excess(), most);
         sum += excess * excess;
     }
     return sum;
@@ -177,9 +174,9 @@ void add_slow_links(TwinComparison& comparison, const ShownRun& run, const Assum
         for (const ShownRank& rank : run.ranks) {
             const double foreign = assumptions.foreign_of(rank.node);
             if (rank.node.role == role && rank.interface_bits_per_second > 0 && rank.events > 0) {
-                figures.push_back(relative(sends ? producer_links_name : consumer_links_name, "b/s",
-                                           rank.interface_bits_per_second,
-                                           links.at(rank.node.index) + foreign, links_tolerance));
+                figures.push_back(relative(
+                    sends ? producer_links_name : consumer_links_name, "b/s", rank.interface_bits_per_second,
+                    links.at(rank.node.index) / payload_share + foreign, links_tolerance));
             }
         }
         const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);

@@ -22,6 +22,7 @@ struct Figure {
     [[nodiscard]] bool near() const { return deviation >= -tolerance && deviation <= tolerance; }
     /// How many times the tolerance.
     [[nodiscard]] double excess() const;
+    [[nodiscard]] bool is_of_links() const;  ///< what links need, against their interfaces
 };
 
 /// A misfit below this says nothing.

@@ -226,8 +226,8 @@ void read_verdict(const RecordValue& verdict, ShownRun& run) {
     const std::string text = verdict.text_or_empty("text");
     run.verdict = verdict.has("answer") ? verdict.at("answer").text_or_empty("verdict")
                                         : text.substr(0, text.find(" Main cause:"));
-    run.sustained = verdict.truth_or_false("sustained");
     run.on_time = verdict.truth_or_false("on_time");
+    run.sustained = verdict.truth_or_false(verdict.truth_or_false("judged") ? "sustained" : "on_time");
     run.sets = verdict.at("sets").count();
     run.late_sets = verdict.at("late_sets").count();
     run.least_slack_s = verdict.has("least_slack_s") ? verdict.at("least_slack_s").number(true) : 0;
@@ -322,6 +322,20 @@ double ShownRun::longest_way_s() const {
     }
     return clock_error_s > 0 ? std::min(bucket * shortest, bucket * clock_error_s + nap_s)
                              : bucket * shortest;
+}
+
+std::string ShownRun::host_of(core::NodeId node) const {
+    const auto rank =
+        std::find_if(ranks.begin(), ranks.end(), [&](const ShownRank& one) { return one.node == node; });
+    return rank == ranks.end() ? std::string{} : rank->host;
+}
+
+double ShownRun::slot_share() const {
+    double sum = 0;
+    for (const ShownRank& rank : ranks) {
+        sum += rank.waiting_for_slot;
+    }
+    return sum / std::max(1U, producers);
 }
 
 double ShownRun::waiting_share() const {

@@ -105,8 +105,8 @@ struct ShownRun {
     bool default_buffer = false;     ///< of one set
     bool default_slot_size = false;  ///< of one event
     bool simulated = false;
-    std::string verdict;  ///< "LATE: 3 of 20 sets were late.", as it was told at its end
-    bool sustained = false;
+    std::string verdict;     ///< "LATE: 3 of 20 sets were late.", as it was told at its end
+    bool sustained = false;  ///< where that was not judged: whether it was on time
     bool on_time = false;
     std::uint64_t sets = 0;
     std::uint64_t late_sets = 0;
@@ -132,6 +132,8 @@ struct ShownRun {
     /// The most that a message takes that meets no data, with the nap of who reads it. 0: not known.
     [[nodiscard]] double longest_way_s() const;
     /// Share of all producers' time in which events were there, and neither slot nor grant.
+    [[nodiscard]] std::string host_of(core::NodeId node) const;  ///< empty: not known
+    [[nodiscard]] double slot_share() const;  ///< of time, that producers waited for a slot
     [[nodiscard]] double waiting_share() const;
     /// Of every producer and consumer, where it ran.
     [[nodiscard]] bool hosts_known() const;

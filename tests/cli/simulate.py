@@ -345,7 +345,7 @@ class Causes(SimulateTest):
         self.assertIn(
             "Main cause: links of consumers. With consumers' links of 4.4 Gb/s instead of 3.5 Gb/s, every set",
             verdict["text"])
-        self.assertEqual(verdict["advice"], "Consumers' links of 4.4 Gb/s (--consumer-link)")
+        self.assertEqual(verdict["advice"], "Use consumers' links of 4.4 Gb/s instead of 3.5 Gb/s (--consumer-link)")
         for link, on_time in (("4.4Gb/s", True), ("3.9Gb/s", False)):
             verdict = self.simulate(*self.SLOW_LINKS[:-1], link, out=link.replace("/", ""))["verdict"]
             self.assertEqual(verdict["on_time"], on_time, link)

@@ -29,8 +29,10 @@ def scheduler_last():
 def by_host_list():
     host = socket.gethostname()
     run = weir(5, "--producer-hosts", host, "--producers-per-host", "2", "--consumer-hosts", host,
-               "--consumers-per-host", "2", *SHORT)
+               "--consumers-per-host", "2", "--leaf-hosts", "elsewhere=fn[01-20]", "--leaf-hosts", f"left={host},fn21",
+               *SHORT)
     check_complete(run, 5)
+    check({rank["leaf"] for rank in run.json["ranks"]} == {"left"}, run.json["ranks"])
     check(sorted(roles_of(run)) == ["consumer", "consumer", "producer", "producer", "scheduler"], roles_of(run))
 
 

@@ -213,7 +213,7 @@ TEST_CASE("A remedy is as small as a few more simulations can show") {
     const NamedCause& first = explained.causes.front();
     CHECK(first.text ==
           "with consumers' links of 4.2 Gb/s instead of 3.5 Gb/s, every set would have been on time.");
-    CHECK(first.remedy == "consumers' links of 4.2 Gb/s (--consumer-link)");
+    CHECK(first.remedy == "use consumers' links of 4.2 Gb/s instead of 3.5 Gb/s (--consumer-link)");
 }
 
 TEST_CASE("What loses more is no remedy for what is late") {
@@ -268,7 +268,9 @@ TEST_CASE("Of two limits neither is relaxed more than it must be") {
     const Explained explained = explain(
         four + "--rate 2Gb/s --event-size 1MB --producer-link 1Gb/s --busy fixed:4.27ms --buffer 2GB");
     CHECK(explained.causes.front().remedy ==
-          "producers' links of 2.3 Gb/s (--producer-link) and processing that takes 3.84 ms on average "
+          "use producers' links of 2.3 Gb/s instead of 1 Gb/s (--producer-link) and shorten processing of an "
+          "event "
+          "from 4.27 ms to 3.84 ms on average "
           "(--busy)");
 }
 
@@ -395,7 +397,7 @@ TEST_CASE("The record and its sentences are made of what was proved") {
     CHECK(judge::cause_name(record.verdict) == "consumer-links");
     CHECK(record.verdict.text.find("Main cause: links of consumers. With consumers' links of ") !=
           std::string::npos);
-    CHECK(record.verdict.advice.starts_with("Consumers' links of "));
+    CHECK(record.verdict.advice.starts_with("Use consumers' links of "));
 }
 
 TEST_CASE("A run that is on time, or has nothing to be on time for, is not simulated again") {

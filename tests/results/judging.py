@@ -69,10 +69,11 @@ class Remedies(unittest.TestCase):
     def test_as_advised_and_less(self):
         for remedy, option, exact, less in (
                 ("--slots 3", "slots", 3, 2),
-                ("consumers' links of 1.500 Gb/s (--consumer-link)", "consumer-link", "1500.000Mb/s", "1455.000Mb/s"),
-                ("a link of 100.0 Mb/s for producer 2 (--producer-link)", "producer-link",
+                ("use consumers' links of 1.500 Gb/s instead of 1.2 Gb/s (--consumer-link)", "consumer-link", "1500.000Mb/s",
+                 "1455.000Mb/s"),
+                ("use a link of 100.0 Mb/s for producer 2 instead of 80 Mb/s (--producer-link)", "producer-link",
                  "2000.000Mb/s,2=100.000Mb/s", "2000.000Mb/s,2=97.000Mb/s"),
-                ("a --latency of 9.7 us", "latency", "9.700us", "10.000us"),
+                ("lower the latency from 20 us to 9.7 us (--latency)", "latency", "9.700us", "10.000us"),
                 ("keep the scheduler running", "fault", PLAN["fault"][:1], None),
                 ("repair the link of consumer 1", "fault", PLAN["fault"][1:], None)):
             with self.subTest(remedy=remedy):
@@ -81,8 +82,8 @@ class Remedies(unittest.TestCase):
                 self.assertEqual(small and remedies.one(PLAN, small, remedies.PROOF)[option], less)
 
     def test_pairs_and_unknown_words(self):
-        self.assertEqual(remedies.parts_of("--slots 3 and consumers' links of 2 Gb/s (--consumer-link)", "slots"),
-                         ["--slots 3", "consumers' links of 2 Gb/s (--consumer-link)"])
+        self.assertEqual(remedies.parts_of("use --slots 3 instead of 1 and leave --shaping out", "slots"),
+                         ["use --slots 3 instead of 1", "leave --shaping out"])
         self.assertIsNone(remedies.one(PLAN, "pray"))
         self.assertEqual(judging.number("weir", PLAN, judging.Answer("slots", remedy="pray")), "?")
 

@@ -48,6 +48,18 @@ TEST_CASE("Lists of hosts make groups") {
           "out");
 }
 
+TEST_CASE("Hosts are below the leaf switch that lists them") {
+    const RunRequest job = resolved({{"leaf-hosts", "left=a[1-2]"}, {"leaf-hosts", "right=b1"}});
+    CHECK(leaf_of_host(job.roles, "a2") == "left");
+    CHECK(leaf_of_host(job.roles, "A1.cluster.example") == "left");
+    CHECK(leaf_of_host(job.roles, "b1") == "right");
+    CHECK(leaf_of_host(job.roles, "c1").empty());
+    CHECK(refusal_of([] { resolved({{"leaf-hosts", "a[1-2]"}}); }) ==
+          "--leaf-hosts: 'a[1-2]': write the name of a switch and its hosts, as 'leaf1=eb[01-14]'");
+    CHECK(refusal_of([] { resolved({{"leaf-hosts", "left=a1"}, {"leaf-hosts", "right=a[1-2]"}}); }) ==
+          "--leaf-hosts: a1 is below left and right; name each host once");
+}
+
 TEST_CASE("A group is a run of its own, with its own seed and its own hosts") {
     std::vector<GivenOption> options = two_lists;
     options.push_back({"seed", "7"});

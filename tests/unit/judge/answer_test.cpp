@@ -53,7 +53,7 @@ TEST_CASE("An answer is what came out, the main cause with its first sentence, a
     verdict.causes[0].suffices = false;  // the most of what was late, or only just
     CHECK(answer_of(plan, verdict, true).certainty == "likely");
     verdict.causes[0].what = CauseKind::not_told;
-    CHECK(answer_of(plan, verdict, true).because == "They were full for 1.5 s.");
+    CHECK(answer_of(plan, verdict, true).because == "Not clear: they were full for 1.5 s.");
     CHECK(answer_of(plan, verdict, true).certainty == "cannot tell");
 }
 
@@ -66,7 +66,7 @@ TEST_CASE(
     links.where = core::node_of(core::ConsumerId{3});
     links.evidence = CauseEvidence::proof;
     links.text = "with a link of 2 Gb/s for consumer 3 instead of 1 Gb/s, every set would have been on time.";
-    verdict.advice = "A link of 2 Gb/s for consumer 3 (--consumer-link)";
+    verdict.advice = "Use a link of 2 Gb/s for consumer 3 instead of 1 Gb/s (--consumer-link)";
     verdict.observed = {links};
     verdict.observed[0].text = "the interface of consumer 3 has 1 Gb/s, and 1.5 Gb/s are needed of it. More.";
     const core::Plan plan = record::test::small_plan();
@@ -74,10 +74,12 @@ TEST_CASE(
           "The link of consumer 3: the interface of consumer 3 has 1 Gb/s, and 1.5 Gb/s are needed of it.");
     CHECK(contains(evidence_text(verdict),
                    " With a link of 2 Gb/s for consumer 3 instead of 1 Gb/s, every set"));
-    CHECK(answer_of(plan, verdict, true).to_do == "A link of 2 Gb/s for consumer 3 (--consumer-link).");
+    CHECK(answer_of(plan, verdict, true).to_do ==
+          "Use a link of 2 Gb/s for consumer 3 instead of 1 Gb/s (--consumer-link).");
     links.evidence = CauseEvidence::observed_and_twin;
     CHECK(answer_of(plan, verdict, false).to_do ==
-          "A link of 2 Gb/s for consumer 3. First look at the speed and the errors of its port and cable.");
+          "Use a link of 2 Gb/s for consumer 3 instead of 1 Gb/s. First look at the speed and the errors of "
+          "its port and cable.");
 }
 
 TEST_CASE("What was lost counts, and how late what never came would have been is not known") {

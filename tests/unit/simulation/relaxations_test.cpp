@@ -70,7 +70,7 @@ TEST_CASE("A plan offers what it limits, and nothing else") {
     CHECK(table.size() == 7);
     CHECK(widest(run, find(table, CauseKind::slots)).run.plan.slots == 64);
     CHECK(find(table, CauseKind::slots)->steps.front().with == "with 5 slots instead of 4");
-    CHECK(find(table, CauseKind::slots)->steps.front().remedy == "--slots 5");
+    CHECK(find(table, CauseKind::slots)->steps.front().remedy == "use --slots 5 instead of 4");
     CHECK(find(table, CauseKind::slots)->steps.front().options ==
           std::vector<judge::RemedyOption>{{"slots", "5"}});
     CHECK(widest(run, find(table, CauseKind::consumer_links)).network.consumer_link.bits_per_second ==
@@ -188,7 +188,7 @@ TEST_CASE("Receive rings and sockets of hosts are relaxed apart, each with its o
     hosts.socket_buffer = {1000};
     table = relaxations_of(run);
     CHECK(find(table, CauseKind::host_loss)->steps.front().remedy ==
-          "sockets that hold 2 kB (--socket-buffer)");
+          "use sockets that hold 2 kB instead of 1 kB (--socket-buffer)");
 }
 
 TEST_CASE("Faults of one cause that are relaxed together are all named") {
@@ -238,7 +238,7 @@ TEST_CASE("A switch whose ports have queues of their own is relaxed by these") {
     const auto table = relaxations_of(run);
     const RelaxedStep& step = find(table, CauseKind::switch_loss)->steps[1];
     CHECK(step.with == "with 1MiB for each queue of a switch port instead of 256KiB");
-    CHECK(step.remedy == "--port-buffer 1MiB");
+    CHECK(step.remedy == "use --port-buffer 1MiB instead of 256KiB");
     SimulatedRun changed = run;
     step.apply(changed);
     CHECK(changed.network.fabric.switches.egress_threshold == Bytes{1024 * 1024});
@@ -255,7 +255,7 @@ TEST_CASE("A switch can be relaxed as far as it limits") {
     const auto table = relaxations_of(run);
     CHECK(widest(run, find(table, CauseKind::pfc)).network.fabric.switches.lossless == 0);
     CHECK_FALSE(widest(run, find(table, CauseKind::ecn)).network.fabric.switches.ecn.on);
-    CHECK(find(table, CauseKind::ecn)->steps.front().remedy == "--ecn off");
+    CHECK(find(table, CauseKind::ecn)->steps.front().remedy == "switch ECN off (--ecn off)");
     run.network.fabric.switches.ecn.on = false;  // losses are notified
     CHECK(find(relaxations_of(run), CauseKind::ecn)->steps.front().remedy.find("notify-losses") !=
           std::string::npos);
