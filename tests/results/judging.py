@@ -69,8 +69,8 @@ class Remedies(unittest.TestCase):
     def test_as_advised_and_less(self):
         for remedy, option, exact, less in (
                 ("--slots 3", "slots", 3, 2),
-                ("use consumers' links of 1.500 Gb/s instead of 1.2 Gb/s (--consumer-link)", "consumer-link", "1500.000Mb/s",
-                 "1455.000Mb/s"),
+                ("use consumers' links of 1.500 Gb/s instead of 1.2 Gb/s (--consumer-link)", "consumer-link",
+                 "1500.000Mb/s", "1455.000Mb/s"),
                 ("use a link of 100.0 Mb/s for producer 2 instead of 80 Mb/s (--producer-link)", "producer-link",
                  "2000.000Mb/s,2=100.000Mb/s", "2000.000Mb/s,2=97.000Mb/s"),
                 ("lower the latency from 20 us to 9.7 us (--latency)", "latency", "9.700us", "10.000us"),
