@@ -202,18 +202,55 @@ bool FairShares::involve_more() {
     return involved_links_.size() > links;
 }
 
-/// Of a link that has flows that kept their rates: they must have so much less than the flows that it limits
-/// that they came before it, however rates are rounded; if it limits none, all must take part.
+/// Of a link with flows that kept their rates: these must have come before it. All do that have less by a bit
+/// per second for each flow than those that it limits, or if it limits none, than one of its flows; of the
+/// others the order decides. If it is not so, they take part.
 void FairShares::involve_passed(std::uint32_t index) {
     const Link& link = links_[index];
-    const std::int64_t most =
-        link.limited == 0 ? -1 : link.level - static_cast<std::int64_t>(link.flows.size());
+    const auto count = static_cast<std::int64_t>(link.flows.size());
+    const std::int64_t level = link.limited > 0 ? link.level : most_rate(link);
+    near_.clear();
+    bool all_involved = true;
     for (const std::uint32_t number : link.flows) {
         const FluidFlow& flow = flows_[number];
-        if (flow.mark != mark_ && rate(flow) > most) {
-            involve(flow.limit);
+        if (flow.limit != index && rate(flow) > level - count) {
+            near_.push_back({rate(flow), flow.limit});
+            all_involved = all_involved && flow.mark == mark_;
         }
     }
+    if (all_involved || comes_after_near(index, level)) {
+        return;
+    }
+    for (const Share& flow : near_) {
+        involve(flow.link);
+    }
+}
+
+/// Whether each of those flows had its rate before it was the link's turn.
+bool FairShares::comes_after_near(std::uint32_t index, std::int64_t level) {
+    const Link& link = links_[index];
+    std::sort(near_.begin(), near_.end());
+    auto flows = static_cast<std::int64_t>(near_.size() + link.limited);
+    std::int64_t left = link.spare + static_cast<std::int64_t>(link.flows.size()) + link.limited * level;
+    for (const Share& flow : near_) {
+        left += flow.rate;
+    }
+    for (const Share& flow : near_) {
+        if (!(flow < Share{left / flows, index})) {
+            return false;
+        }
+        left -= flow.rate;
+        --flows;
+    }
+    return true;
+}
+
+std::int64_t FairShares::most_rate(const Link& link) const {
+    std::int64_t most = 0;
+    for (const std::uint32_t number : link.flows) {
+        most = std::max(most, rate(flows_[number]));
+    }
+    return most;
 }
 
 FairShares::Share FairShares::share_of(std::uint32_t link) const {

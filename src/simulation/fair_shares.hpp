@@ -175,6 +175,8 @@ class FairShares {
     void collect();
     bool involve_more();
     void involve_passed(std::uint32_t index);
+    bool comes_after_near(std::uint32_t index, std::int64_t level);
+    [[nodiscard]] std::int64_t most_rate(const Link& link) const;
     void count_involved();
     void fill(core::Instant now);
     bool fill_from_one_link(core::Instant now);
@@ -220,6 +222,7 @@ class FairShares {
     std::size_t collected_ = 0;  ///< so many of these have named their flows
     std::vector<std::uint32_t> involved_flows_;
     std::vector<Share> shares_;
+    std::vector<Share> near_;  ///< rates and limits of one link's flows that have about as much as it gives
     /// What the flows on a link take of it, while paths are solved.
     struct PathLoad {
         BitNanoseconds left = 0;  ///< rate x PathLink::whole
