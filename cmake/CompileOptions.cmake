@@ -56,6 +56,8 @@ if(WEIR_SANITIZED_TESTS)
     target_compile_options(weir_sanitizers INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Whoever builds the twins has the memory that they take (2 GB at most) without clearing up before a gigabyte.
+    target_compile_options(weir_sanitizers INTERFACE --param=ggc-min-heapsize=1048576)
     # Of values that may not be initialized GCC gives false alarms under the sanitizers (its manual says so); the optimized
     # program is looked at for them.
     target_compile_options(weir_sanitizers INTERFACE -Wno-maybe-uninitialized)
