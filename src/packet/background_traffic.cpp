@@ -60,7 +60,7 @@ class BackgroundTraffic final : public Flow {
 
 void PacketNetwork::add_background(const core::BackgroundPlan& plan, NodeIndex from,
                                    const std::vector<NodeIndex>& to, std::uint32_t number) {
-    const std::uint32_t identity = nodes_[from.value].identity;
+    const std::uint32_t identity = addresses_[from.value].identity;
     using enum core::RandomPurpose;
     core::Random random(seed_, number == 0 ? core::random_stream(background, identity)
                                            : core::random_stream(background, identity, identity, number));

@@ -247,38 +247,44 @@ void PacketNetwork::converge() {
     note({.kind = NetworkEvent::Kind::converged, .at = now_});
 }
 
-/// By node; those of several links are put into ways_.
-std::vector<PacketNetwork::Ways> PacketNetwork::find_ways_to(NodeIndex to) {
-    std::vector<Ways> found;
-    for (const std::vector<LinkIndex>& ways : topology_->ways_to(to, unused_)) {
-        const auto count = static_cast<std::uint32_t>(ways.size());
-        found.push_back({count, count == 1 ? ways.front() : static_cast<std::uint32_t>(ways_.size())});
-        ways_.insert(ways_.end(), ways.begin(), ways.end());
+/// Every switch gets one more entry in its ways.
+void PacketNetwork::add_gateway(NodeIndex gateway) {
+    const std::vector<std::vector<LinkIndex>> ways = topology_->ways_to(gateway, unused_);
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+        if (topology_->is_switch({node})) {
+            const auto count = static_cast<std::uint32_t>(ways[node].size());
+            nodes_[node].ways.push_back(
+                {count, count == 1 ? ways[node].front() : static_cast<std::uint32_t>(ways_.size())});
+            ways_.insert(ways_.end(), ways[node].begin(), ways[node].end());
+        }
     }
-    return found;
 }
 
 void PacketNetwork::find_ways() {
     ways_.clear();
-    std::vector<std::vector<Ways>> known(nodes_.size());  // by gateway, and then by node
+    for (NodeState& node : nodes_) {
+        node.ways.assign(1, Ways{});
+        node.gateway = 0;
+    }
+    std::uint32_t gateways = 0;
     for (std::uint32_t host = 0; host < nodes_.size(); ++host) {
         if (topology_->is_switch({host})) {
             continue;
         }
         const NodeIndex gateway = topology_->gateway({host});
         const LinkIndex uplink = nodes_[host].uplink;
-        const bool is_used = gateway.value == host || routes_use(uplink / 2);
-        std::vector<Ways>& ways = known[gateway.value];
-        if (ways.empty()) {
-            ways = find_ways_to(gateway);
+        PacketAddress& address = addresses_[host];
+        address.gateway = 0;
+        if (gateway.value != host && !routes_use(uplink / 2)) {
+            continue;
         }
-        for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-            if (topology_->is_switch({node})) {
-                nodes_[node].ways[host] = !is_used                ? Ways{}
-                                          : node == gateway.value ? Ways{1, uplink ^ 1U}
-                                                                  : ways[node];
-            }
+        std::uint32_t& number = nodes_[gateway.value].gateway;
+        if (number == 0) {
+            number = ++gateways;
+            add_gateway(gateway);
         }
+        address.gateway = number;
+        address.last = uplink ^ 1U;
     }
     buffer_cycle_ = switches_.lossless == 0 && !switches_.pauses_whole_links
                         ? std::vector<LinkIndex>{}

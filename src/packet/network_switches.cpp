@@ -10,22 +10,23 @@ constexpr std::int64_t pause_frame_bytes = 84;
 
 }  // namespace
 
-LinkIndex PacketNetwork::way(const NodeState& node, const Packet& packet) {
-    const Ways ways = node.ways[packet.to.value];
-    if (ways.count == 1) {
-        return ways.first;
+LinkIndex PacketNetwork::way(const NodeState& node, const Item& item) {
+    const Packet& packet = item.packet;
+    const Ways found = ways(node, packet.to);
+    if (found.count == 1) {
+        return found.first;
     }
-    if (ways.count == 0) {
+    if (found.count == 0) {
         return NetworkEvent::no_link;
     }
     // A flow may have several receivers, and its replies take a way of their own.
-    const std::uint64_t path = flows_[packet.flow.value]->ends().path + nodes_[packet.to.value].identity;
+    const std::uint64_t path = item.flow->ends().path + addresses_[packet.to.value].identity;
     return node.balancer->choose({.flow = packet.flow,
                                   .to = packet.to,
                                   .priority = packet.priority,
                                   .path = path,
                                   .now = now_,
-                                  .ways = {&ways_[ways.first], ways.count}},
+                                  .ways = {&ways_[found.first], found.count}},
                                  links_);
 }
 
@@ -134,7 +135,7 @@ bool PacketNetwork::keep_out(const Link& link, LinkIndex out_index, Item* item) 
 void PacketNetwork::admit(Link& link, Item* item) {
     NodeState& node = nodes_[link.to];
     Packet& packet = item->packet;
-    const LinkIndex out_index = way(node, packet);
+    const LinkIndex out_index = way(node, *item);
     const Priority priority = packet.priority;
     if (out_index == NetworkEvent::no_link || ((links_[out_index].refusing | links_[out_index].dropping) &
                                                core::mask_of(priority)) != 0) [[unlikely]] {

@@ -59,7 +59,7 @@ PacketNetwork::PacketNetwork(const Setup& setup)
     granters_.resize(nics_->control == core::PairControl::credits ? topology.nodes() : 0);
     for (std::uint32_t index = 0; index < topology.nodes(); ++index) {
         NodeState node;
-        node.identity = topology.identity({index});
+        addresses_.push_back({.identity = topology.identity({index})});
         const std::vector<LinkIndex>& ports = topology.ports({index});
         if (topology.is_switch({index})) {
             std::vector<core::BitRate> rates;
@@ -68,7 +68,6 @@ PacketNetwork::PacketNetwork(const Setup& setup)
                 rates.push_back(topology.links()[port].rate);
             }
             node.buffer = std::make_unique<SharedBuffer>(switches_, rates);
-            node.ways.resize(topology.nodes());
             node.balancer = make_balancer(switches_.balancing);
         } else {
             WEIR_ASSERT(ports.size() == 1);
@@ -135,11 +134,11 @@ Flow::Ends PacketNetwork::ends_of(NodeIndex from, NodeIndex to, Priority priorit
     const FlowIndex flow{static_cast<std::uint32_t>(flows_.size())};
     const Link& uplink = links_[nodes_[from.value].uplink];
     WEIR_ASSERT(uplink.to == to.value || !unused_.empty() ||
-                (uplink.leads_to_switch && nodes_[uplink.to].ways[to.value].count > 0));
+                (uplink.leads_to_switch && ways(nodes_[uplink.to], to).count > 0));
     const auto rate = static_cast<std::int64_t>(static_cast<core::WideInteger>(8'000'000'000'000) * 65536 /
                                                 uplink.full_speed_fixed);
     const auto hashed = [&](std::uint32_t of) {
-        return path_of(seed_, nodes_[from.value].identity, nodes_[to.value].identity, of);
+        return path_of(seed_, addresses_[from.value].identity, addresses_[to.value].identity, of);
     };
     const std::uint64_t identity = hashed(number);
     return {flow,

@@ -155,19 +155,25 @@ class PacketNetwork {
     [[nodiscard]] std::uint64_t transmissions() const { return transmissions_; }
 
   private:
-    /// The links on shortest paths to a host.
+    /// Of a host, or any node: how packets for it go. Switches know ways to its gateway, which it shares.
+    struct PacketAddress {
+        std::uint32_t gateway = 0;               ///< by number, from 1 on; 0: there is no way
+        LinkIndex last = NetworkEvent::no_link;  ///< from its gateway
+        std::uint32_t identity = 0;              ///< Topology::identity()
+    };
+    /// The links on shortest paths to a gateway.
     struct Ways {
         std::uint32_t count = 0;
         std::uint32_t first = 0;  ///< if there is one: this link; else where they begin in ways_
     };
     struct NodeState {
-        std::uint32_t identity = 0;  ///< Topology::identity()
         LinkIndex uplink = 0;        ///< hosts
+        std::uint32_t gateway = 0;   ///< switches: their number, if they are one
         PrioritySet ready_mask = 0;  ///< hosts: priorities with flows in `ready`
         bool flooded = false;        ///< hosts: set_flooded()
         Picoseconds wake_at = Picoseconds::never();
         std::unique_ptr<SharedBuffer> buffer{};       ///< switches
-        std::vector<Ways> ways{};                     ///< switches, by host
+        std::vector<Ways> ways{};                     ///< switches, by gateway
         std::unique_ptr<Balancer> balancer{};         ///< switches: chooses where there are several
         std::array<FlowRow, priority_count> ready{};  ///< hosts: flows with packets
     };
@@ -274,7 +280,7 @@ class PacketNetwork {
     void check_errors(Item* item);
     void converge();
     void find_ways();
-    [[nodiscard]] std::vector<Ways> find_ways_to(NodeIndex to);
+    void add_gateway(NodeIndex gateway);
     void set_storm(NodeIndex node);
     void lose(const Packet& packet, std::uint32_t failure);
     [[gnu::noinline]] void arrived_after_loss(const Packet& packet);
@@ -305,7 +311,12 @@ class PacketNetwork {
     void set_timer(Flow& flow);
     void timed_out(FlowIndex index);
     [[nodiscard]] bool is_marked(Link& link, Priority priority) const;
-    [[nodiscard]] LinkIndex way(const NodeState& node, const Packet& packet);
+    [[nodiscard]] LinkIndex way(const NodeState& node, const Item& item);
+    [[nodiscard]] Ways ways(const NodeState& node, NodeIndex to) const {
+        const PacketAddress& host = addresses_[to.value];
+        return host.gateway == node.gateway && host.gateway != 0 ? Ways{1, host.last}
+                                                                 : node.ways[host.gateway];
+    }
     [[nodiscard]] std::uint64_t queue_time() const {
         return static_cast<std::uint64_t>(now_.count) >> queue_time_shift;
     }
@@ -325,8 +336,9 @@ class PacketNetwork {
     EventWheel events_;
     std::vector<Link> links_;
     std::vector<NodeState> nodes_;
-    std::vector<HostQueue> host_queues_;   ///< by node
-    std::vector<CreditGranter> granters_;  ///< by node; empty: no credits
+    std::vector<HostQueue> host_queues_;    ///< by node
+    std::vector<CreditGranter> granters_;   ///< by node; empty: no credits
+    std::vector<PacketAddress> addresses_;  ///< by node
     std::vector<LinkIndex> ways_;
     std::vector<std::unique_ptr<Flow>> flows_;
     std::vector<HostCounts> host_counts_;  ///< by node
