@@ -47,7 +47,8 @@ bool is_incident(CauseKind kind) {
 
 /// Those that only a twin of packets has.
 bool is_of_packets(CauseKind kind) {
-    return is_direct(kind) && !is_incident(kind) && kind != CauseKind::network_failure;
+    return is_direct(kind) && !is_incident(kind) && kind != CauseKind::network_failure &&
+           kind != CauseKind::host_loss;  // what hosts take is not known of them
 }
 
 double weight_of(const Twin& twin) {

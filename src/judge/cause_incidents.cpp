@@ -107,7 +107,7 @@ core::Bytes on_the_way_to_one(const core::Plan& plan) {
     constexpr std::int64_t header = 64;
     const std::uint64_t transfers = std::min(std::uint64_t{plan.slots} * plan.fragments_per_event(),
                                              std::uint64_t{plan.streams} * plan.producers);
-    const std::uint64_t chunks = std::min<std::uint64_t>(plan.window, plan.chunks_per_fragment());
+    const std::uint64_t chunks = plan.chunks_per_fragment();  // a window ends where a datagram has left
     const double bytes =
         static_cast<double>(transfers * chunks) * static_cast<double>(plan.chunk_size.count + header);
     const double grain = std::pow(10, std::floor(std::log10(std::max(bytes, 10.0))) - 1);

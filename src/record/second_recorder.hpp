@@ -103,8 +103,8 @@ class DataRecorder : public SecondRecorder<Self, SelfRow> {
     void moving(core::Bytes bytes) { moving_.set(bytes); }
     /// The rank's socket as it is now, where chunks are datagrams.
     void socket(core::Instant now, const core::SocketState& state) {
-        this->advance(now);
         if (!this->finished_) {
+            this->advance(now);
             known_.datagrams = true;
             datagrams_.socket(state, this->current_.datagrams);
             this->summary_.socket = datagrams_.socket();

@@ -254,7 +254,7 @@ void Simulator::close_switch_rows() {
 
 void Simulator::record_socket(FlatNode node) {
     const std::optional<core::SocketState> state = network_->read_socket(node);
-    if (state && !nodes_[node]->finished()) {
+    if (state) {
         consumer(node).record_socket(now_, *state);
     }
 }

@@ -14,6 +14,9 @@ using core::Role;
 
 void Simulator::carry_out(FlatNode node) {
     const NodeId name = row_.id(node);
+    if (plan_.lossy()) {
+        record_socket(node);  // before the node's last row, which the turn may end
+    }
     nodes_[node]->record(now_, actions_);
     for (const core::Observation& observation : actions_.observations) {
         checker_.observed(now_, name, observation);

@@ -154,6 +154,18 @@ class Runs(SimulateTest):
         self.assertLess(of_pull["asked_again"], 0.1 * of_push["asked_again"])
         self.assertEqual(of_shaped["asked_again"], 0)
 
+    def test_what_sockets_dropped_is_known_to_the_end_of_a_run(self):
+        run = self.simulate("--producers", "4", "--consumers", "3", "--rate", "600Mb/s", "--interval", "50ms",
+                            "--generation", "steady", "--event-size", "468750B", "--slots", "2", "--streams", "1",
+                            "--producer-link", "2.4Gb/s", "--consumer-link", "3.7Gb/s", "--latency", "20us",
+                            "--duration", "300ms", "--warmup", "100ms", "--drain", "3s", "--transport", "datagram",
+                            "--switch-set", "host.read-time=3.788us", "--socket-buffer", "39308B", "--port-buffer",
+                            "100MB", "--explain", "off", out="sockets")
+        account = run["datagrams"]
+        self.assertGreater(account["missing"], 100)
+        self.assertEqual((account["explained"]["socket"], account["unexplained"]), (account["missing"], 0))
+        self.assertEqual(run["verdict"]["causes"][0]["what"], "host-loss")
+
     def test_senders_in_step_keep_the_grid(self):
         """LHCb 2005: a packet every 25 us, none lost, and a sender that is held up catches up."""
         options = ("--scenario", "lhcb2005-in-step", "--duration", "50ms", "--warmup", "10ms")

@@ -179,8 +179,10 @@ def _building_panels(run):
 
 def _sums(run, role, title, parts, also_zero=True, colour=None):
     """A panel of columns (name, title, style) over all ranks of a role by the second, in a list; nothing without a
-    value, or where none is above 0. `colour`: as of a Line."""
+    value, or where none is above 0, or in a run of a second or two, which are no line. `colour`: as of a Line."""
     run, lines = by_second(run), []
+    if np.count_nonzero(run.rows(role).seconds >= 0) < 3:
+        return []
     for name, shown, style in parts:
         values = column(run, role, name)
         if values is not None and (np.isfinite(values).any() if also_zero else np.nansum(values)):

@@ -1,6 +1,7 @@
 """The report of one or more runs: what is on the page, and where its numbers come from. All numbers that run.json has
 are taken from it; rows are only drawn."""
 
+import re
 from pathlib import Path
 
 from ..basics import whole_file
@@ -119,6 +120,8 @@ def answer(run, explained):
         # One list of causes for each page: that of weir explain, which takes its time.
         said = {**explained["answer"], "verdict": said.get("verdict")}
         evidence = evidence.split(" Main cause: ")[0]
+    elif said.get("because"):
+        evidence = re.sub(r"Main cause: [^.]*\. ", "", evidence)  # it stands there
     sentence_of_verdict = (said.get("verdict") or "").partition(": ")[2]
     return {"sentence": sentence_of_verdict or evidence, "because": said.get("because"),
             "do": said.get("do") or sentence(verdict.get("advice")), "certainty": said.get("certainty"),
