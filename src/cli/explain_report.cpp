@@ -189,7 +189,8 @@ std::string foundation_text(const ExplainReport& report) {
     if (const Twin* const twin = report.twin()) {
         text += nearness_text(twin->comparison,
                               !causes.empty() && (causes.front().what == judge::CauseKind::producer_links ||
-                                                  causes.front().what == judge::CauseKind::consumer_links));
+                                                  causes.front().what == judge::CauseKind::consumer_links ||
+                                                  causes.front().what == judge::CauseKind::not_told));
     } else {
         text += fmt::format("From its rows alone: it has no twin, since {}.\n", report.found.no_twin);
     }

@@ -158,9 +158,7 @@ std::string rough_time(double seconds) {
         const auto minutes = static_cast<std::int64_t>(seconds) / 60;
         return fmt::format("{} h {} min", minutes / 60, minutes % 60);
     }
-    return seconds >= 100                 ? number(seconds / 60) + " min"
-           : seconds >= 1 || seconds <= 0 ? fmt::format("{:.0f} s", seconds)
-                                          : seconds_text(seconds);
+    return seconds >= 100 ? number(seconds / 60) + " min" : fmt::format("{:.0f} s", seconds);
 }
 
 std::string exact_seconds(std::int64_t ns) {

@@ -50,13 +50,17 @@ std::string overflow_part(const core::Plan& plan, const Verdict& verdict) {
                        count == 1 ? "its buffer" : "their buffers", since);
 }
 
+std::string when_text(double seconds) {
+    return seconds < 1 ? files::seconds_text(seconds) : files::rough_time(seconds);
+}
+
 std::string growth_part(const Verdict& verdict) {
     if (verdict.buffer_full_after_s) {
         return fmt::format("backlogs grow, and the first buffer is full after {}",
-                           files::rough_time(*verdict.buffer_full_after_s));
+                           when_text(*verdict.buffer_full_after_s));
     }
     return fmt::format("what waits in slots of consumers grows, and they are full after {}",
-                       files::rough_time(*verdict.slots_full_after_s));
+                       when_text(*verdict.slots_full_after_s));
 }
 
 /// What went wrong.
@@ -121,8 +125,9 @@ const NamedCause* in_rows(const NamedCause& cause, std::span<const NamedCause> o
 
 /// Without what options of a simulation are called.
 std::string on_hosts(std::string advice) {
-    for (const std::string_view option : {" (--consumer-link)", " (--producer-link)", " (--scheduler-time)",
-                                          " (--latency)", " ([topology] uplink-rate, core-rate)"}) {
+    for (const std::string_view option :
+         {" (--consumer-link)", " (--producer-link)", " (--scheduler-time)", " (--latency)",
+          " ([topology] uplink-rate, core-rate)", " (--switch-set topology.uplink-rate)"}) {
         for (std::size_t at = 0; (at = advice.find(option)) != std::string::npos;) {
             advice.erase(at, option.size());
         }
@@ -148,8 +153,12 @@ std::string_view where_to_look(const NamedCause& first) {
             return first.where ? " First look at the speed and the errors of its port and cable." : "";
         case CauseKind::control_latency:
             return " Measure round trips between the hosts (ping), and put the scheduler near them; where "
-                   "the "
-                   "way stays long, more slots and streams together (--slots, --streams) hide most of it.";
+                   "the way stays long, more slots and streams together (--slots, --streams) hide most of "
+                   "it.";
+        case CauseKind::uplinks:
+            return first.remedy.starts_with("look ")
+                       ? ""
+                       : " First look at the speed and the errors of these ports and cables.";
         case CauseKind::scheduler:
             return " Give it a core of its own, and look on its host for other load; larger events "
                    "(--event-size) need fewer messages.";

@@ -392,7 +392,10 @@ Relaxation faster_uplinks(const core::NetworkPlan& network) {
                     topology.uplink_rate = (all_alike ? times : exactly_times)(topology.uplink_rate, factor);
                     topology.core_rate = exactly_times(topology.core_rate, factor);
                 }),
-                "with " + as_fast, "use " + as_fast + " ([topology] uplink-rate, core-rate)"};
+                "with " + as_fast,
+                "use " + as_fast +
+                    (all_alike ? " (--switch-set topology.uplink-rate)"
+                               : " ([topology] uplink-rate, core-rate)")};
     });
 }
 

@@ -27,7 +27,7 @@ def with_twins():
     verdict, run = late()
     first = verdict["causes"][0]
     check(first["evidence"] == "observed+twin" and "In a simulation of this run, " in first["text"], first)
-    check(first["remedy"].startswith("processing that takes "), first)
+    check(first["remedy"].startswith("shorten processing of an event from "), first)
     check([one["what"] for one in verdict["observed"]] == ["processing"], verdict["observed"])
     shown, answer = " ".join(run.stdout.split()), verdict["answer"]
     check(f"Why {answer['because']} (likely) Do {answer['do']} " in shown, run.stdout)

@@ -60,7 +60,7 @@ def on_the_page():
     for file in Path("run").rglob("*"):  # a minute ago
         os.utime(file, (time.time() - 60, time.time() - 60))
     said = report("run")
-    check("run: Lost\n  This run was lost: no process has written how it ended" in said, said)
+    check("run: LOST\n  This run was lost: no process has written how it ended" in said, said)
     check(status_in(report("run", "--prometheus", "-", "--every", "1")) == "lost", "to follow a lost run has no end")
 
 

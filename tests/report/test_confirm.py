@@ -67,7 +67,7 @@ def test_a_remedy_that_does_not_help_is_not_confirmed(explain, simulate):
 
 def test_what_no_option_is_the_remedy_of_is_said_and_not_run(explain, simulate):
     of_a_twin = simulate(*PLAN, "--consumer-link", "600Mb/s", "--explain", "off")
-    assert "the remedy is nothing that an option of weir run changes: consumers' links of " in explain(of_a_twin, 3)
+    assert "the remedy is nothing that an option of weir run changes: use consumers' links of " in explain(of_a_twin, 3)
     fault = simulate(*PLAN, "--consumer-link", "3Gb/s", "--explain", "fast", "--fault",
                      "pause:consumer=1,at=1s,for=1500ms")
     assert "the remedy is nothing that an option of weir simulate changes: keep consumer 1 running" in explain(fault, 3)

@@ -22,7 +22,7 @@ def test_what_was_explained_is_on_the_page(weir, simulate, no_pictures, tmp_path
     found = json.loads((directory / "explain.json").read_text())
     shown = twin.of_run(run)
     assert shown["answer"]["because"].startswith("Too few slots: ") and shown["answer"]["certainty"] == "likely"
-    assert shown["sentences"][-1].startswith("Its twin, ")
+    assert shown["sentences"][-1].startswith("A simulation with what this run showed, its twin, ")
     assert [row["cells"][0] for row in shown["rows"]] == [figure["name"] for figure in found["figures"]]
     assert shown["command"].startswith("weir simulate --producers 2 ")
     page = tmp_path / "page.html"
