@@ -195,7 +195,7 @@ TEST_CASE(
     // All cables together are too slow: no spreading helps.
     const Explained narrow = explain(collisions + "topology.uplink-rate=0.5Gb/s");
     CHECK(narrow.causes.front().what == CauseKind::uplinks);
-    CHECK_THAT(narrow.causes.front().remedy, containing("[topology] uplink-rate"));
+    CHECK_THAT(narrow.causes.front().remedy, containing("--switch-set topology.uplink-rate"));
 }
 
 TEST_CASE("What suffices is all named, the cheapest remedy first") {
