@@ -153,8 +153,7 @@ std::string_view where_to_look(const NamedCause& first) {
             return first.where ? " First look at the speed and the errors of its port and cable." : "";
         case CauseKind::control_latency:
             return " Measure round trips between the hosts (ping), and put the scheduler near them; where "
-                   "the way stays long, more slots and streams together (--slots, --streams) hide most of "
-                   "it.";
+                   "the way stays long, try more slots and streams together (--slots, --streams).";
         case CauseKind::uplinks:
             return first.remedy.starts_with("look ")
                        ? ""

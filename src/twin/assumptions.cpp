@@ -190,7 +190,7 @@ std::vector<double> interface_links(const ShownRun& run, core::Role role) {
 }
 
 /// A little more than an interface has is what seconds show that began with data on the way; much more: what
-/// it says is not so. Links of packets have other headers than those of `payload_share`.
+/// it says is not so. Not of packets, whose twins came less near with it.
 double within_interface(const ShownRun& run, double link, double interface) {
     constexpr double a_little = 1.1;
     const bool is_limit = !run.has_packets() && link < a_little * interface;
