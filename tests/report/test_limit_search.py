@@ -1,14 +1,17 @@
 """The bisection, its order, and whole campaigns of known truth, as pure logic: runs are functions here."""
 
+import json
 import math
 import random
 import statistics
+from types import SimpleNamespace
 
 import pytest
 
 import limit_calibration
 from known_limits import Case, campaign
 from weir_compare.comparison import capacity_estimates
+from weir_compare.sweep import find_state
 from weir_compare.sweep.limit_search import LimitSearch, Searches, Space, later_runs, most_runs
 from weir_runs.reading.capacity import contradictions
 
@@ -236,3 +239,13 @@ def test_runs_that_scatter_end_in_no_answer_and_within_the_plan():
         limits = [capacity_estimates.limit(made.capacity, setting) for setting in made.capacity.settings]
         assert all(limit.contradictions > 0 for limit in limits)
         assert any(limit.bound or not limit.is_answer for limit in limits)
+
+
+def test_a_run_with_late_sets_is_not_on_time_even_where_nothing_tells_whether_it_is_sustained(tmp_path):
+    verdict = {"judged": False, "sustained": None, "on_time": False,
+               "answer": {"verdict": "NOT JUDGED: No producer exceeded its buffer."}, "text": "Not judged: long. More."}
+    (tmp_path / "run.json").write_text(json.dumps({"verdict": verdict}))
+    state = SimpleNamespace(state="complete", directory=tmp_path)
+    assert find_state.outcome(state, "on-time") == (False, "")
+    held, why = find_state.outcome(state, "sustained")
+    assert held is None and why.endswith("was not judged by whether it is sustained: No producer exceeded its buffer")

@@ -67,13 +67,16 @@ def outcome(state, criterion):
                 f"{state.directory.name} has no count of what switches dropped") if dropped is None else (dropped == 0,
                                                                                                           "")
     verdict = record.get("verdict") or {}
+    if criterion == "on-time" and verdict.get("on_time") is False:  # also where nothing tells whether it is sustained
+        return False, ""
     held = verdict.get("sustained") if verdict.get("judged") else None
     if held and criterion == "on-time":
         held = verdict.get("on_time")
     if isinstance(held, bool):
         return held, ""
-    return (None, f"{state.directory.name} was not judged by whether it is {criterion}: "
-                  f"{verdict.get('text', 'it has no verdict')}")
+    why = (verdict.get("answer") or {}).get("verdict") or verdict.get("text", "it has no verdict")
+    return None, (f"{state.directory.name} was not judged by whether it is {criterion}: "
+                  f"{why.removeprefix('NOT JUDGED: ').rstrip('.')}")
 
 
 @dataclasses.dataclass
