@@ -121,24 +121,24 @@ class CauseSearch {
         outcome.late_sets = record.verdict.late_sets;
         outcome.late_by = late_by(record);
         outcome.lost_events = record.verdict.lost_events;
-        if (outcome.suffices) {
-            outcome.gone = 1;
-        } else if (outcome.complete) {
-            outcome.gone = badness_.gone_in(record);
+        if (outcome.complete) {
+            outcome.gone = outcome.suffices ? 1 : badness_.gone_in(record);
         }
         return outcome;
     }
 
-    [[nodiscard]] bool interrupted() const { return watchers_.interrupted && watchers_.interrupted(); }
     [[nodiscard]] bool out_of_time() const {
         return budget_.processor_s > 0 && watchers_.processor_s &&
                watchers_.processor_s() - begin_s_ > budget_.processor_s;
     }
-    [[nodiscard]] bool must_stop() const { return interrupted() || out_of_time(); }
+    [[nodiscard]] bool must_stop() const {
+        return (watchers_.interrupted && watchers_.interrupted()) || out_of_time();
+    }
 
     /// All of them, several at a time, as far as the budget goes; the outcomes are in the order of the
-    /// changes.
-    std::vector<SimulatedOutcome> try_all(const std::vector<Changes>& all, const std::vector<Bears>& bears) {
+    /// changes. Without `bears` none bears anything.
+    std::vector<SimulatedOutcome> try_all(const std::vector<Changes>& all,
+                                          const std::vector<Bears>& bears = {}) {
         const std::size_t count = std::min(all.size(), budget_.simulations - done_);
         std::vector<SimulatedOutcome> outcomes(count);
         std::atomic<std::size_t> next{0};
@@ -151,7 +151,7 @@ class CauseSearch {
                 if (index >= count || must_stop()) {
                     return;
                 }
-                outcomes[index] = outcome_of(all[index], bears[index]);
+                outcomes[index] = outcome_of(all[index], bears.empty() ? Bears::nothing : bears[index]);
                 if (must_stop() && !outcomes[index].complete) {
                     return;
                 }
@@ -167,10 +167,6 @@ class CauseSearch {
         return outcomes;
     }
 
-    std::vector<SimulatedOutcome> try_all(const std::vector<Changes>& all) {
-        return try_all(all, std::vector<Bears>(all.size(), Bears::nothing));
-    }
-
     [[nodiscard]] static Change widest(const Relaxation& relaxation) {
         return {&relaxation, relaxation.steps.size() - 1};
     }
@@ -184,8 +180,9 @@ class CauseSearch {
             all.push_back({widest(relaxation)});
             bears.push_back(relaxation.where ? Bears::little : Bears::nothing);
         }
-        const std::vector<SimulatedOutcome> outcomes = try_all(all, bears);
+        std::vector<SimulatedOutcome> outcomes = try_all(all, bears);
         tried_.singles = std::min(outcomes.size(), done_);
+        try_fewer(all, outcomes);
         keep_causes(all, outcomes);
         if (!found_.empty() || badness_.value() <= 0) {
             return;
@@ -194,6 +191,29 @@ class CauseSearch {
         std::erase_if(all,
                       [](const Changes& changes) { return changes.front().relaxation->where.has_value(); });
         keep_causes(all, try_all(all, std::vector<Bears>(all.size(), Bears::little)));
+    }
+
+    /// Where the most of a count is too many, fewer may suffice, and become the widest step.
+    void try_fewer(std::vector<Changes>& all, std::vector<SimulatedOutcome>& outcomes) {
+        std::vector<Changes> fewer;
+        std::vector<std::size_t> of;
+        for (std::size_t i = 0; i < outcomes.size() && !outcomes[i].suffices; ++i) {
+            const std::size_t most = table_[i].steps.size() - 1;
+            for (std::size_t third = 1; table_[i].can_be_too_much && third < 3; ++third) {
+                if (const std::size_t step = most * third / 3; step > most * (third - 1) / 3) {
+                    fewer.push_back({{&table_[i], step}});
+                    of.push_back(i);
+                }
+            }
+        }
+        const std::vector<SimulatedOutcome> found = try_all(fewer);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            if (found[i].suffices && !outcomes[of[i]].suffices) {
+                all[of[i]] = fewer[i];
+                outcomes[of[i]] = found[i];
+                table_[of[i]].steps.resize(fewer[i].front().step + 1);
+            }
+        }
     }
 
     [[nodiscard]] bool one_suffices() const {

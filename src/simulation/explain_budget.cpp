@@ -35,7 +35,7 @@ ExplainBudget explain_budget(Explain explain, double simulation_seconds) {
                 return {};
             }
             return {.simulations = static_cast<std::size_t>(
-                        std::clamp(1 / std::max(simulation_seconds, 1e-6), 20.0, 150.0)),
+                        std::clamp(1 / std::max(simulation_seconds, 1e-6), 24.0, 150.0)),
                     .refines_all = simulation_seconds < cheap_seconds,
                     .processor_s = fast_processor_s};
         case Explain::full:

@@ -26,7 +26,7 @@ struct ExplainBudget {
 /// Estimate of the time of one core for this run, from its record: for budgets and for messages, not exact.
 double simulation_seconds(const SimulatedRun& run, const show::RunRecord& record);
 
-/// `fast`: a second's worth of simulations, from 20 to 150, unless one alone takes more than 1.5 s;
+/// `fast`: a second's worth of simulations, from 24 to 150, unless one alone takes more than 1.5 s;
 /// `full`: 400. All remedies are refined with `full`, and where a simulation takes less than 20 ms.
 ExplainBudget explain_budget(Explain explain, double simulation_seconds);
 

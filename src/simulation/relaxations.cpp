@@ -44,13 +44,15 @@ Relaxation more_of(const SimulatedRun& run, const Count& count) {
         values.push_back(std::int64_t{now} * 8);
     }
     std::erase_if(values, [&](std::int64_t value) { return value <= now || value > count.most; });
-    return in_steps(count.what, values, [&](std::int64_t value) -> RelaxedStep {
+    Relaxation relaxation = in_steps(count.what, values, [&](std::int64_t value) -> RelaxedStep {
         const auto wanted = static_cast<std::uint32_t>(value);
         return {[member = count.member, wanted](SimulatedRun& changed) { changed.run.plan.*member = wanted; },
                 fmt::format("with {} {} instead of {}", wanted, count.of, now),
                 fmt::format("use --{} {} instead of {}", count.option, wanted, now),
                 {{count.option, std::to_string(wanted)}}};
     });
+    relaxation.can_be_too_much = true;
+    return relaxation;
 }
 
 std::int64_t slots_possible(const core::Plan& plan) {

@@ -37,6 +37,8 @@ struct Relaxation {
     std::vector<RelaxedStep> steps;     ///< the tightest first, one at least
     /// Takes away what broke: there is no amount of it that could be too small by a little.
     bool ends_fault = false;
+    /// A count: more than enough of it may harm, as streams that share what few use better.
+    bool can_be_too_much = false;
 };
 
 /// Of one cause, a step for each of the values, the tightest first.

@@ -12,6 +12,7 @@
 #include "cli/simulation_setup.hpp"
 #include "config/resolve.hpp"
 #include "judge/cause_text.hpp"
+#include "simulation/lateness.hpp"
 #include "simulation/margin.hpp"
 #include "simulation/relaxations.hpp"
 
@@ -216,6 +217,21 @@ TEST_CASE("A remedy is as small as a few more simulations can show") {
     CHECK(first.remedy == "use consumers' links of 4.2 Gb/s instead of 3.5 Gb/s (--consumer-link)");
 }
 
+TEST_CASE("Where the most of a count is too many, fewer are the remedy, and not faster links") {
+    // Each consumer's link is shared by all streams towards it: 4 of 20 producers are too few, 64 make all
+    // late.
+    const std::string line =
+        "--producers 20 --consumers 12 --pattern build --rate 40Gb/s --interval 100ms --event-size 5MB "
+        "--producer-link 100Gb/s --consumer-link 100Gb/s --slots 8 --busy exponential:5ms --buffer 2GB "
+        "--duration 2s --warmup 500ms --streams ";
+    const Explained explained = explain(line + "4", 2, 150, simulation::margin_conditions());
+    CHECK(explained.causes.front().what == CauseKind::streams);
+    REQUIRE(explained.causes.front().options.size() == 1);
+    CHECK(explained.causes.front().options.front().name == "streams");
+    CHECK(simulation::is_good(simulation::simulate(run_of(line + "12")).record));
+    CHECK_FALSE(simulation::is_good(simulation::simulate(run_of(line + "64")).record));
+}
+
 TEST_CASE("What loses more is no remedy for what is late") {
     // With more slots no set is late, and 836 fragments are lost instead of 608.
     const Explained explained = explain(
@@ -283,7 +299,7 @@ TEST_CASE("A run that is on time and not sustained is not said to be late") {
     CHECK(short_of.cut_short);
     CHECK(short_of.causes.front().text ==
           "8 limits were relaxed, one at a time, and none made the run sustained; pairs were not tried.");
-    const Explained explained = explain(line, 2, 20);
+    const Explained explained = explain(line, 2, 24);
     CHECK_FALSE(explained.cut_short);
     CHECK(explained.causes.front().together_with == CauseKind::consumer_links);
 }
