@@ -56,7 +56,7 @@ configure() {
         generator="Unix Makefiles"
     fi
     [[ -z $generator ]] || options+=(-G "$generator")
-    cmake --preset release -DCMAKE_UNITY_BUILD=ON "${options[@]}" "$@"
+    cmake --preset release "${options[@]}" "$@"
 }
 
 # build TARGET...: with a job per core.

@@ -8,6 +8,7 @@
 
 #include "core/plan.hpp"
 #include "files/formatting.hpp"
+#include "judge/answer.hpp"
 #include "judge/cause_text.hpp"
 #include "judge/verdict_cause.hpp"
 #include "judge/verdict_growth.hpp"
