@@ -1,9 +1,9 @@
-"""The first table of the page: ten lines, each with the few figures that answer one question, and what is asked of
-them. Every figure is measured anew, by the functions of the other targets."""
+"""The first table of the page: lines with the few figures that answer a question each, and what is asked of them.
+Every figure is measured anew, by the functions of the other targets and of `simulations`."""
 
 import dataclasses
 
-from . import costs, goodput, growth, packets, ranks, running, scheduler
+from . import building, costs, goodput, growth, packets, ranks, running, scheduler, simulations
 from .samples import Comparison
 
 MIB = 1 << 20
@@ -58,15 +58,30 @@ LINES = (
          (ratio("64MiB over TCP", "64 MiB over TCP", "weir over mpi", 0.95),
           ratio("1MiB get", "1 MiB, get", "weir over mpi", 0.9))),
     Line("Simulation packet by packet",
-         (part(TWIN, "14 x 72, transmissions per CPU second", "transmissions", "/s", 25e6),
-          part("18x14", "18 x 14", "transmissions", "/s", 25e6),
-          part("500x500", "500 x 500", "transmissions", "/s", 15e6),
+         (part(TWIN, "14 x 72, transmissions per CPU second", "transmissions", "/s", 20e6),
+          part("18x14", "18 x 14", "transmissions", "/s", 20e6),
+          part("500x500", "500 x 500", "transmissions", "/s", 12e6),
           part(TWIN, f"{TWIN_SECONDS} s of 14 x 72, on a core", "time of a run", "s", at_most=120))),
+    Line("A permutation of 1 MB over 4096 hosts and 64 leaves, packet by packet",
+         (part("4096 hosts", "processor time", "processor time", "s", at_most=4),
+          part("4096 hosts", "memory", "memory", "B", at_most=300e6))),
+    Line(f"Fluid simulation: processor time over that of commit {simulations.BEFORE}",
+         tuple(part(case, case, "processor time", "s", at_most=0.5, theirs="weir before")
+               for case in simulations.FLUID)),
+    Line("Fluid simulation of event building, 300 x 200, fragments of 10 MB",
+         (part("building", "simulated seconds per CPU second", "speed", at_least=1),)),
+    Line(f"A sweep of {simulations.RUNS} short simulations",
+         (part("sweep", "processor time of each", "processor time of a run", "ms", at_most=15),
+          part("compare", "`weir-compare` of all: processor time", "processor time", "s", at_most=10),
+          part("compare", "its memory", "memory", "B", at_most=200e6))),
+    Line("Building the program from nothing on these cores",
+         (part("program", "elapsed, without a compiler cache", "elapsed", "s", at_most=100),)),
 )
 COMPARISONS = [each for line in LINES for each in line.parts]
 
 
 def measure(options, samples):
+    samples.add("overview", "program", "weir", "elapsed", 0, building.spent(running.TOP)[0])  # minutes: once
     for number in range(options.rounds):
         measure_round(options,
                       lambda case, peer, quantity, value, number=number: samples.add(
@@ -99,6 +114,7 @@ def measure_round(options, add):
             add(case, "weir", "transmissions", packets.transmissions(line))
             if case == TWIN:
                 add(case, "weir", "time of a run", TWIN_SECONDS * packets.cost(line))
+    simulations.measure_round(options.weir, add)
 
 
 def grants(local, case, layout, seconds, add):
