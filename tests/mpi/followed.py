@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 from weir_run import SKIPPED, Background, check, main
@@ -26,26 +27,48 @@ def status_in(text):
     return found and found[1]
 
 
+class Served:
+    """weir-report --serve of the run, and who asks it."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([REPORT, "run", "--serve"], stdout=subprocess.PIPE, text=True)
+        self.address, self.token = re.match(r"page +(.*)/\?token=(.*)", self.process.stdout.readline()).groups()
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def get(self, path):
+        with urllib.request.urlopen(f"{self.address}{path}?token={self.token}", timeout=60) as answer:
+            return answer.read().decode(), answer.headers.get("Refresh")
+
+
 def to_its_end():
     run = Background(4, *OPTIONS, "--duration", "5s")
     run.wait_for_seconds(1)
-    target = Path("weir.prom")
-    follow = subprocess.Popen([REPORT, "run", "--prometheus", str(target), "--every", "1"])
-    try:
+    with Served() as served:
+        page, refresh = served.get("/")
+        check("STILL RUNNING" in page and "no buffer has overflowed and no set was late so far" in page, page)
+        check(refresh and int(refresh) >= 5, f"the page of a run that goes on asks again after {refresh}")
         seen = []
-        while follow.poll() is None and time.monotonic() - run.begin < 60:
-            text = target.read_text() if target.exists() else ""
-            if text and (not seen or seen[-1] != status_in(text)):
-                seen.append(status_in(text))
-                check(("weir_run_sustained" in text) == (seen[-1] == "complete"),
-                      f"a verdict, or none, of a run that is {seen[-1]}")
-            time.sleep(0.05)
-        check(follow.wait(timeout=1) == 0, f"weir-report ended with {follow.returncode}")
-    finally:
-        follow.kill()
-    seen.append(status_in(target.read_text()))
-    check(list(dict.fromkeys(seen)) == ["running", "complete"], f"the states seen: {seen}")
+        while seen[-1:] != ["complete"] and time.monotonic() - run.begin < 60:
+            text, _ = served.get("/metrics")
+            seen.append(status_in(text))
+            check(("weir_run_sustained" in text) == (seen[-1] == "complete"),
+                  f"a verdict, or none, of a run that is {seen[-1]}")
+            time.sleep(0.2)
+        check(list(dict.fromkeys(seen)) == ["running", "complete"], f"the states seen: {seen}")
+        until_page(served, lambda page, refresh: "SUSTAINED" in page and refresh is None)
     run.end(20)
+
+
+def until_page(served, holds):
+    """What is kept for a while may be older than the run's state."""
+    deadline = time.monotonic() + 30
+    while not holds(*served.get("/")):
+        check(time.monotonic() < deadline, served.get("/")[0])
+        time.sleep(0.5)
 
 
 def on_the_page():
@@ -56,12 +79,16 @@ def on_the_page():
           and "failed" not in said,
           said)
     check("STILL RUNNING" in Path("run/report.html").read_text(), "the page does not say that the run goes on")
-    kill_all(run)
+    with Served() as served:
+        check(status_in(served.get("/metrics")[0]) == "running", "the run goes on")
+        kill_all(run)
+        until_page(served, lambda page, refresh: "LOST" in page and refresh is None)
+        check(status_in(served.get("/metrics")[0]) == "lost", "metrics of a run whose processes are gone")
     for file in Path("run").rglob("*"):  # a minute ago
         os.utime(file, (time.time() - 60, time.time() - 60))
     said = report("run")
     check("run: LOST\n  This run was lost: no process has written how it ended" in said, said)
-    check(status_in(report("run", "--prometheus", "-", "--every", "1")) == "lost", "to follow a lost run has no end")
+    check(status_in(report("run", "--prometheus", "-")) == "lost", "metrics of a lost run")
 
 
 def kill_all(run):

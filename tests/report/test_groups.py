@@ -263,11 +263,12 @@ def test_other_commands_name_what_would_be_right(directory, tmp_path, capsys):
     group = str(directory / "group-00")
     for command, arguments in ((compare_command, [group, "--against", str(directory)]),
                                (report_command, [str(directory), "--openmetrics", str(tmp_path / "out.txt")]),
-                               (report_command,
-                                [str(directory), "--prometheus", str(tmp_path / "out.prom"), "--every", "5"]),
+                               (report_command, [str(directory), "--prometheus", str(tmp_path / "out.prom")]),
                                (traffic_command, ["slowdown", str(directory), group])):
         assert command.main(arguments) == 2, command
         assert expected in capsys.readouterr().err
+    assert report_command.main([str(directory), "--serve"]) == 2
+    assert f"--serve: {directory} is a job with several groups; give the directory of one" in capsys.readouterr().err
     assert report_command.main([str(directory), group]) == 2
     assert ("it is the record of a job with several groups, which has a page of its own: give it alone"
             in capsys.readouterr().err)

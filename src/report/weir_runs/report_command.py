@@ -3,7 +3,6 @@
 import argparse
 import gc
 import sys
-import time
 from pathlib import Path
 
 from .basics.errors import ReportError, status_of
@@ -34,8 +33,11 @@ def parser():
     made.add_argument("--prometheus", metavar="FILE.prom",
                       help="write the newest values in Prometheus' text format 0.0.4 instead of a page, also of a run "
                            "that goes on; for node_exporter's textfile collector")
-    made.add_argument("--every", metavar="SECONDS", type=float,
-                      help="with --prometheus: write again at this distance until the run has ended")
+    made.add_argument("--serve", metavar="[ADDRESS:]PORT", nargs="?", const="0",
+                      help="answer requests instead of writing a page, until Ctrl-C: / is the page, also of a run that "
+                           "goes on, /metrics is OpenMetrics for Prometheus. Stands behind the run, and prints the "
+                           "address, which has a token (WEIR_REPORT_TOKEN gives one) (default: a free port, of this "
+                           "host's loopback alone)")
     made.add_argument("--quiet", action="store_true", help="print errors only")
     made.add_argument("--version", action="version", version=f"weir-report {VERSION}")
     return made
@@ -45,22 +47,24 @@ def write_metrics(options):
     """--openmetrics and --prometheus."""
     # What reads runs takes longer to load than the help may take.
     from .reading import metrics as run_metrics, openmetrics
-    from .reading.run_state import is_over
 
     if len(options.runs) != 1:
         raise ReportError(f"--openmetrics and --prometheus: {len(options.runs)} runs were given; they write one")
-    if options.every is not None and (not options.prometheus or not 1.0 <= options.every <= 3600.0):
-        raise ReportError(f"--every: {options.every:g} is not a number of seconds from 1 to 3600 beside --prometheus "
-                          "FILE.prom")
     directory = Path(options.runs[0])
     if options.openmetrics:
         _write_lines(options.openmetrics, openmetrics.openmetrics_lines(run_metrics.families(directory, history=True)))
-    while options.prometheus:
-        finished = is_over(directory)  # before it is read: what it ends with is written
+    if options.prometheus:
         _write_lines(options.prometheus, openmetrics.prometheus_lines(run_metrics.families(directory, history=False)))
-        if options.every is None or finished:
-            break
-        time.sleep(options.every)
+
+
+def serve(options):
+    """--serve."""
+    from .pages import live_server
+    if options.out or options.openmetrics or options.prometheus or options.figures != "none":
+        raise ReportError("--serve: writes no file; leave out --out, --figures, --openmetrics and --prometheus")
+    if len(options.runs) != 1:
+        raise ReportError(f"--serve: {len(options.runs)} runs were given; it serves one")
+    live_server.serve(options.runs[0], options.serve, options.quiet)
 
 
 def _write_lines(name, lines):
@@ -73,7 +77,10 @@ def _write_lines(name, lines):
 
 
 def _work(options):
-    if options.openmetrics or options.prometheus or options.every is not None:
+    if options.serve is not None:
+        serve(options)
+        return
+    if options.openmetrics or options.prometheus:
         write_metrics(options)
         return
     from .pages.written_pages import write_pages

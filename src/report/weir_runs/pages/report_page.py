@@ -13,6 +13,7 @@ from ..reading import (class_counters, network_failures, plan_pressure, short_ru
                        transfer_tables, twin)
 from ..reading.key_figures import KEY_FIGURES, key_figures
 from ..reading.run_state import LOST, RUNNING
+from . import so_far
 from .rank_tables import rank_tables
 from .run_tiles import run_tiles
 
@@ -31,8 +32,16 @@ _OVERVIEW = ("lost_events", "late_share", "goodput", "slowest_consumer_lowest_se
 
 
 def write_report(runs, page, figures_directory, formats, footer):
-    """Writes the figures of every run into `figures_directory` (one folder for each run if there are several) and the
-    page into `page`. Returns the paths of the figures."""
+    """Writes the figures and the page of runs, see report_content(). Returns the paths of the figures."""
+    content, written = report_content(runs, figures_directory, formats, footer)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    whole_file.replace(page, content)
+    return written
+
+
+def report_content(runs, figures_directory, formats, footer):
+    """Writes the figures of every run into `figures_directory` (one folder for each run if there are several; without
+    `formats` none). Returns the page and the paths of the figures."""
     sections, written = [], []
     for position, run in enumerate(runs):
         directory = figures_directory if len(runs) == 1 else figures_directory / f"{position + 1}-{_safe(run.name)}"
@@ -45,13 +54,11 @@ def write_report(runs, page, figures_directory, formats, footer):
                   for part, charts in made.items()}
         charts["network"] = _drawn(run, position) + charts["network"]
         sections.append(section(run, position, _proof(run, charts["affected"]), charts))
-    page.parent.mkdir(parents=True, exist_ok=True)
     content = page_parts.render(
         Path(__file__).parent / "templates/report.html.j2", runs=sections, footer=footer,
         title=runs[0].title if len(runs) == 1 else f"{len(runs)} runs of weir",
         overview=[figure for figure in KEY_FIGURES if figure.name in _OVERVIEW])
-    whole_file.replace(page, content)
-    return written
+    return content, written
 
 
 def _drawn(run, position):
@@ -139,19 +146,21 @@ def section(run, position, proof, charts):
     """What the template needs of one run."""
     verdict, tone = short_verdict(run)
     record = run.record
-    explained = twin.of_run(run)
+    explained, ended = twin.of_run(run), run.status not in STATES
     figures = key_figures(run)
     layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout),
         "tone": tone,
-        "short_verdict": verdict, "answer": answer(run, explained),
+        "short_verdict": verdict, "answer": answer(run, explained) if ended else so_far.answer(run),
+        "so_far": [] if ended else list(so_far.tiles(run)),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "cannot_act": plan_pressure.cannot_act(run),
-        "tiles": run_tiles(run), "proof": proof, "charts": charts,
+        "tiles": run_tiles(run) if ended else [], "proof": proof, "charts": charts,
         "first_overflow": record["verdict"].get("first_overflow_second"),
         "cells": {figure.name: overview_cell(figure, figures) for figure in KEY_FIGURES},
-        "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0], "rank_tables": rank_tables(run),
+        "latencies": _latency_rows(run), "latency_unit": latency_unit(run)[0],
+        "rank_tables": rank_tables(run) if ended else [],
         "twin": explained, "switch": _switch(run), "classes": class_counters.table(run),
         "parallel_links": switch_charts.links_table(run), "losses": lost_consumers.table(run),
         "failures": network_failures.table(run), "phases": _phases(run), "sizes": transfer_tables.sizes(run),
@@ -188,7 +197,8 @@ def what_was_run(run, layout, more=""):
         parts.append("as fast as possible")
     elif resolved.get("rate_bits_per_second"):
         parts.append(f"{text(resolved['rate_bits_per_second'], 'b/s')} from each producer")
-    seconds = resolved.get("duration_s") if run.status == "complete" else run.record.get("seconds")
+    as_planned = run.status in ("complete", *STATES)  # what has not ended has not counted its seconds
+    seconds = resolved.get("duration_s") if as_planned else run.record.get("seconds")
     if seconds is not None:
         parts.append(text(seconds, "s"))
     parts.append("simulated" if run.world == "simulation" else "measured")

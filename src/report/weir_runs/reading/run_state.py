@@ -51,15 +51,6 @@ def is_here(directory, record):
     return processes.writes("weir", directory)  # a simulation
 
 
-def is_over(directory):
-    """Whether nothing more is to be expected from the run in `directory`."""
-    try:
-        record = read_json(read_text(Path(directory) / "run.json", "the record of a run"))
-    except (ReportError, ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and with_state(directory, record).get("status") != RUNNING
-
-
 def _verdict(record, text):
     verdict = record.get("verdict")
     return {**verdict, "text": text} if isinstance(verdict, dict) else verdict
