@@ -1,4 +1,4 @@
-# What an installation has beside the programs: scenarios and switches as files, batch scripts, a dashboard, the licence and the documents. Nothing
+# What an installation has beside the programs: scenarios and switches as files, batch scripts, a dashboard and alerts, the licence and the documents. Nothing
 # in it knows where it lies, so the tree can be moved.
 install(DIRECTORY bench/scenarios bench/switches DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/slurm")
@@ -6,6 +6,6 @@ if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/slurm")
             PATTERN __pycache__ EXCLUDE
             REGEX "/slurm/(sweeps|sites)/[^/]+/" EXCLUDE)  # campaigns that were made from these files lie beside them
 endif()
-install(DIRECTORY packaging/grafana DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
+install(DIRECTORY packaging/grafana packaging/prometheus DESTINATION "${CMAKE_INSTALL_DATADIR}/weir")
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")

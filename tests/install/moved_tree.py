@@ -70,9 +70,8 @@ class MovedTree(unittest.TestCase):
         self.assertEqual(installed, source)
         self.assertLessEqual(
                 {Path("weir.sbatch"), Path("switch-readers/sonic"), Path("switch-readers/reader.py")}, set(installed))
-        dashboard = "grafana/weir.json"
-        self.assertEqual((self.share / "weir" / dashboard).read_bytes(),
-                         (SOURCE / "packaging" / dashboard).read_bytes())
+        for name in ("grafana/weir.json", "prometheus/weir.rules.yml"):
+            self.assertEqual((self.share / "weir" / name).read_bytes(), (SOURCE / "packaging" / name).read_bytes())
         if (BUILD / "share").is_dir():  # else the build has printed that it leaves them out
             pages = {"weir", *(f"weir-{command['name']}" for command in self.help()["commands"]), *declared}
             self.assertEqual({path.stem for path in (self.tree / "share/man/man1").iterdir()}, pages)
