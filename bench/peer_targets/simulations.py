@@ -54,7 +54,7 @@ def measure_round(weir, add):
 
 
 def simulate(program, out, *words):
-    return running.spent([program, "simulate", *words, "--explain", "off", "--quiet", "--out", out])
+    return running.spent([program, "simulate", *words, "--quiet", "--out", out])  # and so without a search for causes
 
 
 def permutation(weir, directory, add):
