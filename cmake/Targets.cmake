@@ -17,7 +17,7 @@ endfunction()
 # weir_add_library(core [ROOMS policies] PUBLIC ... PRIVATE ... EXCLUDE main.cpp [RUNS_RARELY] [TESTED_BRIEFLY] [ONLY_OPTIMIZED])
 # The library `weir_core`, alias `weir::core`, from every .cpp file of the current directory and its ROOMS but the excluded
 # ones. A directory of headers only becomes an interface library. What is public is what its headers include.
-# RUNS_RARELY: nothing that messages or data wait for, so that a release optimizes it less and compiles it sooner.
+# RUNS_RARELY: nothing that messages or data wait for, so that a release is content with -O1 and compiles it sooner.
 # TESTED_BRIEFLY (RUNS_RARELY implies it): its test cases take moments. Its sanitized twin is not optimized, and compiled sooner.
 # ONLY_OPTIMIZED: no sanitized twin.
 function(weir_add_library name)
@@ -35,7 +35,7 @@ function(weir_add_library name)
         target_compile_options("weir_${name}" PRIVATE -ffunction-sections -fdata-sections)  # see weir-offline in src/cli
     endif()
     if(arg_RUNS_RARELY)
-        target_compile_options("weir_${name}" PRIVATE $<$<CONFIG:Release>:-Og>)
+        target_compile_options("weir_${name}" PRIVATE $<$<CONFIG:Release>:-O1>)
     endif()
     if(WEIR_SANITIZED_TESTS AND NOT arg_ONLY_OPTIMIZED)
         weir_sanitized_links(public ${arg_PUBLIC})
