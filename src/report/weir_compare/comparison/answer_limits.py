@@ -3,8 +3,6 @@
 What was held in every run comes first: it is what a network can be planned with. Settings are ranked by the median
 limit, which has an interval; it is named so."""
 
-from __future__ import annotations
-
 from weir_runs.basics import units
 from weir_runs.basics.quantities import size
 from weir_runs.basics.short_answer import CANNOT_TELL, CERTAIN, ShortAnswer, either

@@ -1,8 +1,6 @@
 """The answer on a terminal: one screen. The verdict, why and what to do; what it rests on, ranking, what was counted,
 who is affected, and what could not be told."""
 
-from __future__ import annotations
-
 import textwrap
 
 from weir_runs.basics import text_table

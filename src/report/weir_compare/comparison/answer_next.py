@@ -1,7 +1,5 @@
 """What an answer leaves open, how many more runs would show it, and what to do next."""
 
-from __future__ import annotations
-
 import itertools
 
 from weir_runs.basics.units import counted, listed

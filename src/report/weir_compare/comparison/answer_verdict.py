@@ -1,8 +1,6 @@
 """What an answer begins with: the verdict in one sentence, the reason and how certain that is; and as evidence which
 difference was or would have been found, runs that are not there, and settings whose runs are of two kinds."""
 
-from __future__ import annotations
-
 import collections
 
 from weir_runs.basics import units

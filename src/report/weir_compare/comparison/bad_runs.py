@@ -1,8 +1,6 @@
 """Complete runs that are not good: those that lost data or were not sustained, and those that were late. No setting is
 recommended over one that had none of these. Values of runs in, counts, reasons and sentences out."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from weir_runs.basics.units import capital, counted, listed, percent

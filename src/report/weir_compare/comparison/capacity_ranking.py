@@ -2,8 +2,6 @@
 searches in the place of runs. A setting whose limit is outside of the range, or whose runs scatter too much for an
 answer, is ranked against nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from weir_runs.reading.key_figures import KeyFigure, MARGIN

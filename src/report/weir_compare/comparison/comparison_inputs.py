@@ -1,7 +1,5 @@
 """What weir-compare is given: run directories in two groups, in groups by a label, or the campaign of a sweep."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from weir_runs.basics.errors import ReportError

@@ -1,7 +1,5 @@
 """A comparison for machines: JSON and CSV. The fields are those of docs/files-and-exit-statuses.md."""
 
-from __future__ import annotations
-
 import math
 
 from weir_runs.basics.csv_text import csv_text

@@ -2,8 +2,6 @@
 size; then how full its ports were. What lies beside a difference need not be its cause: "(proved)" is said of what is
 one, in simulations: by runs that differ in one option alone, or by counterfactuals (proofs.py)."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from weir_runs.basics import units

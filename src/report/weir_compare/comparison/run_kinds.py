@@ -1,8 +1,6 @@
 """Runs that are not all of one kind: those of one setting that fall into two groups far apart, as where a flow's path
 is chosen by chance, and one run that makes most of the spread of a setting. Pure."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

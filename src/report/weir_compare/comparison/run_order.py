@@ -6,8 +6,6 @@ another, what changed meanwhile is the difference between them, and no test can 
 taken turns if one disturbance, which begins at any time and lasts for any time, cannot separate their runs by
 itself."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,8 +1,6 @@
 """Which runs of a comparison its page draws: all of them, or of a measured capacity those at the limit of each setting;
 and which of them is typical."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import PurePath
 

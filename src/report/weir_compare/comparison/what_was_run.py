@@ -1,8 +1,6 @@
 """What was run for a comparison, as names and words: layout, load, network, length, hosts, dates, versions; and the
 command."""
 
-from __future__ import annotations
-
 import shlex
 import types
 

@@ -1,8 +1,6 @@
 """weir explain --confirm: a run made again, as it was and with the remedy, in turns. Out of run.json and explain.json
 comes a sweep file of these two settings, whose campaign is as any other; out of its runs, what the remedy is worth."""
 
-from __future__ import annotations
-
 import dataclasses
 import platform
 from pathlib import Path

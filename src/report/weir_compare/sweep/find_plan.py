@@ -1,7 +1,5 @@
 """Before a search: the range of each setting, and the runs that it will need, by a rehearsal."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import dataclasses
 import math

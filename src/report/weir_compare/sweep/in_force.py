@@ -10,8 +10,6 @@ nothing has that of none. Texts are compared whenever a campaign is read: lines 
 change can be named afterwards (verify-ignores), and a later run can show that earlier ones were none of their
 setting."""
 
-from __future__ import annotations
-
 import collections
 import dataclasses
 import functools

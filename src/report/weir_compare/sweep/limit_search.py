@@ -14,8 +14,6 @@ Where runs contradict each other (a value holds, a smaller one did not), the bra
 are contradicted. A search that is led on by such runs ends after most_runs(), with the bracket that it has by then: it
 is `cut_short`. statistics.md has how far the results of whole campaigns are from the truth."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random

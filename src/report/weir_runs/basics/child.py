@@ -1,8 +1,6 @@
 """A program that the worker waits for: a run, or the hook. It is ended when it takes too long or the worker gets a
 signal, and it ends when the worker dies for whatever reason."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

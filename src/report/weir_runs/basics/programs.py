@@ -1,7 +1,5 @@
 """Where weir, its SLURM script and the launcher of one machine are, and how many cores there are for them."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,8 +1,6 @@
 """Tables of TOML as objects. The fields of a dataclass that `key` makes are the keys of its table: what each takes, and
 what stands for it where the file has none. One engine reads them, and refuses all else with file and key."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 

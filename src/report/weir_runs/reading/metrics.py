@@ -3,8 +3,6 @@
 While it goes on there is no verdict, so that is missing, and is not 0.
 """
 
-from __future__ import annotations
-
 import datetime
 import re
 from pathlib import Path

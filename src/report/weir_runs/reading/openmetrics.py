@@ -5,8 +5,6 @@ Both name families, their types and their help; OpenMetrics also has units, an e
 values with their times. The older format has one value for each series here, because the collector refuses times.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

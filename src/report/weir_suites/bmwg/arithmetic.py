@@ -1,7 +1,5 @@
 """Closed forms that stand beside what was observed. Sources: docs/results-by-the-draft.md."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

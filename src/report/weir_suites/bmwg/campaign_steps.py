@@ -1,7 +1,5 @@
 """A step of a test: one campaign, as a sweep file and the traffic files that it names."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 

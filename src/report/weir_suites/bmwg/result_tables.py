@@ -1,8 +1,6 @@
 """What a test found: tables whose columns have a unit and an observation point, primary figures, and what was not as
 the draft has it."""
 
-from __future__ import annotations
-
 import dataclasses
 import statistics
 

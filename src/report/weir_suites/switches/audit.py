@@ -1,7 +1,5 @@
 """What is wrong with a configuration before any packet moves: findings with their numbers, the worst first."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

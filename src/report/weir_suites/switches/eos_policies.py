@@ -2,8 +2,6 @@
 (class-map type qos, policy-map type quality-of-service). A policy whose classes match anything else than DSCPs is not
 followed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -7,8 +7,6 @@ segments have a size that differs by chip and are not read. The same manual has 
 DSCPs, which is one for Arad, Jericho, Trident and Tomahawk; a class goes to the queue of its number; routed ports trust
 DSCPs, and others CoS."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

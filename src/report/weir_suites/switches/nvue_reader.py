@@ -6,8 +6,6 @@ roce` 100 without one, the watchdog's polling-interval in ms. Without `mapping .
 DSCP / 8, a switch priority has the queue of its own number. What `nv set qos roce` sets besides is in `nv show qos
 roce`, not in the configuration. The size of a pool is a share of a memory whose size is not there."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """What the audit of a switch finds in a proposal of weir-sweep tune that it does not find in the present setting. Both
 are keys in force of a simulation, and the ports are those of its hosts."""
 
-from __future__ import annotations
-
 import re
 
 from weir_runs.basics import quantities

@@ -7,8 +7,6 @@ value stands in the configuration, the comment of its key says.
   min-threshold BYTES`; shared-alpha is alpha_1_128 to alpha_64 in powers of two ("NVUE Commands, QoS").
 - EOS: the line of `random-detect ecn`, with `bytes` from 1 to 256000000 (aristanetworks/avd, qos_profiles)."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

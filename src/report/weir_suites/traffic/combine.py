@@ -5,8 +5,6 @@ A part's worker i is worker `first` + i of the whole. Producers and consumers ca
 caches of 4 prefill workers go to decode workers 4 to 11 with first-consumer=4, and experts of these 8 have
 first-worker=4."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

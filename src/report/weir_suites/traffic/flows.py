@@ -5,8 +5,6 @@ Two forms. The flow.txt of HPCC and of what was built on it (ns-3): the number o
 size start` each, with bytes and seconds. CSV with a header that names a time, a sender, a receiver and bytes, in any
 order and among others."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
