@@ -11,7 +11,7 @@ from comparing import capacity_of, make  # noqa: F401
 from comparing import run as compare_runs
 from conftest import ROOT
 
-from weir_compare.comparison import answer_charts, axis_curves, comparison, run_charts, shown_runs
+from weir_compare.comparison import answer_charts, axis_curves, comparison, run_charts
 from weir_compare.comparison.comparison_page import page_text
 from weir_compare.comparison.run_groups import Group
 from weir_runs.figures import charts, svg_figures, svg_plots
@@ -92,7 +92,7 @@ def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
                                        for number in range(3) for end in ("held", "failed")])
               for place, name in enumerate(list(limits)[:2])]  # of the third no run is left
     report = comparison.compare_capacities(capacity_of(limits), groups)
-    chart = answer_charts.ranking_chart(report.answer, shown_runs.shown_runs(report).every, report.capacity)
+    chart = answer_charts.ranking_chart(report.answer, run_charts.shown_runs(report).every, report.capacity)
     assert [row.name for row in chart.rows] == ["switch=100kB", "switch=1MB", "switch=20kB"] and chart.unit == "Gb/s"
     best = chart.rows[0]
     assert best.value == pytest.approx(80.5) and best.low < 80.5 < best.high
@@ -100,7 +100,7 @@ def test_a_capacity_shows_limits_and_the_runs_around_them(make):  # noqa: F811
     assert sorted((mark.value, mark.held) for mark in best.marks) == pytest.approx(
         sorted([(0.99 * limit / 1e9, True) for limit in limits["100kB"]]
                + [(1.01 * limit / 1e9, False) for limit in limits["100kB"]]))
-    shown = shown_runs.shown_runs(report)
+    shown = run_charts.shown_runs(report)
     assert [[run_.directory.name for run_ in group.runs] for group in shown.groups] == [
         [f"100kB-{number}-held" for number in range(3)], [], [f"20kB-{number}-held" for number in range(3)]]
     assert shown.chosen[0] == 1  # the round in the middle

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from weir_compare.sweep import dry_runs, job_memory, run_plan
+from weir_compare.sweep import dry_runs, run_plan
 from weir_compare.sweep.sweep_file import parse_sweep, read_sweep_file
 from weir_runs.basics.errors import ReportError
 
@@ -295,4 +295,4 @@ def test_jobs_ask_for_the_memory_that_a_node_needs(weir, tmp_path, slurm, proble
     made = run_plan.make_plan(sweep)
     forecasts = dry_runs.forecasts(weir, "run", made, (), 0.0, tmp_path)
     with pytest.raises(ReportError, match=problem) if problem else contextlib.nullcontext():
-        job_memory.check(sweep, made.settings, forecasts, dry_runs.nodes_needed(sweep, forecasts))
+        dry_runs.check_memory(sweep, made.settings, forecasts, dry_runs.nodes_needed(sweep, forecasts))

@@ -181,12 +181,8 @@ def _are_close(found, leaders):
         return True
     pairs = [found.pair(one, other) for one, other in itertools.combinations(leaders, 2)]
     return all(pair is not None and (pair.is_called or pair.result.call == NO_DIFFERENCE or all_equal(pair.result)
-                                     or _is_fine(pair.result))
-               for pair in pairs)
-
-
-def _is_fine(result):
-    return None not in (result.detectable, result.relevant) and result.detectable <= result.relevant
+                                     or None not in (pair.result.detectable, pair.result.relevant)
+                                     and pair.result.detectable <= pair.result.relevant) for pair in pairs)
 
 
 def _outlier(found, leaders):

@@ -10,7 +10,6 @@ from . import (answer_charts, axis_curves, capacity_ranking, comparison_text, ne
                run_charts, what_was_run)
 from .answer import value_of
 from .run_groups import are_network_settings
-from .shown_runs import shown_runs
 
 # Drawn against axes of numbers beside what decides.
 _OF_CURVES = ("delivery_p99", "slowest_consumer_mean", "worst_occupancy")
@@ -26,7 +25,7 @@ def write_page(report, path, footer):
 def page_text(report, footer, template="compare.html.j2", settings=None, sweep=None, **more):
     """The page. `template` may extend compare.html.j2, and gets `more`. `settings`: of each group {axis: value as
     text}; an axis of numbers is drawn as one. `sweep`: name and file of the campaign, for the facts on top."""
-    answer, shown = report.answer, shown_runs(report)
+    answer, shown = report.answer, run_charts.shown_runs(report)
     side_by_side = run_charts.side_by_side(shown.groups, shown.chosen, shown.colours)
     ranking = answer_charts.ranking_chart(answer, shown.every, report.capacity)
     title = more.pop("title", None) or _title(report)

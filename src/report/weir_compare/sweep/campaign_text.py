@@ -5,7 +5,7 @@ import math
 
 from weir_runs.basics.units import counted, duration, number, text
 from weir_runs.reading import capacity, plan_pressure
-from . import find_text, job_memory, run_plan, simulate
+from . import dry_runs, find_text, run_plan, simulate
 from .campaign import STATES, counts
 from .find_state import FindState
 from .submission import job_limit_s
@@ -178,7 +178,7 @@ def _cost(prepared, record):
     each = "one job" if jobs["number"] == 1 else f"{jobs['number']} jobs" + (
         ", one after the other" if slurm.concurrent == 1 else f", {slurm.concurrent} at a time")
     kind = "" if slurm.parts or jobs["number"] == 1 else " (a job array)"
-    memory = max(job_memory.needed_bytes(forecast, *part) for forecast in prepared.forecasts
+    memory = max(dry_runs.needed_bytes(forecast, *part) for forecast in prepared.forecasts
                  for part in prepared.nodes.parts)
     return [f"jobs        {each}{kind}, {counted(jobs['runs_per_job'], 'run')} each on {nodes}, "
             f"time limit {duration(jobs['time_limit_s'])}",

@@ -64,11 +64,6 @@ def _end(path):
                           "interrupted") from error
 
 
-def last_claim(directory, name):
-    found = claims(directory, name)
-    return found[-1] if found else None
-
-
 def create_claim(directory, name, after, **record):
     """Makes the claim that follows number `after` (0: none yet). None if another worker was first."""
     path = Path(directory) / f"{name}-{after + 1}.json"

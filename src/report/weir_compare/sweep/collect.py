@@ -65,7 +65,8 @@ def collect(campaign, world_name=None):
         world_name = next((name for name in ("slurm", "local", "simulation")
                            if any(measured.run for measured in read.get(name, ([],))[0])), begun[0].name)
     if world_name not in read:
-        raise ReportError(f"{campaign.directory}: nothing was run {_where(world_name)}; found: {', '.join(read)}")
+        where = {"slurm": "in SLURM", "local": "with --local", "simulation": "with --simulate"}[world_name]
+        raise ReportError(f"{campaign.directory}: nothing was run {where}; found: {', '.join(read)}")
     points, remarks = read[world_name]
     plan = campaign.plan
     if world_name == "simulation":
@@ -92,10 +93,6 @@ def _with_capacity(campaign, world_name, points, remarks):
     return Collection(campaign.plan, world_name, tuple(axis for axis in campaign.plan.axes if axis not in left_out),
                       points, {}, remarks, capacities[world_name], capacities.get("simulation")
                       if world_name != "simulation" else None, in_force.log(campaign.world(world_name)))
-
-
-def _where(name):
-    return {"slurm": "in SLURM", "local": "with --local", "simulation": "with --simulate"}[name]
 
 
 def _read(world):

@@ -129,7 +129,7 @@ class FindWorker(Worker):
         """Settings of the switch that could not be set in this submission, by an earlier job, as bad_switches."""
         failed = {}
         for point in self.world.points() if self.job.get("hook") else ():
-            claim = claim_files.last_claim(self.world.directory / "claims", point.name)
+            claim = next(iter(claim_files.claims(self.world.directory / "claims", point.name)[-1:]), None)
             if claim and claim.record.get("submission") == self.number and (claim.end
                                                                             or {}).get("outcome") == "hook failed":
                 failed[self.world.plan.setting_of(point).switch] = point.repetition, claim.end.get("reason", "")

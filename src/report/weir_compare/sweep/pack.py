@@ -64,7 +64,8 @@ def _copy(campaign, root):
         if path.resolve() != campaign.directory.resolve() / relative:
             links.append(str(relative))
         else:
-            _copy_file(path, root / relative)
+            (root / relative).parent.mkdir(parents=True, exist_ok=True)
+            (root / relative).write_bytes(read_bytes(path, "a file of a campaign"))
     for directory in _complete_runs(campaign):
         complete += 1
         if not (root / directory.relative_to(campaign.directory) / "run.json").exists():
@@ -90,11 +91,6 @@ def _packed(campaign):
 def _complete_runs(campaign):
     states = (state for world in campaign.worlds_begun() for state in world.states())
     return [state.directory for state in states if state.directory]
-
-
-def _copy_file(source, target):
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(read_bytes(source, "a file of a campaign"))
 
 
 # --- Names.

@@ -60,11 +60,6 @@ def call(*command, limit_s=LIMIT_S):
     return done.returncode, done.stdout, done.stderr
 
 
-def job_states(job):
-    """States of a job, or of all tasks of an array or parts of a heterogeneous job; empty if SLURM no longer has it."""
-    return _states("%T", job).split()
-
-
 def _states(form, jobs):
     """What squeue prints of jobs; nothing if SLURM no longer has them."""
     status, out, error = call("squeue", "--noheader", "--states=all", f"--format={form}", f"--jobs={jobs}")
@@ -96,7 +91,7 @@ class Jobs:
         if not self._is_responding():  # squeue would wait for half a minute
             return None
         try:
-            return any(state not in _OVER and state not in _WAITING for state in job_states(job))
+            return any(state not in _OVER and state not in _WAITING for state in _states("%T", job).split())
         except SlurmError:
             return None
 

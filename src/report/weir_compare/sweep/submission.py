@@ -16,7 +16,7 @@ import time
 from weir_runs.basics import programs, whole_file
 from weir_runs.basics.errors import ReportError
 from weir_runs.basics.units import counted, duration
-from . import (claim_files, dry_runs, find_plan, find_state, find_text, find_values, find_worker, job_memory, launch,
+from . import (claim_files, dry_runs, find_plan, find_state, find_text, find_values, find_worker, launch,
                run_plan, slurm_jobs)
 from .campaign import Campaign, FAILED, TO_DO, now_text
 from .worker import TIME_RESERVE_S
@@ -102,7 +102,7 @@ def prepare(sweep, world, directory):
     if world == "slurm":
         launch.weir_sbatch()
         nodes = dry_runs.nodes_needed(sweep, made)
-        job_memory.check(sweep, plan.settings, made, nodes)
+        dry_runs.check_memory(sweep, plan.settings, made, nodes)
     campaign = Campaign(directory, plan)
     points, found = campaign.world(world).points() if not plan.find else (), {}
     if plan.find:

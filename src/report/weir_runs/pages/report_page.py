@@ -14,8 +14,7 @@ from ..reading import (class_counters, network_failures, plan_pressure, short_ru
 from ..reading.key_figures import KEY_FIGURES, key_figures
 from ..reading.run_state import LOST, RUNNING
 from . import so_far
-from .rank_tables import rank_tables
-from .run_tiles import run_tiles
+from .run_tiles import rank_tables, run_tiles
 
 # The parts of a page, with their charts. The one that proves the verdict stands before them.
 _PARTS = {

@@ -74,10 +74,6 @@ def _binomial(tries, count, share):
     return math.exp(log + count * math.log(share) + (tries - count) * math.log1p(-share))
 
 
-def expected_mmr(balls, bins):
-    return expected_most(balls, bins) * bins / balls
-
-
 def expected_jain(balls, bins):
     """Expectation of k^2 / (n x sum of squares) of k balls in n bins. Of many balls k^2 / (n x expectation of the sum
     of squares), which is a little less."""

@@ -27,8 +27,9 @@ def ecmp(setup):
     for name, (leaves, count, kind) in named.items():
         flows = _hosts_of_a_leaf(setup) * (count if kind == "with" else 1)
         evenness = _evenness(of_case(trials, name))
-        rows.append((leaves, count, kind, *evenness, arithmetic.expected_mmr(flows, setup.fabric.parallel),
-                     arithmetic.expected_jain(flows, setup.fabric.parallel)))
+        links = setup.fabric.parallel
+        rows.append((leaves, count, kind, *evenness, arithmetic.expected_most(flows, links) * links / flows,
+                     arithmetic.expected_jain(flows, links)))
     columns = (Column("leaves", "1", SETTING), Column("Q", "1", SETTING), Column("queue pair in the hash", "", SETTING),
                *_EVENNESS, Column("MMR, balls in bins", "1", ARITHMETIC,
                                   "expectation for the flows of a leaf thrown at its uplinks"),

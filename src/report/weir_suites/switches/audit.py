@@ -68,7 +68,8 @@ def _not_read(configuration):
 def _not_judged(configuration, port, roles):
     """Checks for which something is missing."""
     if _has_rdma(port) and (missing := [f"{check} ({why})" for check, why in (
-            ("the queue of data, its marks and pauses", _why_no_queue(port, roles)),
+            ("the queue of data, its marks and pauses", "" if roles.data.queue else
+             why_no_queue(port, roles.data.dscp)),
             ("marks of data", _why_no_marks(roles)),
             ("whether ECN acts before PFC", _why_no_order(configuration, roles)),
             ("headroom", _why_no_headroom(configuration, port))) if why]):
@@ -76,10 +77,6 @@ def _not_judged(configuration, port, roles):
                       "give the files that have it too" if configuration.family == "SONiC" else
                       "see to it on the switch; in a switch file set pool, ingress-alpha and thresholds, and ask weir "
                       "simulate --dry-run")
-
-
-def _why_no_queue(port, roles):
-    return "" if roles.data.queue else why_no_queue(port, roles.data.dscp)
 
 
 def _why_no_marks(roles):

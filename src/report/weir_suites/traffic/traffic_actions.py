@@ -150,7 +150,7 @@ def _slowdown(options, _):
         if remark:
             print(f"weir-traffic: {remark}", file=sys.stderr)
     if options.csv:
-        traffic_files.put(options.csv, slowdown.as_csv(result))
+        whole_file.replace(options.csv, slowdown.as_csv(result))
     _print(options, slowdown.record(result, options.loaded, options.isolated), slowdown.text_lines(result))
 
 

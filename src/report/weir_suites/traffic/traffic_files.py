@@ -350,43 +350,35 @@ def _comments(traffic, remarks):
 
 
 def write(path, traffic, remarks):
-    """Writes `path`; of a sequence, `path` is a directory, and its sequence.toml and matrices lie in it. Returns the
-    file that weir is to be given."""
+    """Writes `path`, which may be /dev/stdout; of a sequence and of collectives, `path` is a directory, and the TOML
+    file and what it names lie in it. Returns the file that weir is to be given."""
     path = Path(path)
     _check_sums(path, sums(traffic))
-    if traffic.kind == "collectives":
-        return _write_collectives(path, traffic, remarks)
-    if traffic.kind == "sequence":
-        if path.exists() and not path.is_dir():
-            raise ReportError(f"--out: {path} is a file; a directory is expected: a sequence has several files")
-        for phase in traffic.phases:
-            file = path / phase.file
-            os.makedirs(file.parent, exist_ok=True)
-            put(file, matrix_text(phase.matrix, remarks))
-        file = path / "sequence.toml"
-        put(file, sequence_text(traffic, remarks))
-        return file
+    if traffic.kind in ("sequence", "collectives"):
+        return _write_directory(path, traffic, remarks)
     if path.is_dir():
         raise ReportError(f"--out: {path} is a directory; a file is expected, such as {path / (traffic.kind + '.csv')}")
     if path.suffix == ".toml":
         raise ReportError(f"--out: {path} ends like a sequence; a {traffic.kind} is a CSV file, such as "
                           f"{path.with_suffix('.csv')}")
-    put(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
+    whole_file.replace(path, (matrix_text if traffic.kind == "matrix" else trace_text)(traffic, remarks))
     return path
 
 
-def _write_collectives(path, traffic, remarks):
+def _write_directory(path, traffic, remarks):
+    is_sequence = traffic.kind == "sequence"
     if path.exists() and not path.is_dir():
-        raise ReportError(f"--out: {path} is a file; a directory is expected: collectives have several files")
-    _check_collectives(path, traffic)
-    os.makedirs(path, exist_ok=True)
-    for part in traffic.parts:
-        put(path / part.file, trace_text(part.trace, remarks))
-    file = path / COLLECTIVES_FILE
-    put(file, collectives_text(traffic, remarks))
+        raise ReportError(f"--out: {path} is a file; a directory is expected: "
+                          f"{'a sequence has' if is_sequence else 'collectives have'} several files")
+    if is_sequence:
+        file, text_of = path / "sequence.toml", sequence_text
+        parts = [(phase.file, matrix_text(phase.matrix, remarks)) for phase in traffic.phases]
+    else:
+        _check_collectives(path, traffic)
+        file, text_of = path / COLLECTIVES_FILE, collectives_text
+        parts = [(part.file, trace_text(part.trace, remarks)) for part in traffic.parts]
+    for name, content in parts:
+        os.makedirs((path / name).parent, exist_ok=True)
+        whole_file.replace(path / name, content)
+    whole_file.replace(file, text_of(traffic, remarks))
     return file
-
-
-def put(path, text):
-    """Also into /dev/stdout."""
-    whole_file.replace(path, text)

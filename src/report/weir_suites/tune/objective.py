@@ -69,10 +69,6 @@ class Constraints:
             return None
         return "lossless" if self.lossless else "paused-at-most" if self.paused_at_most is not None else None
 
-    @property
-    def is_any(self):
-        return self != Constraints()
-
     def words(self):
         """What is asked for, as a list of texts."""
         paused, latency_s = self.paused_at_most, self.control_latency_at_most_s

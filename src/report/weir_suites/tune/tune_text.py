@@ -233,7 +233,8 @@ def _none_to_confirm(tune, found):
     if not tried:
         return "No setting besides the present one could be run."
     if kept:
-        of_them = f", of which {len(kept)} kept what was asked for" if tune.constraints.is_any else ""
+        of_them = (f", of which {len(kept)} kept what was asked for"
+                   if tune.constraints != objective.Constraints() else "")
         return (f"No setting was found that is better than the present one, in {counted(len(tried), 'other')}"
                 f"{of_them}.")
     return (f"Of {counted(len(tried), 'other setting')} that the search tried none keeps what was asked for, and the "
