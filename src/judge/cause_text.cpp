@@ -84,13 +84,17 @@ std::string main_subject(std::span<const NamedCause> causes) {
 
 std::string other_causes_text(std::span<const NamedCause> causes) {
     std::string text;
-    const std::size_t said = causes.size() > 1 && is_partner(causes[0], causes[1]) ? 2 : 1;
-    for (const NamedCause& other : causes.subspan(said, std::min(causes.size(), said_max) - said)) {
+    const auto partners = [&](std::size_t i) {
+        return i + 1 < causes.size() && is_partner(causes[i], causes[i + 1]) ? std::size_t{2}
+                                                                             : std::size_t{1};
+    };
+    for (std::size_t i = partners(0); i < std::min(causes.size(), said_max); i += partners(i)) {
+        const NamedCause& other = causes[i];
         text += fmt::format("{}{} {}: {}", text.empty() ? "" : " ",
                             other.not_told_apart                        ? "The run does not tell it from"
                             : other.evidence == CauseEvidence::observed ? "Also"
                                                                         : "Or",
-                            subject_of(other), other.text);
+                            main_subject(causes.subspan(i)), other.text);
     }
     return text;
 }

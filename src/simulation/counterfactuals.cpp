@@ -11,6 +11,7 @@
 #include "simulation/lateness.hpp"
 #include "simulation/proved_text.hpp"
 #include "simulation/relaxations.hpp"
+#include "simulation/remedy_range.hpp"
 #include "simulation/simulator.hpp"
 
 namespace weir::simulation {
@@ -39,6 +40,7 @@ class CauseSearch {
 
     ProvedCauses carry_out() {
         find_single();
+        try_slots_with_streams();
         if (!found_.empty() && !found_.front().outcome.suffices) {
             find_partner();
         }
@@ -216,6 +218,33 @@ class CauseSearch {
         }
     }
 
+    /// More slots and more streams together cost as little as either: tried where what suffices alone costs
+    /// more.
+    void try_slots_with_streams() {
+        const auto of = [this](CauseKind what) {
+            return std::find_if(table_.begin(), table_.end(),
+                                [what](const Relaxation& one) { return one.what == what; });
+        };
+        const auto slots = of(CauseKind::slots);
+        const auto streams = of(CauseKind::streams);
+        if (slots == table_.end() || streams == table_.end() || !one_suffices()) {
+            return;
+        }
+        const Relaxation* first = found_.front().changes.front().relaxation;
+        if (first > &*streams && !first->where) {
+            const std::vector<Changes> pairs{
+                {widest(*slots), widest(*streams)},
+                {{&*slots, slots->steps.size() / 2}, {&*streams, streams->steps.size() / 2}}};
+            const std::vector<SimulatedOutcome> outcomes = try_all(pairs);
+            for (std::size_t i = 0; i < outcomes.size(); ++i) {
+                if (outcomes[i].suffices) {
+                    found_.insert(found_.begin() + 1, Found{pairs[i], outcomes[i]});
+                    return;
+                }
+            }
+        }
+    }
+
     [[nodiscard]] bool one_suffices() const {
         return std::any_of(found_.begin(), found_.end(),
                            [](const Found& found) { return found.outcome.suffices; });
@@ -376,49 +405,6 @@ class CauseSearch {
 
     // Remedies.
 
-    /// A cause that suffices, of which a smaller step is looked for. Of two together both grow at once, so
-    /// that neither remedy is larger than it must be while the other could be; then each of them alone, since
-    /// their steps differ.
-    struct Range {
-        explicit Range(Found& cause, std::optional<std::size_t> which = std::nullopt)
-            : found(&cause), widest(cause.changes), only(which) {
-            for (std::size_t i = 0; i < widest.size(); ++i) {
-                top = only.value_or(i) == i ? std::max(top, widest[i].step) : top;
-            }
-        }
-        Found* found;
-        Changes widest;
-        std::optional<std::size_t> only;  ///< of the two
-        std::size_t top = 0;              ///< the smallest step that is known to suffice
-        std::size_t below = 0;            ///< so many steps are known not to suffice
-        std::size_t stride = 0;           ///< until a step suffices: from `below` to the next one
-        bool closed_in = false;           ///< a smaller step than the widest suffices
-
-        [[nodiscard]] std::size_t next() const {
-            return closed_in ? (below + top) / 2 : std::min(below + stride, top - 1);
-        }
-        [[nodiscard]] Changes at(std::size_t step) const {
-            Changes changes = widest;
-            for (std::size_t i = 0; i < changes.size(); ++i) {
-                if (only.value_or(i) == i) {
-                    changes[i].step = std::min(changes[i].step, step);
-                }
-            }
-            return changes;
-        }
-        void learn(std::size_t step, const SimulatedOutcome& outcome) {
-            if (outcome.suffices) {
-                found->changes = at(step);
-                found->outcome = outcome;
-                top = step;
-                closed_in = true;
-            } else {
-                below = step + 1;
-                stride = std::max<std::size_t>(1, stride * 2);
-            }
-        }
-    };
-
     void refine() {
         std::vector<Found*> wanted;
         for (Found& found : found_) {
@@ -426,7 +412,7 @@ class CauseSearch {
                 wanted.push_back(&found);
             }
         }
-        std::vector<Range> open;
+        std::vector<RemedyRange> open;
         open.reserve(wanted.size());
         for (Found* found : wanted) {
             open.emplace_back(*found);
@@ -445,11 +431,11 @@ class CauseSearch {
 
     /// Looks for the smallest step that suffices, by strides from the smallest on and then by bisection: what
     /// does not suffice is soon broken off, and what does takes a whole run.
-    void close_in(std::vector<Range>& open) {
+    void close_in(std::vector<RemedyRange>& open) {
         while (!stopped_) {
             std::vector<Changes> all;
-            std::vector<Range*> asked;
-            for (Range& range : open) {
+            std::vector<RemedyRange*> asked;
+            for (RemedyRange& range : open) {
                 if (range.below < range.top) {
                     all.push_back(range.at(range.next()));
                     asked.push_back(&range);
@@ -463,7 +449,7 @@ class CauseSearch {
                 asked[i]->learn(asked[i]->next(), outcomes[i]);
             }
         }
-        for (const Range& range : open) {
+        for (const RemedyRange& range : open) {
             range.found->is_least = range.below >= range.top;
         }
     }

@@ -232,6 +232,19 @@ TEST_CASE("Where the most of a count is too many, fewer are the remedy, and not 
     CHECK_FALSE(simulation::is_good(simulation::simulate(run_of(line + "64")).record));
 }
 
+TEST_CASE("More slots and streams together are named beside a latency that nobody can change") {
+    const Explained explained = explain(
+        "--producers 6 --consumers 6 --rate 15Gb/s --interval 20ms --event-size 64KiB --producer-link 25Gb/s "
+        "--consumer-link 25Gb/s --latency 50us --duration 100ms --warmup 20ms --buffer 1GB");
+    REQUIRE(explained.causes.size() == 3);
+    CHECK(explained.causes[0].what == CauseKind::control_latency);
+    CHECK(explained.causes[1].what == CauseKind::slots);
+    CHECK(explained.causes[1].together_with == CauseKind::streams);
+    CHECK(judge::other_causes_text(explained.causes)
+              .starts_with("Or too few slots, together with too few streams: "));
+    CHECK(judge::other_causes_text(explained.causes).find("Or too few streams") == std::string::npos);
+}
+
 TEST_CASE("What loses more is no remedy for what is late") {
     // With more slots no set is late, and 836 fragments are lost instead of 608.
     const Explained explained = explain(

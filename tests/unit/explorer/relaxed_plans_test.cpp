@@ -40,7 +40,7 @@ TEST_CASE("What a search may cost is bounded") {
     CHECK(simulation::explain_budget(Explain::off, 0.01).simulations == 0);
     CHECK(simulation::explain_budget(Explain::fast, 0.0001).simulations == 150);
     CHECK(simulation::explain_budget(Explain::fast, 0.02).simulations == 50);
-    CHECK(simulation::explain_budget(Explain::fast, 1).simulations == 20);
+    CHECK(simulation::explain_budget(Explain::fast, 1).simulations == 24);
     CHECK(simulation::explain_budget(Explain::fast, 1.6).simulations == 0);
     CHECK(simulation::explain_budget(Explain::full, 100).simulations == 400);
     CHECK(cli::parse_explain("", config::OutputForm::text) == Explain::fast);
