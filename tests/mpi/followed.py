@@ -45,11 +45,11 @@ class Served:
 
 
 def to_its_end():
-    run = Background(4, *OPTIONS, "--duration", "5s")
+    run = Background(4, *OPTIONS, "--duration", "15s")  # on a busy machine the server begins late
     run.wait_for_seconds(1)
     with Served() as served:
         page, refresh = served.get("/")
-        check("STILL RUNNING" in page and "no buffer has overflowed and no set was late so far" in page, page)
+        check("STILL RUNNING" in page and re.search(r"Second \d+ of 15: ", page), "what the page begins with")
         check(refresh and int(refresh) >= 5, f"the page of a run that goes on asks again after {refresh}")
         seen = []
         while seen[-1:] != ["complete"] and time.monotonic() - run.begin < 60:
@@ -60,14 +60,14 @@ def to_its_end():
             time.sleep(0.2)
         check(list(dict.fromkeys(seen)) == ["running", "complete"], f"the states seen: {seen}")
         until_page(served, lambda page, refresh: "SUSTAINED" in page and refresh is None)
-    run.end(20)
+    run.end(30)
 
 
 def until_page(served, holds):
     """What is kept for a while may be older than the run's state."""
     deadline = time.monotonic() + 30
     while not holds(*served.get("/")):
-        check(time.monotonic() < deadline, served.get("/")[0])
+        check(time.monotonic() < deadline, "the page that was waited for")
         time.sleep(0.5)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from weir_run import SKIPPED, Background, check, main
 
 OPTIONS = ["--producers", "1", "--consumers", "2", "--rate", "20Mb/s", "--event-size", "256KiB", "--warmup", "0s",
-           "--drain", "1s", "--idle", "nap", "--quiet", "--duration", "15s"]
+           "--drain", "1s", "--idle", "nap", "--quiet", "--duration", "30s"]
 REPORT = str(Path(os.environ["WEIR"]).with_name("weir-report"))
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 TOKEN = "a-token-for-prometheus"
@@ -68,7 +68,7 @@ def status(prometheus):
     return {series["metric"]["status"] for series in prometheus.result("weir_run_info")}
 
 
-def until(holds, what, limit_s=40):
+def until(holds, what, limit_s=60):
     deadline = time.monotonic() + limit_s
     while not holds():
         check(time.monotonic() < deadline, what)
@@ -101,7 +101,7 @@ def board_and_alerts():
         until(lambda: status(prometheus) == {"complete"}, "Prometheus does not see that the run has ended")
         check(prometheus.result("weir_run_sustained"), "the verdict of a run that has ended")
         rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
-        check(len(rules) >= 6 and all(rule["health"] == "ok" and not rule["alerts"] for rule in rules), rules)
+        check(len(rules) >= 7 and all(rule["health"] == "ok" and not rule["alerts"] for rule in rules), rules)
     finally:
         for process in filter(None, (served, prometheus and prometheus.process)):
             process.kill()

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import os
 import re
 import shutil
 import socket
@@ -54,6 +55,11 @@ def served():
     with Served(RUNS / "measured", WEIR_REPORT_TOKEN=TOKEN) as server:
         assert server.token == TOKEN and server.host == "127.0.0.1"
         yield server
+
+
+def test_ranks_on_this_host_go_first(served):
+    assert served.get(f"/?token={TOKEN}")[0] == 200
+    assert os.getpriority(os.PRIO_PROCESS, served.process.pid) == 19
 
 
 def test_a_finished_run_has_its_page_and_its_metrics(served):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -13,6 +14,7 @@ from weir_compare.comparison.run_groups import Group, refuse_empty, usable
 from weir_runs import report_command
 from weir_runs.basics import processes
 from weir_runs.basics.errors import ReportError
+from weir_runs.pages import so_far
 from weir_runs.reading import run_state
 from weir_runs.reading.run import read_run
 from weir_runs.reading.run_state import with_state
@@ -97,6 +99,36 @@ def test_a_comparison_counts_no_running_run_as_failed(unended):
     assert "Runs of a that are missing: 1 running." in remarks
     with pytest.raises(ReportError, match="1 running"):
         refuse_empty([usable(Group("a", [running]), [])])
+
+
+def without_an_end(stored, of, name="so-far"):
+    run = stored(of, name)
+    with editing(run) as record:
+        record.update(status="failed", failure={"what": "the run has not ended", "rank": None})
+    return run
+
+
+@pytest.mark.parametrize("of, tone, sentence", [
+    ("measured", "none", r"Second \d+ of \d+: no buffer has overflowed and no set was late so far\."),
+    ("overflow", "bad", r"Second \d+ of \d+: buffers overflow since second \d+( and sets are late since second \d+|)\.")
+])
+def test_what_is_bad_already_is_said_while_the_run_goes_on(stored, of, tone, sentence):
+    run = without_an_end(stored, of)
+    age(run, 0)
+    assert report_command.main([str(run)]) == 0
+    page = (run / "report.html").read_text()
+    assert re.search(f'<div class="verdict {tone}"><strong>STILL RUNNING</strong>{sentence}', page)
+    # What run.json has before the end are zeros.
+    assert "Key figures" not in page and "Slowest and fastest ranks" not in page
+
+
+def test_a_rank_that_stopped_is_the_slowest(stored):
+    run = without_an_end(stored, "measured")
+    path = sorted((run / "ranks").glob("*-consumer.csv"))[0]
+    path.write_text(path.read_text().partition("\n")[0] + "\n")
+    age(run, 0)
+    shown = {tile["title"]: tile["text"] for tile in so_far.tiles(read_run(run))}
+    assert shown["slowest consumer: consumer 0 on vm"] == "0 b/s"
 
 
 def test_pages_of_runs_without_an_end(unended, capsys):

@@ -1,7 +1,7 @@
 """weir-report --serve: the page and the metrics of one run over HTTP, while it goes on and afterwards.
 
-A reader beside the run: it takes nothing but the files that the run writes, runs at the lowest priority, reads when
-someone asks, and rests nineteen times as long as that took of a processor. No path of a request names a file."""
+A reader beside the run: it takes nothing but the files that the run writes, reads when someone asks, and rests nineteen
+times as long as that took of a processor. No path of a request names a file."""
 
 import contextlib
 import hmac
@@ -54,7 +54,7 @@ def serve(run, where, quiet):
         name = f"[{host}]" if ":" in host else host
         print(f"page     http://{name}:{server.server_address[1]}/?token={token}\n"
               "Ctrl-C ends it; for Prometheus there is /metrics", flush=True)
-    os.nice(19)
+    os.nice(19)  # the run's ranks may be on this host
     with server:
         server.serve_forever()
 

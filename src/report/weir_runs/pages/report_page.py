@@ -146,12 +146,12 @@ def section(run, position, proof, charts):
     verdict, tone = short_verdict(run)
     record = run.record
     explained, ended = twin.of_run(run), run.status not in STATES
+    said = answer(run, explained) if ended else so_far.answer(run)
     figures = key_figures(run)
     layout = f"{counted(run.resolved['producers'], 'producer')} to {counted(run.resolved['consumers'], 'consumer')}"
     return {
         "id": f"run-{position + 1}", "name": run.name, "title": run.title, "what": what_was_run(run, layout),
-        "tone": tone,
-        "short_verdict": verdict, "answer": answer(run, explained) if ended else so_far.answer(run),
+        "tone": said.get("tone", tone) if run.status == RUNNING else tone, "short_verdict": verdict, "answer": said,
         "so_far": [] if ended else list(so_far.tiles(run)),
         "remarks": run.remarks, "network": (record.get("network") or {}).get("evidence"),
         "cannot_act": plan_pressure.cannot_act(run),

@@ -10,25 +10,29 @@ WINDOW_S = 5
 
 
 def answer(run):
-    """What stands first on the page, see answer() of report_page.py: losses and late sets, and how far the run is."""
+    """What stands first on the page, see answer() of report_page.py, with its `tone` where something is wrong: buffers
+    that overflow, sets that are late, and how far the run is."""
     rows, length = run.rows("producer"), run.resolved.get("duration_s")
-    sentence = "No second was measured yet."
+    said = {"sentence": "No second was measured yet.", "because": None, "do": None, "certainty": None, "evidence": None}
     if len(seconds := rows.measured_seconds):
-        found = [f"{words} since second {seconds[bad][0]}"
-                 for name, words in (("lost_events", "buffers overflow"), ("late_sets", "sets are late"))
-                 if name in rows and (bad := np.nansum(rows.measured(name), axis=0) > 0).any()]
-        sentence = (f"Second {seconds[-1] + 1}{f' of {number(length)}' if length else ''}: "
-                    + (" and ".join(found) or "no buffer has overflowed and no set was late so far") + ".")
-    return {"sentence": sentence, "because": None, "do": None, "certainty": None, "evidence": None}
+        found = {tone: f"{words} since second {seconds[bad][0]}"
+                 for name, above, words, tone in (("occupancy_peak", 1, "buffers overflow", "bad"),
+                                                  ("late_sets", 0, "sets are late", "warn"))
+                 if name in rows and (bad := (rows.measured(name) > above).any(axis=0)).any()}
+        said |= {"tone": next(iter(found))} if found else {}
+        said["sentence"] = (f"Second {seconds[-1] + 1}{f' of {number(length)}' if length else ''}: "
+                            + (" and ".join(found.values()) or "no buffer has overflowed and no set was late so far")
+                            + ".")
+    return said
 
 
 def tiles(run):
     """Rates, worst ranks and losses."""
     consumers, producers = run.rows("consumer"), run.rows("producer")
-    if len(consumers.seconds) > WINDOW_S:
-        rates = 8 * np.nansum(consumers.column("received_bytes")[:, -1 - WINDOW_S:-1], axis=1) / WINDOW_S
-        yield tile(f"all consumers, in {WINDOW_S} s", text(float(rates.sum()), "b/s"))
-        yield tile(f"slowest consumer in these: {run.rank_name('consumer', int(rates.argmin()))}",
+    if (window := min(WINDOW_S, len(consumers.seconds) - 1)) > 0:
+        rates = 8 * np.nansum(consumers.column("received_bytes")[:, -1 - window:-1], axis=1) / window
+        yield tile(f"all consumers, in the last {window} s", text(float(rates.sum()), "b/s"))
+        yield tile(f"slowest consumer: {run.rank_name('consumer', int(rates.argmin()))}",
                    text(float(rates.min()), "b/s"))
     if len(producers.measured_seconds):
         peaks = np.nan_to_num(producers.measured("occupancy_peak"))
