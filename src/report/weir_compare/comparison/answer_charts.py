@@ -33,7 +33,7 @@ def ranking_chart(answer, groups, capacity=None):
     the number that stands beside it is drawn, with a cross for each run with no."""
     figure = next((figure for figure in answer.columns if figure.kind == "number"), answer.decided_by)
     column = answer.columns.index(figure) if figure in answer.columns else 0
-    factor, unit = _scale(figure, answer, column, capacity)
+    factor, unit = _scale(figure, answer, column)
     rows = []
     for place, ranked in enumerate(answer.ranking):
         following = answer.ranking[place + 1] if place + 1 < len(answer.ranking) else None
@@ -68,7 +68,7 @@ def _leave_out_far_marks(rows, least_span):
         row.marks = [mark for mark in row.marks if min(ends) - span <= mark.value <= max(ends) + span]
 
 
-def _scale(figure, answer, column, capacity):
+def _scale(figure, answer, column):
     if figure is None:
         return 1.0, ""
     known = [abs(row.details[column].value) for row in answer.ranking if row.details

@@ -65,8 +65,9 @@ def usable(group, remarks):
             why = str((run.record.get("failure") or {}).get("what") or "no reason is recorded")
             failed.append(Failure(str(run.directory), why, run.started_at))
             continue
-        identities = [("directory", str(run.directory.resolve())),
-                      _simulation(run) if run.world == "simulation" else _measurement(run)]
+        # Two measurements never have the same record: it has instants, processes and latencies.
+        identities = [("directory", str(run.directory.resolve())), _simulation(run) if run.world == "simulation" else
+                      ("measurement", json.dumps(run.record, sort_keys=True))]
         first = next((seen[identity] for identity in identities if identity in seen), None)
         if first is None:
             seen.update(dict.fromkeys(identities, run))
@@ -110,11 +111,6 @@ def _simulation(run):
     environment = run.record["environment"]
     return ("simulation", tuple(sorted(run.plan.items())), environment.get("weir_commit"),
             environment.get("weir_version"))
-
-
-def _measurement(run):
-    """Two measurements never have the same record: it has instants, processes and latencies."""
-    return ("measurement", json.dumps(run.record, sort_keys=True))
 
 
 def refuse_shared_runs(groups):

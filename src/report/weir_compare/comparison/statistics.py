@@ -383,21 +383,24 @@ def runs_needed(estimate, size, wanted, level, most=200, are_pairs=False):
     return None
 
 
+# So often all runs are dealt out by chance.
+DRAWS = 20_000
+
+
 @functools.lru_cache(maxsize=4096)
-def _alike_p_value(sizes, yes, draws):
-    generator = np.random.default_rng(1)
-    counts = generator.multivariate_hypergeometric(sizes, sum(yes), size=draws)
+def _alike_p_value(sizes, yes):
+    counts = np.random.default_rng(1).multivariate_hypergeometric(sizes, sum(yes), size=DRAWS)
     unlike = (counts ** 2 / np.array(sizes)).sum(axis=1)
     seen = sum(number ** 2 / size for size, number in zip(sizes, yes))
-    return float(((unlike >= seen - 1e-9).sum() + 1) / (draws + 1))
+    return float(((unlike >= seen - 1e-9).sum() + 1) / (DRAWS + 1))
 
 
-def alike_p_value(sizes, yes, draws=20_000):
+def alike_p_value(sizes, yes):
     """Whether several settings can have the same share of yes: with all runs dealt out to them by chance, how often
     their shares differ as much as they do (sum of squares between settings). The order of the settings makes no
     difference."""
     ordered = sorted(zip(sizes, yes))
-    return _alike_p_value(tuple(size for size, _ in ordered), tuple(number for _, number in ordered), draws)
+    return _alike_p_value(tuple(size for size, _ in ordered), tuple(number for _, number in ordered))
 
 
 def share_threshold(yes_a, size_a, size_b, level=ALPHA):

@@ -183,7 +183,7 @@ def drawing(network):
                 label = (f'<text class="halo" x="{(ends[0][0] + ends[1][0]) / 2:.4g}%" text-anchor="middle" '
                          f'y="{(ends[0][1] + ends[1][1]) / 2 + 4:g}">{cable.carried()}</text>')
     names = "".join(_node(name, network, groups, x, row, len(rows)) for name, (x, row) in place.items())
-    letters = max((len(_shown(name, network, groups)) for name in network.roles if name in place), default=0)
+    letters = max((len(_shown(name, groups)) for name in network.roles if name in place), default=0)
     top = math.ceil(LETTER * letters) + 12 if _is_split(network) else 26
     height = top + TIER_HEIGHT * (len(rows) - 1) + 12 + math.ceil(LETTER * letters)
     drawn = "".join(line for _, line in sorted(lines, key=lambda one: one[0]))
@@ -252,7 +252,7 @@ def _line(cable, ends, is_hottest, count):
             f"<title>{escape(cable.words())}{together}</title></line>")
 
 
-def _shown(name, network, groups):
+def _shown(name, groups):
     """Under the node: eb04; producer-0 and 61 more"""
     short = name.partition(".")[0]
     short = short if len(short) <= LETTERS_MAX else f"{short[:LETTERS_MAX - 6]}...{short[-4:]}"
@@ -262,7 +262,7 @@ def _shown(name, network, groups):
 
 def _node(name, network, groups, x, row, rows):
     title = f"<title>{escape(listed([one for one, first in groups.items() if first == name]))}</title>"
-    shown = escape(_shown(name, network, groups))
+    shown = escape(_shown(name, groups))
     y = TIER_HEIGHT * row
     if name not in network.roles:
         width = LETTER * len(shown) + 12

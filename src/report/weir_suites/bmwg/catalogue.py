@@ -14,7 +14,6 @@ DOCUMENT = {
 OPERATORS = ("Where the draft leaves a figure open, it is taken as its editor's copy of 2026-10-01 has it: factors of "
              "the bus bandwidth by collective, S_fabric, observation points, trial accounting and comparability.")
 
-SIMULATED, MEASURED = "simulation", "measurement"
 NEEDS_UEC = "needs NICs of UEC 1.0; weir's simulator has no such transport"
 # Which NIC a flow takes is not theirs to choose, so that N senders need not meet, and a host has more than one line
 # rate.

@@ -248,10 +248,10 @@ def storm(setup):
                                   "duration": f"{intervals * interval_ns}ns",
                                   "warmup": f"{interval_ns}ns"}, {"case": values}, setup.repetitions,
                         {"circle.csv": matrix_text(Matrix(pairs))})
-    return _storm_outcome(setup, trials)
+    return _storm_outcome(trials)
 
 
-def _storm_outcome(setup, trials):
+def _storm_outcome(trials):
     rows, primary, anomalies = [], {}, []
     for name in STORMS:
         found = of_case(trials, name)

@@ -172,7 +172,7 @@ def latency(setup):
                            "chunk-size": size, **setup.only_simulated(setup.pair_hosts, count)})
     trials = yield Step("latency", {"policy": "none", "window": WINDOW_MAX, "streams": 64, "slots": 64}, 
                         {"case": values}, setup.repetitions, files)
-    return _latency_outcome(setup, trials, deviations)
+    return _latency_outcome(trials, deviations)
 
 
 def _messages(pairs, message, gap_ns, each):
@@ -181,7 +181,7 @@ def _messages(pairs, message, gap_ns, each):
     return trace_text(Trace(tuple((time_ns, pair, pair, message) for time_ns, pair in times)))
 
 
-def _latency_outcome(setup, trials, deviations):
+def _latency_outcome(trials, deviations):
     samples, by_run, ideals = {}, {}, {}
     for trial in sorted(trials, key=_size_and_load):
         found, ideals[trial.values["case"]] = _completions(trial)

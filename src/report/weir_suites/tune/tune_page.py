@@ -34,7 +34,7 @@ def page_text(tune, found, footer, next_words=""):
     return page_parts.render(
         Path(__file__).parent / "templates/tune.html.j2", title=tune.name, footer=footer,
         short=tune_text.short(tune, found, next_words), evidence=tune_text.evidence(tune, found), facts=found.facts,
-        numbers=_numbers(tune, found, figure), words=found.words,
+        numbers=_numbers(found, figure), words=found.words,
         parts=tune_text.parts(found), figure=figure,
         axes=[(axis.name, _plot(found, place, figure, tune.figure)) for place, axis in enumerate(found.axes)],
         confirmed=[{"name": name, "setting": tune_axes.words(found.axes, candidate),
@@ -43,7 +43,7 @@ def page_text(tune, found, footer, next_words=""):
                    for name, candidate, values, change in sides])
 
 
-def _numbers(tune, found, figure):
+def _numbers(found, figure):
     """The figure of the proposed and of the present setting as bars; None: there is no proposal."""
     if found.chosen is None:
         return None
