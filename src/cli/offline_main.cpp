@@ -5,8 +5,8 @@
 namespace {
 
 [[noreturn]] int refuse(const char* command) {
-    throw weir::config::UsageError("this is weir-offline, which has no MPI; write `weir " +
-                                   std::string(command) + "`");
+    throw weir::config::UsageError("this is weir-offline, which has no MPI; `" + std::string(command) +
+                                   "` needs the weir of an installation with MPI");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ class Offline(CommandTest):
             done = subprocess.run([OFFLINE, command], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(
                 (done.returncode, done.stdout, done.stderr),
-                (2, "", f"weir {command}: this is weir-offline, which has no MPI; write `weir {command}`\n"))
+                (2, "", f"weir {command}: this is weir-offline, which has no MPI; `{command}` needs the weir of an "
+                 "installation with MPI\n"))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def weir_options():
 
 
 def python_commands():
-    return read_python_commands(SOURCE / "src/report")
+    return read_python_commands(SOURCE)
 
 
 def python_options():

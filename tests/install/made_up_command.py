@@ -58,9 +58,10 @@ class MadeUp(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.project = Path(directory.name)
-        (cls.project / "weir_made_up").mkdir()
+        package = cls.project / "src/report/weir_made_up"
+        package.mkdir(parents=True)
         (cls.project / "pyproject.toml").write_text(PROJECT)
-        (cls.project / "weir_made_up" / "command.py").write_text(COMMAND)
+        (package / "command.py").write_text(COMMAND)
         (cls.command,) = read_python_commands(cls.project)
 
     def complete(self, *words):
@@ -96,7 +97,7 @@ class MadeUp(unittest.TestCase):
     def test_bash(self):
         self.assertEqual(self.complete("weir-made-up", ""), ["plan", "-h", "--help", "--version"])
         self.assertEqual(self.complete("weir-made-up", "plan", "--colour", ""), ["red", "green"])
-        self.assertEqual(self.complete("weir-made-up", "plan", "--out", "weir"), ["weir_made_up"])
+        self.assertEqual(self.complete("weir-made-up", "plan", "--out", "sr"), ["src"])
         self.assertEqual(self.complete("weir-made-up", "plan", "pyp"), ["pyproject.toml"])
 
     def test_zsh(self):

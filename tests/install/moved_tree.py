@@ -56,7 +56,7 @@ class MovedTree(unittest.TestCase):
     def test_all_parts_are_there(self):
         commands = {path.name for path in self.bin.iterdir()}
         self.assertLessEqual({"weir", "weir-report", "weir-compare", "weir-sweep", "weir-traffic"}, commands)
-        declared = re.findall(r"(?m)^(weir-[a-z]+) = ", (SOURCE / "src/report/pyproject.toml").read_text())
+        declared = re.findall(r"(?m)^(weir-[a-z]+) = ", (SOURCE / "pyproject.toml").read_text())
         self.assertEqual(commands, {"weir", *declared})
         scenarios = self.run_there(self.bin / "weir", "scenarios").split("\n\n")[0].splitlines()[1:]
         self.assertEqual({path.stem for path in (self.share / "weir/scenarios").iterdir()},

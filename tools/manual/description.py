@@ -115,12 +115,12 @@ def _option_of_json(option):
 
 
 def read_python_commands(project):
-    """The commands that the package in the directory `project` declares as scripts in its pyproject.toml. Each one's
-    module has a function parser()."""
+    """The commands that pyproject.toml in the directory `project` declares as scripts. The module of each lies in
+    src/report there and has a function parser()."""
     declared = (project / "pyproject.toml").read_text(encoding="utf-8")
     scripts = re.findall(r'(?m)^([a-z-]+) = "([\w.]+):main"$', declared)
     requirements = re.findall(r'"([A-Za-z0-9_-]+)>=', declared)
-    sys.path.insert(0, str(project))
+    sys.path.insert(0, str(project / "src/report"))
     with _absent(requirements):
         return [_command_of_parser(importlib.import_module(module).parser(), name) for name, module in scripts]
 

@@ -3,7 +3,7 @@
 --help json`, and the parsers of the Python package's commands. Run by the build; needs no library, not even those of
 the package.
 
-    write_manual.py --weir PROGRAM --report DIRECTORY --out DIRECTORY
+    write_manual.py --weir PROGRAM --project DIRECTORY --out DIRECTORY
 
 The output has the form of an installation's share/: man/man1, bash-completion/completions, zsh/site-functions and
 fish/vendor_completions.d. Files of commands that are gone are removed.
@@ -35,12 +35,11 @@ def files(weir, version, date, python_commands):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weir", required=True, help="the program")
-    parser.add_argument("--report", required=True, type=pathlib.Path,
-                        help="the directory of the Python package's pyproject.toml")
+    parser.add_argument("--project", required=True, type=pathlib.Path, help="the directory of pyproject.toml")
     parser.add_argument("--out", required=True, type=pathlib.Path)
     options = parser.parse_args()
     sys.dont_write_bytecode = True
-    written = files(*read_weir(options.weir), read_python_commands(options.report))
+    written = files(*read_weir(options.weir), read_python_commands(options.project))
     for directory in {(options.out / path).parent for path in written}:
         directory.mkdir(parents=True, exist_ok=True)
         for old in directory.iterdir():

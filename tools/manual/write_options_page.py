@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="only compare")
     options = parser.parse_args()
     weir, _, _ = read_weir(options.weir)
-    pages = {"options.md": {"options": option_lists(weir, read_python_commands(SOURCE / "src/report")),
+    pages = {"options.md": {"options": option_lists(weir, read_python_commands(SOURCE)),
                             "scenarios": scenario_table(options.weir)},
              "simulating-a-switch.md": {"keys": key_table(described(options.weir))},
              "counters.md": {"families": family_table(described(options.weir)),

@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from .errors import ReportError
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[2]  # the directory that holds the packages
+OF_THE_WHEEL = PACKAGE_ROOT / "weir_runs/bin/weir"  # weir-offline; only the wheel has it
 
 
 def programs():
@@ -19,16 +21,21 @@ def programs():
 
 
 def find_weir():
-    """$WEIR, the one beside the program, or that of the PATH."""
+    """$WEIR, the one beside the program, that of the wheel, or that of the PATH."""
     if named := os.environ.get("WEIR"):
         if not os.access(named, os.X_OK):
             raise ReportError(f"WEIR: '{named}' is not a program")
         return str(Path(named).resolve())
-    beside = programs() / "weir" if programs() else None
-    found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which("weir")
+    beside = programs() / "weir" if programs() else OF_THE_WHEEL
+    found = str(beside) if os.access(beside, os.X_OK) else shutil.which("weir")
     if not found:
         raise ReportError("no weir was found beside this program or in the PATH; set the variable WEIR to its path")
     return found
+
+
+def start_weir():
+    """The command `weir` of the wheel: becomes its program."""
+    os.execv(OF_THE_WHEEL, ["weir", *sys.argv[1:]])
 
 
 @functools.cache
