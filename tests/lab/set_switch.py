@@ -37,7 +37,7 @@ exec {lab} exec --name {of} switch -- tc qdisc replace dev fn01 root tbf rate "$
 
 
 def campaign(name, only=""):
-    """(what weir-sweep said, late sets by run.json) of settings that `set.sh` sets."""
+    """(what weir-sweep said, share of late sets by run.json) of settings that `set.sh` sets."""
     directory = Path(name).resolve()
     directory.mkdir()
     (directory / "sweep.toml").write_text(SWEEP.format(name=name, lab=LAB, of=NAME))
@@ -50,16 +50,17 @@ def campaign(name, only=""):
     collected = subprocess.run([sweep, "collect", "sweep.toml"], cwd=directory, capture_output=True, text=True,
                                timeout=60, check=False)
     texts = "\n".join([said.stdout, said.stderr, listed.stdout, listed.stderr, collected.stdout, collected.stderr])
-    late = {path: json.loads(path.read_text())["verdict"]["late_sets"] for path in directory.rglob("run.json")}
-    return texts, late
+    verdicts = {path: json.loads(path.read_text())["verdict"] for path in directory.rglob("run.json")}
+    return texts, {path: verdict["late_sets"] / verdict["sets"] for path, verdict in verdicts.items()}
 
 
 def settings_in_force_are_told_apart():
     texts, late = campaign("good")
     check(len(late) == 4, texts)
-    for path, sets in late.items():
+    for path, share in late.items():
         before = (path.parent / "switch/verify-before.txt").read_text()
-        check((sets > 0) == ("rate 20Mbit" in before), f"{path}: {sets}\n{before}\n{texts}")
+        # Some sets of a machine that does other things are late at any rate; at 20 Mb/s all are.
+        check((share > 0.5) == ("rate 20Mbit" in before), f"{path}: {share}\n{before}\n{texts}")
         check(before == (path.parent / "switch/verify-after.txt").read_text(), before)
     check("not measured" not in texts and "not in force" not in texts, texts)
 
