@@ -81,11 +81,18 @@ COMPARISONS = [each for line in LINES for each in line.parts]
 
 
 def measure(options, samples):
-    samples.add("overview", "program", "weir", "elapsed", 0, building.spent(running.TOP)[0])  # minutes: once
     for number in range(options.rounds):
-        measure_round(options,
-                      lambda case, peer, quantity, value, number=number: samples.add(
-                          "overview", case, peer, quantity, number, value))
+        def add(case, peer, quantity, value, number=number):
+            samples.add("overview", case, peer, quantity, number, value)
+
+        if number == 0:
+            measure_once(add)
+        measure_round(options, add)
+
+
+def measure_once(add):
+    """What takes minutes."""
+    add("program", "weir", "elapsed", building.spent(running.TOP)[0])
 
 
 def measure_round(options, add):

@@ -114,6 +114,8 @@ class Overview(unittest.TestCase):
             for where, name, value in (
                 (running, "run_weir", run_json),
                 (running, "run_bare", lambda *_: {"bytes_per_s": 1e9, "events_per_s": 1e6}),
+                (running, "spent", lambda *_, **__: (1.0, 1.0, 1e6)), (running, "program", lambda *_: ""),
+                (overview.simulations.earlier, "program", lambda _: Path("weir-before")),
                 (overview.ranks, "idle_shares", lambda *_: [0.01]), (overview.packets, "costs", lambda *_: lines),
                 (overview.scheduler, "decisions", lambda _, nodes: {each: (100, 0) for each in nodes}),
                 (overview.scheduler, "handling_s", lambda _: 1e-6)):
@@ -122,12 +124,13 @@ class Overview(unittest.TestCase):
                 overview.scheduler, "granting", lambda *_, look: look(None) or run_json()))
             found = []
             options = argparse.Namespace(weir=Path("weir"), bare=Path("bare/x"), seconds=1, rounds=1)
+            overview.measure_once(lambda case, peer, quantity, value: found.append((case, peer, quantity)))
             overview.measure_round(options, lambda case, peer, quantity, value: found.append((case, peer, quantity)))
         self.assertEqual(len(found), len(set(found)))
         asked = {(each.case, peer, each.quantity) for each in overview.COMPARISONS
                  for peer in (each.ours, each.theirs) if peer}
         self.assertEqual(asked, {each for each in found if not each[1].endswith(samples.UCX)})
-        self.assertEqual(len(overview.LINES), 10)
+        self.assertEqual(len(overview.LINES), 15)
 
 
 class Page(unittest.TestCase):
