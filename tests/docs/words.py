@@ -4,7 +4,9 @@ A name of an option, a field or a state that other programs read stays what it i
 
 import ast
 import re
+import tempfile
 import unittest
+from pathlib import Path
 
 from markdown import SOURCE, user_pages
 
@@ -61,19 +63,21 @@ def cpp_texts(path):
 
 
 def page_texts(path):
-    """[(line, text)] of a page, without what stands in backticks: names."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        yield number, re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+    """[(line, text)] of the paragraphs of a page, without what stands in backticks: names."""
+    text = path.read_text(encoding="utf-8")
+    for found in re.finditer(r"(?:.*\S.*\n?)+", text):
+        shown = "\n".join(re.sub(r"`[^`]*`|\]\([^)]*\)", "", line) for line in found[0].splitlines())
+        yield text.count("\n", 0, found.start()) + 1, shown
 
 
 def texts():
-    """(path, line, text) of everything that is read."""
+    """(path, line, text) of everything that is read; a text may go over several lines, and is one here."""
     readers = {".py": python_texts, ".cpp": cpp_texts, ".hpp": cpp_texts, ".j2": page_texts}
     for path in [*user_pages(), *sorted((SOURCE / "src").rglob("*")), *sorted((SOURCE / "slurm").rglob("*.toml"))]:
         read = page_texts if path.suffix in (".md", ".toml") else readers.get(path.suffix)
         if read is not None and path.name != "README.md" or path in user_pages():
             for line, text in read(path):
-                yield path, line, text
+                yield path, line, " ".join(text.split())
 
 
 class Words(unittest.TestCase):
@@ -93,6 +97,13 @@ class Words(unittest.TestCase):
         for phrase in ("half hold 5.7 Gb/s", "what every run held", "pfc is off instead of on", "rank 1-2: not told",
                        "the setting in force", "who suffers"):
             self.assertTrue(any(re.search(pattern, phrase) for pattern, _ in REFUSED), phrase)
+
+    def test_a_phrase_over_two_lines_is_one(self):
+        with tempfile.TemporaryDirectory() as directory:
+            page = Path(directory) / "page.md"
+            page.write_text("# A page\n\nIt runs in\nsome seconds, in\n\nforce.\n", encoding="utf-8")
+            self.assertEqual([(line, " ".join(text.split())) for line, text in page_texts(page)],
+                             [(1, "# A page"), (3, "It runs in some seconds, in"), (6, "force.")])
 
 
 if __name__ == "__main__":

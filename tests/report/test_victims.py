@@ -140,6 +140,19 @@ def test_what_falls_against_another_setting_with_the_same_load_is_named(write):
     assert not find_victims([Group("ecn", fast), Group("pfc", slow)], ["ecn", "pfc"])[1].ranks
 
 
+@pytest.mark.parametrize("count, who", [(4, "all 4 consumers receive"), (1, "the consumer receives")])
+def test_where_all_are_affected_by_very_different_amounts_it_says_all(write, count, who):
+    fast = [write(f"fast-{number}", [5e9 + 1e7 * number] * count) for number in range(3)]
+    slow = [write(f"slow-{number}", [rate] * count) for number, rate in enumerate((1e9, 3e9, 4.4e9))]
+    assert find_victims([Group("ecn", fast), Group("pfc", slow)], ["ecn", "pfc"])[1].text(4) == (
+        f"{who} less than with ecn: 60 %")
+    if count > 1:
+        for run in slow:
+            run.ranks("consumer")[0]["mean_bits_per_second"] = 5e9
+        assert find_victims([Group("ecn", fast), Group("pfc", slow)], ["ecn", "pfc"])[1].text(4) == (
+            "in each run about 3 of 4 consumers, not always the same, receive less than with ecn: 60 %")
+
+
 def test_the_speed_of_a_virtual_interface_is_not_that_of_a_link(write):
     """All of them carry less, and whether their links were idle is not known: nobody is named."""
     fast, slow = ([write(f"{name}-{number}", [rate + 1e6 * number] * 4) for number in range(3)]

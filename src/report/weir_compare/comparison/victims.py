@@ -243,8 +243,11 @@ class _Rates:
         if not number or len(mine) < 2:
             return None
         share = float(np.median((mine / np.maximum(reference, 1.0))[low]))
-        return (f"in each run about {number} of {self.count(role)} {role}s, not always the same, "
-                f"{'receive' if role == 'consumer' else 'send'} less than with {name}: {units.percent(share)}")
+        total = self.count(role)
+        who = (f"in each run about {number} of {total} {role}s, not always the same," if number < total else
+               f"all {total} {role}s" if total > 1 else f"the {role}")
+        verb = ("receive" if role == "consumer" else "send") + ("" if total > 1 else "s")
+        return f"{who} {verb} less than with {name}: {units.percent(share)}"
 
     def _victims(self, role, low, share, against):
         """Those that are low in more than half of the runs, and whose link is idle."""
