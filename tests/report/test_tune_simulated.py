@@ -26,15 +26,16 @@ def test_a_present_setting_that_is_known_to_be_bad_is_replaced(tuned):
     assert record["present"] == {"slots": "1", "window": "4"} and int(record["proposed"]["slots"]) >= 2
     assert record["change"]["call"] == decide.BETTER and record["change"]["low"] > 0.0
     assert record["runs"]["search"] + record["runs"]["confirmation"] <= 40
-    said = " ".join(printed.split())
-    assert all(record[part] in said for part in ("because", "do")) and record["certainty"] == "certain"
-    assert f"{record['verdict'].replace(': ', ' ', 1)} (certain, " in said and "slots=" in record["verdict"]
-    assert record["answer"].startswith(record["verdict"])
+    said, answer = " ".join(printed.split()), record["answer"]
+    assert list(answer) == ["verdict", "because", "do", "certainty", "headline"]  # as in run.json, and all in sentences
+    assert all(answer[part] in said for part in ("because", "do")) and answer["certainty"] == "certain"
+    assert f"{answer['verdict'].replace(': ', ' ', 1)} (certain, " in said and "slots=" in answer["verdict"]
+    assert answer["headline"].startswith(answer["verdict"])
     assert next(axis for axis in record["axes"] if axis["name"] == "slots")["neighbours"]
     assert [one["load"] for one in record["loads"]] == ["80 % of the rate", "110 % of the rate", "events half as large",
                                                         "events twice as large"]
     page = (path.with_suffix("") / "tune.html").read_text()
-    assert record["because"][:20] in page and "<strong>Use the proposal</strong>" in page
+    assert answer["because"][:20] in page and "<strong>Use the proposal</strong>" in page
     assert page.count('class="plot-area"') == 2
 
 
